@@ -1,17 +1,13 @@
 import { open } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import parseRange from 'range-parser';
 import type { BundleFile } from '../contract/bundle.ts';
-import { codeOf } from './fault.ts';
 import { type FileCache, MAX_CACHED_BYTES } from './file-cache.ts';
 import { checkPreconditions } from './preconditions.ts';
 import type { Representation, Representations } from './representation.ts';
 import type { Site } from './site.ts';
-
-/** Of the reads of a large file. Smaller ones cost a call each, larger ones memory for each slow client. */
-const READ_BYTES = 256 * 1024;
+import { streamFile } from './stream-file.ts';
 
 export type FileResponse = {
   req: IncomingMessage;
@@ -51,7 +47,7 @@ export function respondFile({ cache, representations, fault }: FileResponder, re
 
   async function sendFromDisk(): Promise<void> {
     if (chosen.file.size > MAX_CACHED_BYTES) {
-      await streamFile(response, chosen);
+      await sendLargeFile(response, chosen);
       return;
     }
     const { body, encoding } = await cache.load(site, chosen.file, chosen.compress);
@@ -96,7 +92,7 @@ function sendBody(response: FileResponse, sent: Representation, body: Buffer): v
   else res.end(part);
 }
 
-async function streamFile(response: FileResponse, sent: Representation): Promise<void> {
+async function sendLargeFile(response: FileResponse, sent: Representation): Promise<void> {
   const { req, res, site, status } = response;
   const { path, size } = sent.file;
   const range = isRanged(response) ? requestedRange(req, sent, size) : 'all';
@@ -109,10 +105,7 @@ async function streamFile(response: FileResponse, sent: Representation): Promise
   try {
     res.writeHead(range === 'all' ? status : 206, headersOf(sent, end - start + 1, range, size));
     if (req.method === 'HEAD') res.end();
-    else await pipeline(handle.createReadStream({ start, end, highWaterMark: READ_BYTES, autoClose: false }), res);
-  } catch (error) {
-    // The client's end of the connection isn't a fault of the file.
-    if (codeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+    else await streamFile(handle, { start, end }, res);
   } finally {
     await handle.close();
   }

@@ -34,13 +34,11 @@ export async function usageOf(pid: number): Promise<Usage | undefined> {
   }
 }
 
-/** Processor time of a process and all that it started and that still run, since they began, in seconds. */
-export async function descendantsCpuSeconds(pid: number): Promise<number> {
+/** A process and all that it and its children have started and that still run. */
+export async function withDescendants(pid: number): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-  let cpuSeconds = (await usageOf(pid))?.cpuSeconds ?? 0;
-  for (const child of children.trim().split(' ').filter(Boolean))
-    cpuSeconds += await descendantsCpuSeconds(Number(child));
-  return cpuSeconds;
+  const pids = children.trim().split(' ').filter(Boolean).map(Number);
+  return [pid, ...(await Promise.all(pids.map(withDescendants))).flat()];
 }
 
 /** What is resident of a process now, in megabytes. */

@@ -6,13 +6,14 @@ import { builtGalley } from '../../test/helpers/system/built-product.ts';
 import { createPrograms } from '../../test/helpers/system/programs.ts';
 import { waitFor } from '../../test/helpers/system/wait-for.ts';
 import { startNginx } from '../export/nginx-site.ts';
+import { withDescendants } from '../export/process-usage.ts';
 import { typescript } from '../run-load.ts';
 import type { Lifetime } from '../with-cleanups.ts';
 
 export type ContenderName = 'galley' | 'sirv' | 'nginx';
 
-/** `pid` is a process whose descendants, or itself, are the server. */
-export type Contender = { origin: string; pid: number };
+/** `pids` are the server's processes and those that guard them, which use no processor time. */
+export type Contender = { origin: string; pids: readonly number[] };
 
 /** Starts `galley deployment`, and sirv and nginx on the folder of the version that it unpacked. */
 export async function startContenders(
@@ -28,7 +29,11 @@ export async function startContenders(
   await waitFor(async () => (await fetch(`${origin}/-/readyz`)).ok, { describe: 'served the bundle' });
   const served = await unpackedFolder(home);
   const nginx = await startNginx({ folder: served, lifetime });
-  return { galley: { origin, pid: galley.pid }, sirv: await startSirv(served, lifetime), nginx };
+  return {
+    galley: { origin, pids: await withDescendants(galley.pid) },
+    sirv: await startSirv(served, lifetime),
+    nginx: { origin: nginx.origin, pids: await withDescendants(nginx.pid) },
+  };
 }
 
 async function unpackedFolder(home: string): Promise<string> {
@@ -51,5 +56,5 @@ async function startSirv(folder: string, lifetime: Lifetime): Promise<Contender>
   });
   await waitFor(async () => ended || (await fetch(`${origin}/`)).ok, { describe: 'answered by sirv' });
   if (ended) throw new Error(`sirv ended at its start: ${child.output()}`);
-  return { origin, pid: child.process.pid ?? 0 };
+  return { origin, pids: await withDescendants(child.process.pid ?? 0) };
 }

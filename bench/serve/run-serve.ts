@@ -1,5 +1,5 @@
 import { interleave } from '../export/interleave.ts';
-import { descendantsCpuSeconds } from '../export/process-usage.ts';
+import { usageOf } from '../export/process-usage.ts';
 import { temporaryFolder, withCleanups } from '../with-cleanups.ts';
 import { type Contender, type ContenderName, startContenders } from './contenders.ts';
 import { type ServeCase, writeServeSite } from './site.ts';
@@ -62,11 +62,16 @@ async function prepare({ path, headers, bodyBytes }: ServeCase, { origin }: Cont
   return { url, headers: sent };
 }
 
-async function measureOne(request: Request, { pid }: Contender, options: ServeOptions): Promise<ServeSample> {
+async function measureOne(request: Request, { pids }: Contender, options: ServeOptions): Promise<ServeSample> {
   const { connections, seconds } = options;
   await runWrk({ ...request, connections, seconds: WARM_UP_SECONDS });
-  const before = await descendantsCpuSeconds(pid);
+  const before = await cpuSecondsOf(pids);
   const { perSecond, p99Ms, failed } = await runWrk({ ...request, connections, seconds });
-  const cpuSeconds = (await descendantsCpuSeconds(pid)) - before;
+  const cpuSeconds = (await cpuSecondsOf(pids)) - before;
   return { perSecond, p99Ms, failed, cpuMs: (cpuSeconds * 1_000) / (perSecond * seconds) };
+}
+
+async function cpuSecondsOf(pids: readonly number[]): Promise<number> {
+  const usages = await Promise.all(pids.map(usageOf));
+  return usages.reduce((sum, usage) => sum + (usage?.cpuSeconds ?? 0), 0);
 }
