@@ -99,7 +99,9 @@ function parseSettings(document: Document, file: string): DeploymentValues {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const key = ['deployment', ...(issue?.path ?? [])].join('.');
-    const expected = key === 'deployment.kind' ? `expected one of ${DEPLOYMENT_KINDS.join(', ')}` : issue?.message;
+    // A record's key has a message of its own inside.
+    const message = issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message;
+    const expected = key === 'deployment.kind' ? `expected one of ${DEPLOYMENT_KINDS.join(', ')}` : message;
     throw new ValuesFileError(file, key, expected ?? 'unexpected value');
   }
   const missing = unavailableFeature(parsed.data);

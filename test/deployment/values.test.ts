@@ -61,7 +61,7 @@ describe('a values file', () => {
       'deployment.features.search',
       'only in cloud, client-hosted',
     ],
-    ['deployment: {features: {magic: true}}', 'deployment.features', 'Invalid'],
+    ['deployment: {features: {magic: true}}', 'deployment.features', 'Unrecognized key: "magic"'],
     ['deployment: {headers: {"/**": {ETag: x}}}', 'deployment.headers./**.ETag', 'sets this one itself'],
     ['deployment: {headers: {"/**": {X-A: "a\\r\\nSet-Cookie: b"}}}', 'deployment.headers./**.X-A', 'printable'],
     ['deployment: {headers: {guides: {}}}', 'deployment.headers.guides', 'pattern such as'],
