@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { exportBench } from './export.ts';
+import { serveBench } from './serve.ts';
 import { sitesBench } from './sites.ts';
 import { stormBench } from './storm.ts';
 import { webhooksBench } from './webhooks.ts';
@@ -11,7 +12,8 @@ const program = new Command('npm run bench --')
   .addCommand(webhooksBench())
   .addCommand(stormBench())
   .addCommand(sitesBench())
-  .addCommand(exportBench());
+  .addCommand(exportBench())
+  .addCommand(serveBench());
 
 await program.parseAsync();
 // An open handle of a library must not keep a finished bench alive.

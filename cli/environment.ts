@@ -10,6 +10,7 @@ import { type AgentSettings, agentVariables, readAgentSettings } from './setting
 import { type BrowserSettings, browserVariables, readBrowserSettings } from './settings/browser.ts';
 import { exportVariables, readExportLimits } from './settings/export.ts';
 import { type ForgeSettings, forgeVariables, readForgeSettings } from './settings/forge.ts';
+import { readServingSettings, type ServingSettings, servingVariables } from './settings/serving.ts';
 
 /** The process's variables. Only this file and its callees read them. */
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -69,6 +70,7 @@ const schema = z.object({
   ...forgeVariables,
   ...browserVariables,
   ...exportVariables,
+  ...servingVariables,
   // Other characters can't be sent in a header, so the token would be unusable.
   OPERATOR_TOKEN: z
     .string()
@@ -116,6 +118,7 @@ export interface Settings {
   exportLimits: Partial<ExportLimits>;
   agent: AgentSettings;
   browser: BrowserSettings;
+  serving: ServingSettings;
   /** Undefined: agent jobs can only work on `file://` repositories. */
   forge: ForgeSettings | undefined;
   operatorToken: string | undefined;
@@ -177,6 +180,7 @@ export function readSettings(variables: Variables = process.env): Settings {
     exportLimits: readExportLimits(env),
     agent: agent.settings,
     browser: readBrowserSettings(env, filled.PATH),
+    serving: readServingSettings(env),
     forge: forge.settings,
     operatorToken: env.OPERATOR_TOKEN,
     adminApiUrl: env.ADMIN_API_URL,

@@ -10,5 +10,59 @@ export const staticExportValues = z.object({
   version: z.coerce.string().min(1).optional(),
 });
 
+export const DEPLOYMENT_KINDS = ['cloud', 'client-hosted', 'air-gapped'] as const;
+export type DeploymentKind = (typeof DEPLOYMENT_KINDS)[number];
+
+/** The seed's features, "Availability … by deployment kind". */
+export const FEATURES = ['staticExport', 'search', 'aiAssistant', 'webAnalytics', 'apiPlayground'] as const;
+export type Feature = (typeof FEATURES)[number];
+
+export type Availability = 'yes' | 'configurable' | 'no';
+
+/** Which kind of deployment has which feature (seed, "Availability … by deployment kind"). */
+export const AVAILABILITY: Record<DeploymentKind, Record<Feature, Availability>> = {
+  cloud: { staticExport: 'yes', search: 'yes', aiAssistant: 'yes', webAnalytics: 'yes', apiPlayground: 'yes' },
+  'client-hosted': {
+    staticExport: 'yes',
+    search: 'configurable',
+    aiAssistant: 'configurable',
+    webAnalytics: 'configurable',
+    apiPlayground: 'yes',
+  },
+  'air-gapped': {
+    staticExport: 'yes',
+    search: 'no',
+    aiAssistant: 'no',
+    webAnalytics: 'no',
+    apiPlayground: 'configurable',
+  },
+};
+
+/** Fields that describe the bytes sent, which only the deployment knows. */
+const RESERVED = /^(?:connection|content-(?:encoding|length|range)|date|etag|accept-ranges|transfer-encoding|vary)$/i;
+
+const fieldName = z
+  .string()
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'expected the name of a header')
+  .refine((name) => !RESERVED.test(name), 'expected another header: the deployment sets this one itself');
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const fieldValue = z.string().regex(/^[^\u0000-\u001f\u007f-\uffff]*$/, 'expected printable ASCII characters');
+
+/** By pattern of paths (`/assets/**`): headers to set, or to remove (`null`). Later patterns win. */
+const headerRules = z.record(
+  z.string().startsWith('/', 'expected a pattern such as "/**"'),
+  z.record(fieldName, fieldValue.nullable()),
+);
+export type HeaderRules = z.infer<typeof headerRules>;
+
+/** The operator's settings of a deployment; other keys of this group, such as a chart's own, are ignored. */
+export const deploymentValues = z.object({
+  kind: z.enum(DEPLOYMENT_KINDS).default('client-hosted'),
+  /** Switches for configurable features. */
+  features: z.partialRecord(z.enum(FEATURES), z.boolean()).default({}),
+  headers: headerRules.default({}),
+});
+export type DeploymentValues = z.infer<typeof deploymentValues>;
+
 /** A values file: all other keys stay unchanged. */
 export const valuesFile = z.looseObject({ staticExport: staticExportValues.optional() });

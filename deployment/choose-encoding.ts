@@ -1,23 +1,31 @@
-import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import type { BundleFile } from '../contract/bundle.ts';
 
 const IDENTITY = 'identity';
 
+/** Browsers send few different headers, and parsing one costs more than answering from memory. */
+const parsed = new LRUCache<string, string>({ max: 500 });
+const LONGEST_REMEMBERED = 200;
+
 /**
- * The file or sibling that the request's Accept-Encoding prefers; the smallest of equally acceptable ones, because
- * browsers don't rank them. The file itself if nothing is acceptable, which RFC 9110 (12.5.3) allows and all clients
- * can read.
- * @param siblings smallest first
+ * The coding that an Accept-Encoding header prefers. Of equally acceptable ones the first, because browsers don't rank
+ * them. Undefined: the file itself, also if nothing is acceptable, which RFC 9110 (12.5.3) allows and all clients can
+ * read.
+ * @param codings best first
  */
-export function chooseEncoding(
-  { headers }: Pick<IncomingMessage, 'headers'>,
-  file: BundleFile,
-  siblings: readonly BundleFile[],
-): BundleFile {
-  const accepted = headers['accept-encoding'];
-  if (siblings.length === 0 || accepted === undefined) return file;
-  const codings = [...siblings.map(({ encoding = IDENTITY }) => encoding), IDENTITY];
-  const [best] = new Negotiator({ headers }).encodings(codings, { preferred: codings });
-  return siblings.find(({ encoding }) => encoding === best) ?? file;
+export function chooseEncoding<Coding extends string>(
+  accepted: string | undefined,
+  codings: readonly Coding[],
+): Coding | undefined {
+  if (codings.length === 0 || accepted === undefined) return undefined;
+  const key = `${codings.join()} ${accepted}`;
+  let best = parsed.get(key);
+  if (best === undefined) {
+    const offered = [...codings, IDENTITY];
+    [best = IDENTITY] = new Negotiator({ headers: { 'accept-encoding': accepted } }).encodings(offered, {
+      preferred: offered,
+    });
+    if (key.length <= LONGEST_REMEMBERED) parsed.set(key, best);
+  }
+  return codings.find((coding) => coding === best);
 }

@@ -1,15 +1,22 @@
 import { mkdir } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { ConfigurationError } from '../contract/configuration-error.ts';
+import { createAccessLog } from './access-log.ts';
 import { BundleAcquirer } from './acquire-bundle.ts';
+import { createBasicAuth } from './basic-auth.ts';
+import { describeCapabilities } from './capabilities.ts';
+import { createEndpoints } from './endpoints.ts';
+import { createFileCache, type FileCache } from './file-cache.ts';
 import { Follower } from './follower.ts';
+import { createLiveSettings, type LiveSettings } from './live-settings.ts';
+import { createDeploymentMetrics, type DeploymentMetrics } from './metrics.ts';
 import { RETRY_PAUSES, type RetryPauses } from './retry-delay.ts';
-import { createServeApp } from './serve.ts';
+import { createServeHandler } from './serve.ts';
 import { openServed, type Served } from './served.ts';
 import { type DeploymentStatus, describeStatus } from './status.ts';
-import { type TargetWatch, watchTarget } from './target.ts';
+import { type Target, type TargetWatch, watchTarget } from './target.ts';
 import { openVersionStore } from './version-store.ts';
 
 export type DeploymentOptions = {
@@ -33,11 +40,33 @@ export type DeploymentOptions = {
    * process with other parts, which must not end because of one file.
    */
   exitOnInvalidValues?: boolean;
+  /** Where the site begins: empty, or a path such as `/docs`, without a slash at its end. */
+  basePath?: string;
+  /** Visitors must sign in; endpoints below `/-/` stay open for probes. */
+  basicAuth?: { user: string; password: string } | undefined;
+  /** Log every response. */
+  accessLog?: boolean;
+  /** How long files of the last version stay available after a swap, in milliseconds. */
+  keepFilesMs?: number;
+  /** Shared by the deployments of a process; by default each has its own. */
+  shared?: SharedParts;
+  /** The label in metrics: the host name that this deployment serves. */
+  host?: string;
 };
+
+export type SharedParts = { cache: FileCache; metrics: DeploymentMetrics };
+
+/** Contents of files in memory, of all deployments of a process. */
+const CACHE_BYTES = 64 * 1024 ** 2;
+
+export function createSharedParts(cacheBytes = CACHE_BYTES): SharedParts {
+  const cache = createFileCache(cacheBytes);
+  return { cache, metrics: createDeploymentMetrics(cache) };
+}
 
 export type Deployment = {
   /** Responds immediately, with 503 until there is something to serve. */
-  app: Express;
+  app: RequestListener;
   /**
    * Opens the last good version, then follows the values file in the background.
    * @throws ConfigurationError if the values file is invalid and there is no version to serve meanwhile, unless
@@ -50,6 +79,7 @@ export type Deployment = {
 };
 
 const GIB = 1024 ** 3;
+const HOUR_MS = 3_600_000;
 
 /** The self-hosted server of one bundle (seed, "Use of a bundle in a self-hosted deployment"). */
 export function createDeployment(options: DeploymentOptions): Deployment {
@@ -62,16 +92,11 @@ export function createDeployment(options: DeploymentOptions): Deployment {
   let served: Served | undefined;
   let follower: Follower | undefined;
   let watch: TargetWatch | undefined;
+  const settings = createLiveSettings();
 
-  const isOff = (): boolean => served?.state().enabled === false;
-  const status = (): DeploymentStatus => describeStatus(served, follower?.report(), watch?.current());
-  const app = createServeApp({
-    isOff,
-    site: () => served?.site(),
-    previous: () => served?.previous() ?? [],
-    status,
-    logger,
-  });
+  const status = (): DeploymentStatus =>
+    describeStatus(served, follower?.report(), watch?.current(), settings.current().kind);
+  const { app, countSwap } = createApp(options, { served: () => served, status, settings });
 
   return {
     app,
@@ -90,9 +115,14 @@ export function createDeployment(options: DeploymentOptions): Deployment {
         supersedeGraceMs: options.supersedeGraceMs ?? 60_000,
         now,
         random: Math.random,
+        onSwap: countSwap,
         logger,
       });
-      const watching = await watchTarget(valuesFile, pollIntervalMs, logger, (target) => following.follow(target));
+      const follow = (target: Target): void => {
+        settings.apply(target);
+        following.follow(target);
+      };
+      const watching = await watchTarget(valuesFile, pollIntervalMs, logger, follow);
       const target = watching.current();
       const mayExit = exitOnInvalidValues && opened.site() === undefined;
       if (mayExit && target.kind === 'unreadable' && target.error.key !== null) {
@@ -100,7 +130,7 @@ export function createDeployment(options: DeploymentOptions): Deployment {
         throw new ConfigurationError([target.error.message]);
       }
       [served, follower, watch] = [opened, following, watching];
-      following.follow(target);
+      follow(target);
     },
 
     async stop() {
@@ -108,4 +138,32 @@ export function createDeployment(options: DeploymentOptions): Deployment {
       await follower?.stop();
     },
   };
+}
+
+type AppDeps = { served(): Served | undefined; status(): DeploymentStatus; settings: LiveSettings };
+
+function createApp(
+  options: DeploymentOptions,
+  { served, status, settings }: AppDeps,
+): { app: RequestListener; countSwap(): void } {
+  const { logger, host = '*', basePath = '', basicAuth, keepFilesMs = HOUR_MS } = options;
+  const { cache, metrics } = options.shared ?? createSharedParts();
+  const counts = metrics.add(host, status);
+  const capabilities = () => describeCapabilities(settings.current());
+  const app = createServeHandler({
+    basePath,
+    isOff: () => served()?.state().enabled === false,
+    site: () => served()?.site(),
+    previous: () => served()?.previous() ?? [],
+    swappedRecently: () => Date.now() - Date.parse(served()?.state().current?.since ?? '') < keepFilesMs,
+    policy: settings.policy,
+    representations: settings.representations,
+    cache,
+    endpoints: createEndpoints({ status, capabilities, metrics }),
+    basicAuth: basicAuth === undefined ? undefined : createBasicAuth(basicAuth),
+    count: counts.countResponse,
+    accessLog: options.accessLog === true ? createAccessLog(logger) : undefined,
+    logger,
+  });
+  return { app, countSwap: counts.countSwap };
 }

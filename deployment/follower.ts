@@ -18,6 +18,8 @@ type FollowerDeps = {
   supersedeGraceMs: number;
   now: () => Date;
   random: () => number;
+  /** The served version has changed. */
+  onSwap?(): void;
   logger: Logger;
 };
 
@@ -138,6 +140,7 @@ export class Follower {
     this.#isFirst = false;
     if (await served.swap(site, link, etag)) {
       const { manifest } = site;
+      this.#deps.onSwap?.();
       logger.info(
         { version: manifest.version, jobId: manifest.jobId, pages: manifest.pageCount },
         'Serving a new version',

@@ -1,73 +1,133 @@
-import type { RequestHandler } from 'express';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { FileCache } from './file-cache.ts';
 import type { DeploymentStatus } from './status.ts';
 
+export type CountResponse = (status: number) => void;
+
+/** The metrics of a process, whose deployments differ in the label `host`. */
 export type DeploymentMetrics = {
-  /** Counts responses. Mount it first. */
-  count: RequestHandler;
-  /** `/-/metrics` as Prometheus text. */
-  expose: RequestHandler;
+  /** @param host as in `--values HOST=FILE`, or `*` */
+  add(host: string, status: () => DeploymentStatus): { countResponse: CountResponse; countSwap(): void };
+  contentType: string;
+  render(): Promise<string>;
 };
 
-/** The metrics of one deployment: what it serves, whether that is what the values file asks for, and responses. */
-export function createDeploymentMetrics(status: () => DeploymentStatus): DeploymentMetrics {
-  const register = new Registry();
-  collectDefaultMetrics({ register });
-  const requests = new Counter({
-    name: 'galley_deployment_requests_total',
-    help: 'Responses by status; the status 0 is a client that disconnected first.',
-    labelNames: ['status'],
-    registers: [register],
-  });
-  addStatusGauges(register, status);
+type Watched = { host: string; status: () => DeploymentStatus; responses: Map<number, number>; swaps: number };
+
+/**
+ * Responses are counted in plain numbers and only become metrics when someone reads them: a counter with labels costs
+ * more than a small response.
+ */
+export function createDeploymentMetrics(cache: FileCache): DeploymentMetrics {
+  const all: Watched[] = [];
+  let registry: Registry | undefined;
+
   return {
-    count(_request, response, next) {
-      response.once('close', () => {
-        requests.inc({ status: response.writableFinished ? response.statusCode : 0 });
-      });
-      next();
+    add(host, status) {
+      const watched: Watched = { host, status, responses: new Map(), swaps: 0 };
+      all.push(watched);
+      return {
+        countResponse: (code) => void watched.responses.set(code, (watched.responses.get(code) ?? 0) + 1),
+        countSwap() {
+          watched.swaps += 1;
+        },
+      };
     },
-    async expose(_request, response) {
-      response.type(register.contentType).send(await register.metrics());
+    contentType: Registry.PROMETHEUS_CONTENT_TYPE,
+    async render() {
+      registry ??= createRegistry(all, cache);
+      return await registry.metrics();
     },
   };
 }
 
-function addStatusGauges(register: Registry, status: () => DeploymentStatus): void {
-  const gauge = (name: string, help: string, read: (status: DeploymentStatus) => number | null): void => {
+function createRegistry(all: readonly Watched[], cache: FileCache): Registry {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const counters = { registers, labelNames: ['host'] };
+  new Counter({
+    name: 'galley_deployment_requests_total',
+    help: 'Responses by status; the status 0 is a client that disconnected before the response.',
+    labelNames: ['host', 'status'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { host, responses } of all) {
+        for (const [status, count] of responses) this.inc({ host, status }, count);
+      }
+    },
+  });
+  new Counter({
+    ...counters,
+    name: 'galley_deployment_swaps_total',
+    help: 'Changes of the served version.',
+    collect() {
+      this.reset();
+      for (const { host, swaps } of all) this.inc({ host }, swaps);
+    },
+  });
+  const gauge = (name: string, help: string, value: (status: DeploymentStatus) => number | null): void => {
     new Gauge({
-      name: `galley_deployment_${name}`,
+      ...counters,
+      name,
       help,
-      registers: [register],
       collect() {
-        const value = read(status());
-        // A time that is unknown is missing: 0 would be the year 1970.
-        if (value === null) this.remove();
-        else this.set(value);
+        this.reset();
+        for (const { host, status } of all) {
+          const now = value(status());
+          // A time that is unknown is missing: 0 would be the year 1970.
+          if (now !== null) this.set({ host }, now);
+        }
       },
     });
   };
-  gauge('serving', '1 if it serves a version.', ({ state }) => Number(state === 'serving'));
-  gauge('off', '1 if the values file switched it off.', ({ state }) => Number(state === 'off'));
-  gauge('stale', "1 if it doesn't serve what the values file asks for.", ({ stale }) => Number(stale));
-  gauge('pages', 'Pages of the served version.', ({ pageCount }) => pageCount);
-  gauge('since_timestamp_seconds', 'When it began to serve this version.', ({ since }) => secondsOf(since));
-  gauge('checked_timestamp_seconds', 'When the served version last matched the values file.', ({ checkedAt }) =>
-    secondsOf(checkedAt),
+  gauge('galley_deployment_serving', '1 if it serves a version.', ({ state }) => Number(state === 'serving'));
+  gauge('galley_deployment_off', '1 if the values file switched it off.', ({ state }) => Number(state === 'off'));
+  gauge('galley_deployment_stale', "1 if it doesn't serve what the values file asks for.", ({ stale }) =>
+    Number(stale),
   );
+  gauge('galley_deployment_failing', '1 if the last attempt to update failed.', ({ lastError }) =>
+    Number(lastError !== null),
+  );
+  gauge('galley_deployment_pages', 'Pages of the served version.', ({ pageCount }) => pageCount);
+  gauge('galley_deployment_since_timestamp_seconds', 'When it began to serve this version.', ({ since }) =>
+    secondsOf(since),
+  );
+  gauge(
+    'galley_deployment_checked_timestamp_seconds',
+    'When the served version last matched the values file.',
+    ({ checkedAt }) => secondsOf(checkedAt),
+  );
+  addVersion(registry, all);
+  new Gauge({
+    name: 'galley_deployment_cache_bytes',
+    help: 'Contents of files in memory.',
+    registers,
+    collect() {
+      this.set(cache.sizeBytes());
+    },
+  });
+  return registry;
+}
+
+function addVersion(registry: Registry, all: readonly Watched[]): void {
   new Gauge({
     name: 'galley_deployment_info',
-    help: 'Always 1; the labels are the domain and the version that it serves.',
-    labelNames: ['domain', 'version'],
-    registers: [register],
+    help: 'Always 1: the served version is a label.',
+    labelNames: ['host', 'domain', 'version', 'job_id', 'kind'],
+    registers: [registry],
     collect() {
-      const { domain, version } = status();
       this.reset();
-      if (domain !== null && version !== null) this.set({ domain, version }, 1);
+      for (const { host, status } of all) {
+        const { domain, version, jobId, kind } = status();
+        if (domain === null || version === null || jobId === null) continue;
+        this.set({ host, domain, version, job_id: jobId, kind }, 1);
+      }
     },
   });
 }
 
 function secondsOf(time: string | null): number | null {
-  return time === null ? null : Date.parse(time) / 1000;
+  return time === null ? null : Date.parse(time) / 1_000;
 }

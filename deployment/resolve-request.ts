@@ -41,7 +41,7 @@ export function resolveRequest(target: string, site: Lookup): Resolved {
   if (site.file(other) === undefined) return { kind: 'not-found' };
   const location = isFolder ? withoutLastSlashes(encodedPath) : `${encodedPath}/`;
   // A location that begins with two slashes would be another host's URL.
-  return { kind: 'redirect', location: location.replace(/^\/+/, '/') + search, status: 301 };
+  return { kind: 'redirect', location: location.replace(/^\/+/, '/') + search, status: 308 };
 }
 
 /** A loop, because a regular expression for trailing slashes is slow on a path of slashes. */
@@ -59,7 +59,7 @@ function withoutLastSlashes(text: string): string {
 function homeOf(file: BundleFile, search: string, site: Lookup): Resolved | undefined {
   if (file.url === undefined || !file.contentType.startsWith('text/html')) return undefined;
   if (site.page(file.url) !== file || site.redirect(file.url) !== undefined) return undefined;
-  return { kind: 'redirect', location: file.url.includes('?') ? file.url : file.url + search, status: 301 };
+  return { kind: 'redirect', location: file.url.includes('?') ? file.url : file.url + search, status: 308 };
 }
 
 function decode(encodedPath: string): string | undefined {

@@ -1,138 +1,201 @@
-import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { HttpError } from '../contract/http-error.ts';
+import type { AccessLog } from './access-log.ts';
+import type { BasicAuth } from './basic-auth.ts';
 import { isHashed } from './cache-control.ts';
-import { sendMessagePage } from './message-page.ts';
-import { createDeploymentMetrics } from './metrics.ts';
+import type { Endpoints } from './endpoints.ts';
+import type { FileCache } from './file-cache.ts';
+import { MESSAGE_PAGE_HEADERS, type MessagePage, renderMessagePage } from './message-page.ts';
+import type { CountResponse } from './metrics.ts';
+import type { Representations } from './representation.ts';
 import { resolveRequest } from './resolve-request.ts';
-import { sendSiteFile } from './send-file.ts';
+import { respondFile } from './respond-file.ts';
+import type { Fields, HeaderPolicy } from './security-headers.ts';
 import type { Site } from './site.ts';
-import type { DeploymentStatus } from './status.ts';
 
-type ServeDeps = {
+export type ServeDeps = {
+  /** Where the site begins: empty, or `/docs`. */
+  basePath: string;
   /** Whether the values file switched static export off. */
   isOff(): boolean;
   site(): Site | undefined;
+  /** Older versions that a page opened before a swap may still need, newest first. */
   previous(): readonly Site[];
-  status(): DeploymentStatus;
+  /** Whether the last swap was so recently that pages of the version before are still open. */
+  swappedRecently(): boolean;
+  /** The headers of now: the operator may change them at any time. */
+  policy(): HeaderPolicy;
+  representations(): Representations;
+  cache: FileCache;
+  endpoints: Endpoints;
+  basicAuth: BasicAuth | undefined;
+  count: CountResponse;
+  accessLog: AccessLog | undefined;
   logger: Logger;
 };
 
+type Exchange = { req: IncomingMessage; res: ServerResponse; deps: ServeDeps };
+
+/** Where the endpoints of every deployment are, with and without the base path. */
+export const ENDPOINTS_PREFIX = '/-/';
+
 const METHODS = 'GET, HEAD';
 
-/** The web server of one deployment: the site at `/`, its status under `/-/`. */
-export function createServeApp(deps: ServeDeps): express.Express {
-  const app = express();
-  app.disable('x-powered-by');
-  const metrics = createDeploymentMetrics(deps.status);
-  app.use(metrics.count, onlyReading, commonHeaders);
-  app.use('/-', createStatusRouter(deps, metrics.expose));
-  app.use(createSiteHandler(deps));
-  app.use(createErrorHandler(deps.logger));
-  return app;
-}
-
-const onlyReading: RequestHandler = (req, _res, next) => {
-  if (req.method !== 'GET' && req.method !== 'HEAD') {
-    throw new HttpError(405, `${req.method} is not possible here`, { Allow: METHODS });
-  }
-  next();
+const OFF: MessagePage = {
+  status: 503,
+  title: 'This site is switched off',
+  text: 'Serving the static export is turned off for this deployment.',
+};
+const UNPUBLISHED: MessagePage = {
+  status: 503,
+  title: 'This site is not published yet',
+  text: 'Its first version is still on the way. Please try again soon.',
+};
+const MALFORMED: MessagePage = {
+  status: 400,
+  title: 'This address is not valid',
+  text: 'Please check how it is written.',
+};
+const MISSING: MessagePage = {
+  status: 404,
+  title: 'This page does not exist',
+  text: 'It may have been moved or removed.',
+};
+const WRONG_METHOD: MessagePage = {
+  status: 405,
+  title: 'Method not allowed',
+  text: 'Pages can only be requested with GET or HEAD.',
+};
+const UNAUTHORIZED: MessagePage = {
+  status: 401,
+  title: 'Please sign in',
+  text: 'This site needs a user name and a password.',
+};
+const UNREADABLE: MessagePage = {
+  status: 500,
+  title: 'This page could not be read',
+  text: 'The server has a problem. Please try again later.',
 };
 
-/** Only headers that can't change how an exported site works: framing, scripts and embedding are up to the site. */
-const commonHeaders: RequestHandler = (_req, res, next) => {
-  res.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'strict-origin-when-cross-origin' });
-  next();
-};
-
-function createStatusRouter({ status, site, isOff }: ServeDeps, exposeMetrics: RequestHandler): express.Router {
-  const router = express.Router();
-  router.use((_req, res, next) => {
-    res.set('Cache-Control', 'no-store');
-    next();
-  });
-  router.get('/status', (_req, res) => {
-    res.json(status());
-  });
-  router.get('/metrics', exposeMetrics);
-  router.get('/healthz', (_req, res) => {
-    res.json({ ok: true });
-  });
-  router.get('/readyz', (_req, res) => {
-    if (isOff()) throw new HttpError(503, 'staticExport.enabled is false');
-    if (site() === undefined) throw new HttpError(503, status().lastError?.message ?? 'no bundle is served yet');
-    res.json({ ok: true });
-  });
-  router.use((req) => {
-    throw new HttpError(404, `there is no ${req.baseUrl}${req.path}`);
-  });
-  return router;
-}
-
-function createSiteHandler({ site: currentSite, previous, isOff }: ServeDeps): RequestHandler {
+/** The web server of one deployment: the site below the base path, its endpoints below `/-/`. */
+export function createServeHandler(deps: ServeDeps): RequestListener {
   return (req, res) => {
-    if (isOff()) {
-      sendMessagePage(
-        res,
-        503,
-        'This site is switched off',
-        'Serving the static export is turned off for this deployment.',
-      );
-      return;
-    }
-    // Read once, so that a request sees one version even if another is swapped in.
-    const site = currentSite();
-    if (site === undefined) {
-      res.set('Retry-After', '10');
-      sendMessagePage(
-        res,
-        503,
-        'This site is not published yet',
-        'Its first version is still on the way. Please try again soon.',
-      );
-      return;
-    }
-    const found = resolveRequest(req.url, site);
-    if (found.kind === 'file') {
-      sendSiteFile(req, res, site, found.file);
-    } else if (found.kind === 'redirect') {
-      // `location` encodes what a header can't contain: a manifest's redirect may use any script.
-      res.status(found.status).location(found.location).set('Cache-Control', 'no-cache').end();
-    } else if (found.kind === 'malformed') {
-      sendMessagePage(res, 400, 'This address is not valid', 'Please check how it is written.');
-    } else {
-      sendNotFound(req, res, site, previous());
+    const exchange = { req, res, deps };
+    deps.accessLog?.(req, res);
+    // Counted at the end, when the status is known; a listener per response is cheaper than one per event.
+    res.once('close', () => deps.count(res.headersSent ? res.statusCode : 0));
+    try {
+      respond(exchange);
+    } catch (error) {
+      sendFault(exchange, error);
     }
   };
+}
+
+function respond(exchange: Exchange): void {
+  const { req, res, deps } = exchange;
+  const url = withoutBase(req.url ?? '/', deps.basePath);
+  if (url?.startsWith(ENDPOINTS_PREFIX)) {
+    deps.endpoints(req, res, url);
+  } else if (req.method !== 'GET' && req.method !== 'HEAD') {
+    sendPage(exchange, WRONG_METHOD, { Allow: METHODS });
+  } else if (deps.basicAuth?.allows(req.headers.authorization) === false) {
+    sendPage(exchange, UNAUTHORIZED, { 'WWW-Authenticate': deps.basicAuth.challenge });
+  } else if (url === undefined) {
+    sendPage(exchange, MISSING);
+  } else if (url === '') {
+    sendRedirect(exchange, '/', 308);
+  } else {
+    respondFromSite(exchange, url);
+  }
+}
+
+/** The target below the base path: empty without its slash, undefined outside of it. Endpoints are at the root, too. */
+function withoutBase(url: string, basePath: string): string | undefined {
+  if (basePath === '' || url.startsWith(ENDPOINTS_PREFIX)) return url;
+  if (url.startsWith(`${basePath}/`)) return url.slice(basePath.length);
+  return url === basePath || url.startsWith(`${basePath}?`) ? '' : undefined;
+}
+
+function respondFromSite(exchange: Exchange, url: string): void {
+  const { req, res, deps } = exchange;
+  if (deps.isOff()) {
+    sendPage(exchange, OFF);
+    return;
+  }
+  // Read once, so that a request sees one version even if another is swapped in.
+  const site = deps.site();
+  if (site === undefined) {
+    sendPage(exchange, UNPUBLISHED, { 'Retry-After': '10' });
+    return;
+  }
+  const found = resolveRequest(url, site);
+  if (found.kind === 'file') respondFile(responderOf(exchange), { req, res, site, file: found.file, status: 200 });
+  else if (found.kind === 'redirect') sendRedirect(exchange, found.location, found.status);
+  else if (found.kind === 'malformed') sendPage(exchange, MALFORMED);
+  else respondNotFound(exchange, url, site);
+}
+
+function responderOf(exchange: Exchange): Parameters<typeof respondFile>[0] {
+  const { cache, representations } = exchange.deps;
+  return { cache, representations, fault: (error) => sendFault(exchange, error) };
 }
 
 /**
- * A page that was opened before a swap still requests the files of its own version. A file with its hash in the name
- * can safely come from an older version on the disk; pages never do.
+ * A page that was opened before a swap still requests the files of its own version. Files with their hash in the name
+ * can safely come from any version on the disk, others from the last one for a while; pages never do.
  */
-function sendNotFound(req: Request, res: Response, site: Site, previous: readonly Site[]): void {
-  const path = req.path.slice(1);
-  const isAsset = isHashed(path) && !path.endsWith('.html');
-  const older = isAsset ? previous.find((each) => each.file(path)) : undefined;
-  const olderFile = older?.file(path);
+function respondNotFound(exchange: Exchange, url: string, site: Site): void {
+  const { req, res, deps } = exchange;
+  const path = decodeURIComponent(url.split('?')[0] ?? url).slice(1);
+  const [last, ...older] = deps.previous();
+  const candidates = isHashed(path) ? [last, ...older] : deps.swappedRecently() ? [last] : [];
+  for (const each of candidates) {
+    const file = each?.file(path);
+    if (each === undefined || file === undefined || isPage(file)) continue;
+    respondFile(responderOf(exchange), { req, res, site: each, file, status: 200 });
+    return;
+  }
   const notFoundPage = site.file('404.html');
-  if (older !== undefined && olderFile !== undefined) sendSiteFile(req, res, older, olderFile);
-  else if (notFoundPage !== undefined) sendSiteFile(req, res, site, notFoundPage, 404);
-  else sendMessagePage(res, 404, 'This page does not exist', 'It may have been moved or removed.');
+  if (notFoundPage === undefined) sendPage(exchange, MISSING);
+  else respondFile(responderOf(exchange), { req, res, site, file: notFoundPage, status: 404 });
 }
 
-function createErrorHandler(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, req, res, next) => {
-    if (res.headersSent) {
-      next(error);
-      return;
-    }
-    const known = error instanceof HttpError ? error : new HttpError(500, 'unexpected fault');
-    if (!(error instanceof HttpError)) logger.error({ err: error }, 'A request failed');
-    res.status(known.status).set(known.headers);
-    if (req.originalUrl.startsWith('/-/')) res.json({ error: known.message });
-    else if (known.status === 405)
-      sendMessagePage(res, 405, 'Method not allowed', 'Pages can only be requested with GET or HEAD.');
-    else sendMessagePage(res, known.status, 'Something went wrong', 'Please try again later.');
-  };
+function isPage({ path, contentType }: { path: string; contentType: string }): boolean {
+  return path.endsWith('.html') || contentType.startsWith('text/html');
+}
+
+function sendRedirect({ req, res, deps }: Exchange, location: string, status: number): void {
+  const target = encodeLocation(location.startsWith('/') ? deps.basePath + location : location);
+  const own = { Location: target, 'Cache-Control': 'no-cache', 'Content-Length': '0' };
+  res.writeHead(status, deps.policy().headers(pathOf(req, deps), own)).end();
+}
+
+/** Encodes what a header can't contain: a manifest's redirect may use any script. */
+function encodeLocation(location: string): string {
+  // Half a surrogate pair can't be encoded; a buffer replaces it.
+  return Buffer.from(location)
+    .toString()
+    .replace(/[^\x21-\x7e]+/g, encodeURIComponent);
+}
+
+function sendPage({ req, res, deps }: Exchange, page: MessagePage, headers: Fields = {}): void {
+  const body = renderMessagePage(page);
+  const own = { ...MESSAGE_PAGE_HEADERS, ...headers, 'Content-Length': String(Buffer.byteLength(body)) };
+  res
+    .writeHead(page.status, deps.policy().headers(pathOf(req, deps), own))
+    .end(req.method === 'HEAD' ? undefined : body);
+}
+
+/** The path for header rules, below the base path. */
+function pathOf({ url = '/' }: IncomingMessage, { basePath }: ServeDeps): string {
+  const target = withoutBase(url, basePath) ?? url;
+  return target.split('?')[0] ?? target;
+}
+
+function sendFault(exchange: Exchange, error: unknown): void {
+  const { res, deps } = exchange;
+  deps.logger.error({ err: error }, 'A response failed');
+  if (res.headersSent) res.destroy();
+  else sendPage(exchange, UNREADABLE);
 }

@@ -1,3 +1,4 @@
+import type { DeploymentKind } from '../contract/values-file.ts';
 import type { FollowerReport } from './follower.ts';
 import { linkFingerprint } from './link.ts';
 import type { Served } from './served.ts';
@@ -7,6 +8,8 @@ import type { Target } from './target.ts';
 export type DeploymentStatus = {
   /** `off`: switched off in the values file; `empty`: nothing to serve yet. */
   state: 'serving' | 'empty' | 'off';
+  /** `deployment.kind` in the values file. */
+  kind: DeploymentKind;
   version: string | null;
   jobId: string | null;
   domain: string | null;
@@ -31,12 +34,14 @@ export function describeStatus(
   served: Served | undefined,
   report: FollowerReport | undefined,
   target: Target | undefined,
+  kind: DeploymentKind,
 ): DeploymentStatus {
   const site = served?.site();
   const state = served?.state();
   const isOff = state?.enabled === false;
   return {
     state: isOff ? 'off' : site === undefined ? 'empty' : 'serving',
+    kind,
     version: site?.manifest.version ?? null,
     jobId: site?.manifest.jobId ?? null,
     domain: site?.manifest.domain ?? null,

@@ -72,9 +72,10 @@ async function readTarget(valuesFile: string, options: { emptyIsOff: boolean }):
 async function signature(target: Target): Promise<string> {
   if (target.kind === 'unreadable') return `unreadable ${target.error.message}`;
   const { wanted } = target;
-  if (!wanted.enabled) return 'off';
+  const { settings } = wanted;
+  if (!wanted.enabled) return JSON.stringify(['off', settings]);
   const { link, version } = wanted;
-  return JSON.stringify([link.href, version, link.protocol === 'file:' ? await fileStamp(link) : '']);
+  return JSON.stringify([settings, link.href, version, link.protocol === 'file:' ? await fileStamp(link) : '']);
 }
 
 async function fileStamp(link: URL): Promise<string> {

@@ -1,13 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { isMap, isScalar, parseDocument } from 'yaml';
-import { staticExportValues } from '../contract/values-file.ts';
+import { type Document, isMap, isScalar, parseDocument } from 'yaml';
+import {
+  AVAILABILITY,
+  DEPLOYMENT_KINDS,
+  type DeploymentValues,
+  deploymentValues,
+  staticExportValues,
+} from '../contract/values-file.ts';
 import { nestsTooDeep } from '../contract/yaml-nesting.ts';
+import { unavailableFeature } from './capabilities.ts';
 import { ValuesFileError } from './errors.ts';
 import { codeOf, reason } from './fault.ts';
 
 /** What the operator and the orchestrator ask of this deployment. `link` is set if `enabled` is. */
-export type Wanted = { enabled: false } | { enabled: true; link: URL; version: string | undefined };
+export type Wanted = { settings: DeploymentValues } & (
+  | { enabled: false }
+  | { enabled: true; link: URL; version: string | undefined }
+);
+
+/** Without a group `deployment`. */
+export const DEFAULT_SETTINGS: DeploymentValues = deploymentValues.parse({});
 
 /** Values files have a few kilobytes; a larger one is the wrong file. */
 const MAX_SIZE_BYTES = 1024 * 1024;
@@ -41,10 +54,11 @@ export function parseValues(text: string, file: string): Wanted {
   if (problem !== undefined) {
     throw new ValuesFileError(file, null, `expected YAML (${problem.message.split('\n')[0] ?? problem.code})`);
   }
-  if (document.contents === null) return { enabled: false };
+  if (document.contents === null) return { enabled: false, settings: DEFAULT_SETTINGS };
   if (!isMap(document.contents)) throw new ValuesFileError(file, null, 'expected keys such as "staticExport:"');
+  const settings = parseSettings(document, file);
   const group: unknown = document.get('staticExport', true);
-  if (group === undefined || (isScalar(group) && group.value === null)) return { enabled: false };
+  if (group === undefined || (isScalar(group) && group.value === null)) return { enabled: false, settings };
   if (!isMap(group))
     throw new ValuesFileError(file, 'staticExport', 'expected the keys enabled, bundleUrl and version');
 
@@ -60,11 +74,47 @@ export function parseValues(text: string, file: string): Wanted {
     throw new ValuesFileError(file, key, EXPECTED[key] ?? issue?.message ?? 'unexpected value');
   }
   const { enabled, bundleUrl, version } = parsed.data;
-  if (!enabled) return { enabled: false };
+  if (!enabled) return { enabled: false, settings };
   if (bundleUrl === undefined) {
     throw new ValuesFileError(file, 'staticExport.bundleUrl', 'expected a link, as staticExport.enabled is true');
   }
-  return { enabled: true, link: readLink(bundleUrl, file), version };
+  const link = readLink(bundleUrl, file);
+  if (settings.kind === 'air-gapped' && link.protocol !== 'file:') {
+    throw new ValuesFileError(
+      file,
+      'staticExport.bundleUrl',
+      'expected a file link such as file:///srv/bundle.tar.gz, because an air-gapped deployment makes no outside request',
+    );
+  }
+  return { enabled: true, link, version, settings };
+}
+
+/** The group `deployment`. Charts have keys of their own in there, which are ignored. */
+function parseSettings(document: Document, file: string): DeploymentValues {
+  const group: unknown = document.get('deployment', true);
+  if (group === undefined || (isScalar(group) && group.value === null)) return DEFAULT_SETTINGS;
+  if (!isMap(group)) throw new ValuesFileError(file, 'deployment', 'expected the keys kind, features and headers');
+  const written: unknown = group.toJS(document);
+  const parsed = deploymentValues.safeParse(written);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const key = ['deployment', ...(issue?.path ?? [])].join('.');
+    // A record's key has a message of its own inside.
+    const message = issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message;
+    const expected = key === 'deployment.kind' ? `expected one of ${DEPLOYMENT_KINDS.join(', ')}` : message;
+    throw new ValuesFileError(file, key, expected ?? 'unexpected value');
+  }
+  const missing = unavailableFeature(parsed.data);
+  if (missing !== undefined) {
+    const { kind } = parsed.data;
+    const kinds = DEPLOYMENT_KINDS.filter((each) => AVAILABILITY[each][missing] !== 'no').join(', ');
+    throw new ValuesFileError(
+      file,
+      `deployment.features.${missing}`,
+      `not available in a deployment of the kind ${kind}, only in ${kinds}`,
+    );
+  }
+  return parsed.data;
 }
 
 const EXPECTED_VERSION = 'expected the text of a version such as "2026-11-21.3"';

@@ -9,14 +9,28 @@ import type { Lifetime } from '../with-cleanups.ts';
 import { temporaryFolder } from '../with-cleanups.ts';
 import { type CountingSite, countRequests } from './requests.ts';
 
-/** Serves a folder as it is, on a free port of 127.0.0.1, with one process of nginx. */
+/** Serves a folder as it is, on a free port of 127.0.0.1, with one process of nginx, and counts requests. */
 export async function startNginxSite(folder: string, lifetime: Lifetime): Promise<CountingSite> {
-  const nginx = (await findOnPath('nginx')) ?? (await findOnPath('nginx', '/usr/sbin'));
-  if (nginx === undefined) throw new Error('nginx is not installed. Run: npm run setup:system');
   const home = await temporaryFolder(lifetime, 'galley-nginx-');
-  const port = await freePort();
   const log = join(home, 'access.log');
   await writeFile(log, '');
+  const { origin } = await startNginx({ folder, lifetime, home, log });
+  return {
+    origin,
+    resetCounts: () => truncate(log),
+    requestCounts: async () => countRequests(await readFile(log, 'utf8')),
+  };
+}
+
+type NginxOptions = { folder: string; lifetime: Lifetime; home?: string; log?: string };
+
+/** Without `log`, it writes none. Sends the `.gz` beside a file to clients that accept gzip. */
+export async function startNginx(options: NginxOptions): Promise<{ origin: string; pid: number }> {
+  const { folder, lifetime, log } = options;
+  const nginx = (await findOnPath('nginx')) ?? (await findOnPath('nginx', '/usr/sbin'));
+  if (nginx === undefined) throw new Error('nginx is not installed. Run: npm run setup:system');
+  const home = options.home ?? (await temporaryFolder(lifetime, 'galley-nginx-'));
+  const port = await freePort();
   await writeFile(join(home, 'nginx.conf'), configuration({ home, folder, port, log }));
   const child = spawnGuarded(nginx, ['-p', home, '-c', join(home, 'nginx.conf'), '-e', join(home, 'error.log')], {});
   lifetime.add(child.stop);
@@ -28,11 +42,7 @@ export async function startNginxSite(folder: string, lifetime: Lifetime): Promis
   await waitFor(async () => ended || (await fetch(`${origin}/`)).ok, { describe: 'answered by nginx' });
   if (ended) throw new Error(`nginx ended at its start: ${child.output()}`);
   await readAll(folder);
-  return {
-    origin,
-    resetCounts: () => truncate(log),
-    requestCounts: async () => countRequests(await readFile(log, 'utf8')),
-  };
+  return { origin, pid: child.process.pid ?? 0 };
 }
 
 /** So that no contender waits for the disk. */
@@ -42,7 +52,9 @@ async function readAll(folder: string): Promise<void> {
   }
 }
 
-function configuration(site: { home: string; folder: string; port: number; log: string }): string {
+type NginxSite = { home: string; folder: string; port: number; log: string | undefined };
+
+function configuration(site: NginxSite): string {
   return `
 # Folders of ours are for their owner alone; without root nginx only warns of this line.
 user ${userInfo().username};
@@ -55,7 +67,9 @@ http {
   include /etc/nginx/mime.types;
   default_type application/octet-stream;
   log_format counted '$request_method $status $request_uri';
-  access_log ${site.log} counted;
+  access_log ${site.log === undefined ? 'off' : `${site.log} counted`};
+  gzip_static on;
+  gzip_vary on;
   client_body_temp_path ${site.home}/body;
   proxy_temp_path ${site.home}/proxy;
   fastcgi_temp_path ${site.home}/fastcgi;

@@ -34,6 +34,13 @@ export async function usageOf(pid: number): Promise<Usage | undefined> {
   }
 }
 
+/** A process and all that it and its children have started and that still run. */
+export async function withDescendants(pid: number): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  const pids = children.trim().split(' ').filter(Boolean).map(Number);
+  return [pid, ...(await Promise.all(pids.map(withDescendants))).flat()];
+}
+
 /** What is resident of a process now, in megabytes. */
 export async function residentMb(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');

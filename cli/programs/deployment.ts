@@ -1,16 +1,26 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
-import { createDeployment } from '../../deployment/deployment.ts';
+import { createDeployment, createSharedParts } from '../../deployment/deployment.ts';
+import { createHostHandler } from '../../deployment/hosts.ts';
 import type { Home } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { serve } from '../serve.ts';
+import type { ServingSettings } from '../settings/serving.ts';
 
-interface Options {
+export interface DeployedSite {
+  /** The host name that the site is served under; undefined: all others. */
+  host?: string | undefined;
   /** Absolute. */
   valuesFile: string;
+}
+
+interface Options {
+  /** One site, or several with different host names and values files. */
+  sites: readonly DeployedSite[];
+  serving: ServingSettings;
   host: string;
   port: number;
-  /** Whether it rejects if the values file is invalid and there is nothing to serve. Default: true. */
+  /** Whether it rejects if a values file is invalid and there is nothing to serve. Default: true. */
   exitOnInvalidValues?: boolean;
 }
 
@@ -21,20 +31,30 @@ interface Context {
 }
 
 /**
- * Serves one values file's bundle until the lifetime ends.
- * @throws ConfigurationError if the values file is invalid and `exitOnInvalidValues` isn't false.
+ * Serves the bundles of values files from one server until the lifetime ends.
+ * @throws ConfigurationError if a values file is invalid and `exitOnInvalidValues` isn't false.
  */
 export async function startDeployment(options: Options, { home, logger, lifetime }: Context): Promise<{ url: string }> {
-  const deployment = createDeployment({
-    valuesFile: options.valuesFile,
-    exitOnInvalidValues: options.exitOnInvalidValues ?? true,
-    homeDir: home.path('deployments', folderName(options.valuesFile)),
-    logger: logger.child({ part: 'deployment' }),
-  });
-  const service = await serve(deployment.app, { host: options.host, port: options.port, variable: 'DEPLOYMENT_PORT' });
+  const shared = createSharedParts();
+  const hosted = options.sites.map(({ host, valuesFile }) => ({
+    host,
+    deployment: createDeployment({
+      ...options.serving,
+      valuesFile,
+      shared,
+      host: host ?? '*',
+      exitOnInvalidValues: options.exitOnInvalidValues ?? true,
+      homeDir: home.path('deployments', folderName(valuesFile)),
+      logger: logger.child({ part: 'deployment', ...(host === undefined ? {} : { host }) }),
+    }),
+  }));
+  const app = createHostHandler(hosted, shared.metrics);
+  const service = await serve(app, { host: options.host, port: options.port, variable: 'DEPLOYMENT_PORT' });
   lifetime.onStop('deployment server', () => service.stop());
-  lifetime.onStop('deployment', () => deployment.stop());
-  await deployment.start();
+  for (const { deployment } of hosted) {
+    lifetime.onStop('deployment', () => deployment.stop());
+    await deployment.start();
+  }
   return { url: service.url };
 }
 

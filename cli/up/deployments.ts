@@ -4,11 +4,13 @@ import type { Settings } from '../environment.ts';
 import type { Home } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { startDeployment } from '../programs/deployment.ts';
+import type { ServingSettings } from '../settings/serving.ts';
 
 export interface PlannedDeployment {
   valuesFile: string;
   host: string;
   port: number;
+  serving: ServingSettings;
 }
 
 /**
@@ -23,6 +25,7 @@ export function planDeployments({ sites }: GalleyConfig, settings: Settings, hom
     valuesFile,
     host,
     port: deploymentPort === 0 ? 0 : deploymentPort + index,
+    serving: settings.serving,
   }));
 }
 
@@ -42,7 +45,10 @@ export async function startDeployments(
 ): Promise<{ valuesFile: string; url: string }[]> {
   const started: { valuesFile: string; url: string }[] = [];
   for (const each of planned) {
-    const { url } = await startDeployment({ ...each, exitOnInvalidValues: false }, context);
+    const { url } = await startDeployment(
+      { ...each, sites: [{ valuesFile: each.valuesFile }], exitOnInvalidValues: false },
+      context,
+    );
     started.push({ valuesFile: each.valuesFile, url });
   }
   return started;

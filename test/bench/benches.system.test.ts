@@ -1,3 +1,5 @@
+import { runServe } from '../../bench/serve/run-serve.ts';
+import { reportServe } from '../../bench/serve.ts';
 import { runSites } from '../../bench/sites/run-sites.ts';
 import { reportSites } from '../../bench/sites.ts';
 import { runStorm } from '../../bench/storm/run-storm.ts';
@@ -57,6 +59,21 @@ test(
     expect(report).toMatch(/^sites +20$/m);
     expect(report).toContain("Temporal's dev server on a database file");
     expect(report).not.toContain('NaN');
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'every case of the serve bench gets answers from a deployment, sirv and nginx alike',
+  async () => {
+    const figures = await runServe({ rounds: 1, connections: 4, seconds: 1 }, { progress });
+    expect(Object.keys(figures)).toHaveLength(5);
+    for (const [name, contenders] of Object.entries(figures)) {
+      for (const [contender, [sample]] of Object.entries(contenders)) {
+        expect([name, contender, sample?.failed, (sample?.perSecond ?? 0) > 0]).toEqual([name, contender, 0, true]);
+      }
+    }
+    expect(reportServe(figures)).not.toContain('NaN');
   },
   TIMEOUT_MS,
 );

@@ -148,8 +148,8 @@ describe('the metrics of each program', () => {
     const agents = 'galley_task_queue_pollers{queue="galley-platform-agents",type="activity"}';
     expect(sampleOf(platform, agents)).toBeGreaterThan(0);
     const deployment = await scrape('deployment');
-    expect(sampleOf(deployment, 'galley_deployment_stale')).toBe(1);
-    expect(sampleOf(deployment, 'galley_deployment_serving')).toBe(0);
+    expect(sampleOf(deployment, 'galley_deployment_stale{host="*"}')).toBe(1);
+    expect(sampleOf(deployment, 'galley_deployment_serving{host="*"}')).toBe(0);
   });
 
   it('show that the watchdog has checked, because operators are configured', async () => {

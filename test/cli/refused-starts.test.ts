@@ -108,7 +108,8 @@ describe('galley up on a port in use', () => {
     async (variable) => {
       const free = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
       const settings = readSettings({ ...free, [variable]: String(port) });
-      const deployment = { valuesFile: 'values.yaml', host: '127.0.0.1', port: settings.deploymentPort, home: 'x' };
+      const { deploymentPort, serving } = settings;
+      const deployment = { valuesFile: 'values.yaml', host: '127.0.0.1', port: deploymentPort, serving, home: 'x' };
       await expect(checkPorts(settings, [deployment])).rejects.toThrow(sentence(variable));
     },
   );

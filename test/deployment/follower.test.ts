@@ -6,13 +6,19 @@ import { Follower } from '../../deployment/follower.ts';
 import { RETRY_PAUSES } from '../../deployment/retry-delay.ts';
 import { createSite } from '../../deployment/site.ts';
 import type { Target } from '../../deployment/target.ts';
+import { DEFAULT_SETTINGS } from '../../deployment/values.ts';
 import { manifestOf, siteOf } from './bundles.ts';
 
 const GRACE_MS = 60_000;
 const site = createSite('/nowhere', 'x', manifestOf(siteOf('1')));
 const wanted = (link: string): Target => ({
   kind: 'wanted',
-  wanted: { enabled: true, link: new URL(link, 'https://store.example'), version: undefined },
+  wanted: {
+    settings: DEFAULT_SETTINGS,
+    enabled: true,
+    link: new URL(link, 'https://store.example'),
+    version: undefined,
+  },
 });
 
 /** A follower whose downloads a test ends by hand. */
@@ -140,7 +146,7 @@ describe('a download under way', () => {
     const { follower, tries } = startFollower();
     follower.follow(wanted('/1'));
     await pass(0);
-    follower.follow({ kind: 'wanted', wanted: { enabled: false } });
+    follower.follow({ kind: 'wanted', wanted: { settings: DEFAULT_SETTINGS, enabled: false } });
     await pass(0);
     expect(tries[0]?.signal.aborted).toBe(true);
     expect(follower.report()).toMatchObject({ problem: null, download: null });

@@ -397,19 +397,26 @@ describe('a swap', () => {
     await untilVersionsOnDisk(1);
   });
 
-  it('leaves pages that are open in a browser their hashed files, and nothing else of the old version', async () => {
-    const store = await openStore('2');
+  it('leaves open pages the files of their version for a while, hashed ones longer, and no old page', async () => {
+    const store = await openStore('2', '3');
     const hashed = ['assets/a.DtHmvp7M.js', 'assets/b.DtHmvp7M.png', 'assets/c.DtHmvp7M.woff2', 'd.3f0c2a9b.json'];
-    const others = { 'logo.png': 'x', 'data.json': 'x', 'old.html': 'x', 'page-3f0c2a9b.html': 'x' };
-    const files = { ...Object.fromEntries(hashed.map((path) => [path, 'one'])), ...others };
+    const unhashed = ['logo.png', 'data.json', 'body.woff2'];
+    const pages = ['old.html', 'page-3f0c2a9b.html'];
+    const files = Object.fromEntries([...hashed, ...unhashed, ...pages].map((path) => [path, 'one']));
     store.putBytes('1', await buildBundle(siteOf('1', files)));
     const first = await deploy(`${store.url}/1`, '1');
     await deploy(`${store.url}/2`, '2', first);
     await first.stop();
-    const running = await startServing('2');
-    for (const path of hashed) expect([path, await running.text(`/${path}`)]).toEqual([path, 'one']);
-    for (const path of [...Object.keys(others), 'old', 'page-3f0c2a9b']) {
-      expect([path, (await fetch(`${running.url}/${path}`)).status]).toEqual([path, 404]);
-    }
+
+    const statuses = async (url: string, paths: readonly string[]): Promise<number[]> =>
+      await Promise.all(paths.map(async (path) => (await fetch(`${url}/${path}`)).status));
+    const late = await startServing('2', await fixture.start({ keepFilesMs: 0 }));
+    expect(await statuses(late.url, [...hashed, ...unhashed])).toEqual([200, 200, 200, 200, 404, 404, 404]);
+    await late.stop();
+    const soon = await startServing('2');
+    for (const path of [...hashed, ...unhashed]) expect([path, await soon.text(`/${path}`)]).toEqual([path, 'one']);
+    expect(await statuses(soon.url, [...pages, 'old', 'page-3f0c2a9b'])).toEqual([404, 404, 404, 404]);
+    await deploy(`${store.url}/3`, '3', soon);
+    expect(await statuses(soon.url, [...hashed, ...unhashed])).toEqual([200, 200, 200, 200, 404, 404, 404]);
   });
 });

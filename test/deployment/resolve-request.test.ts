@@ -62,19 +62,19 @@ describe('a request target', () => {
     ['/old?x=1', '301 /guides/start'],
     ['/find?q=1', '302 https://elsewhere.example/'],
     ['/stra%C3%9Fe', '308 /'],
-    ['/guides', '301 /guides/'],
-    ['/guides?x=1', '301 /guides/?x=1'],
-    ['/plain/', '301 /plain'],
-    ['/plain//?x', '301 /plain?x'],
+    ['/guides', '308 /guides/'],
+    ['/guides?x=1', '308 /guides/?x=1'],
+    ['/plain/', '308 /plain'],
+    ['/plain//?x', '308 /plain?x'],
   ])('%s is redirected: %s', (target, expected) => {
     expect(resolve(target)).toBe(expected);
   });
 
   it.each([
-    ['/guides/start.html', '301 /guides/start'],
-    ['/guides/start.html?x=1', '301 /guides/start?x=1'],
-    ['/guides/index.html', '301 /guides/'],
-    ['/search_q=a.html', '301 /search?q=a'],
+    ['/guides/start.html', '308 /guides/start'],
+    ['/guides/start.html?x=1', '308 /guides/start?x=1'],
+    ['/guides/index.html', '308 /guides/'],
+    ['/search_q=a.html', '308 /search?q=a'],
   ])("%s leads to the page's own address, which routers in the page need: %s", (target, expected) => {
     expect(resolve(target)).toBe(expected);
   });

@@ -54,6 +54,22 @@ describe('a values file', () => {
     ['staticExport: on', 'staticExport', 'enabled, bundleUrl and version'],
     ['- a', null, 'expected keys'],
     ['staticExport: {enabled: true', null, 'expected YAML'],
+    ['deployment: {kind: hosted}', 'deployment.kind', 'cloud, client-hosted, air-gapped'],
+    ['deployment: [1]', 'deployment', 'kind, features and headers'],
+    [
+      'deployment: {kind: air-gapped, features: {search: true}}',
+      'deployment.features.search',
+      'only in cloud, client-hosted',
+    ],
+    ['deployment: {features: {magic: true}}', 'deployment.features', 'Unrecognized key: "magic"'],
+    ['deployment: {headers: {"/**": {ETag: x}}}', 'deployment.headers./**.ETag', 'sets this one itself'],
+    ['deployment: {headers: {"/**": {X-A: "a\\r\\nSet-Cookie: b"}}}', 'deployment.headers./**.X-A', 'printable'],
+    ['deployment: {headers: {guides: {}}}', 'deployment.headers.guides', 'pattern such as'],
+    [
+      'deployment: {kind: air-gapped}\nstaticExport: {enabled: true, bundleUrl: "https://x.example/"}',
+      'staticExport.bundleUrl',
+      'no outside request',
+    ],
     ['? '.repeat(5_000), null, 'nests too deep'],
     ['staticExport: {enabled: true}\nstaticExport: {enabled: false}', null, 'expected YAML'],
   ])('that is wrong is refused by key: %s', (text, key, expected) => {

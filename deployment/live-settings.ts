@@ -1,0 +1,37 @@
+import type { DeploymentValues } from '../contract/values-file.ts';
+import { describeCapabilities } from './capabilities.ts';
+import { createRepresentations, type Representations } from './representation.ts';
+import { createHeaderPolicy, type HeaderPolicy } from './security-headers.ts';
+import type { Target } from './target.ts';
+import { DEFAULT_SETTINGS } from './values.ts';
+
+export type LiveSettings = {
+  current(): DeploymentValues;
+  policy(): HeaderPolicy;
+  representations(): Representations;
+  /** An unreadable values file changes nothing. */
+  apply(target: Target): void;
+};
+
+/** What the values file's group `deployment` says, and what follows from it for responses. */
+export function createLiveSettings(): LiveSettings {
+  let current = DEFAULT_SETTINGS;
+  let policy = policyOf(current);
+  let representations = createRepresentations(policy);
+  return {
+    current: () => current,
+    policy: () => policy,
+    representations: () => representations,
+    apply(target) {
+      if (target.kind === 'unreadable' || JSON.stringify(target.wanted.settings) === JSON.stringify(current)) return;
+      current = target.wanted.settings;
+      policy = policyOf(current);
+      representations = createRepresentations(policy);
+    },
+  };
+}
+
+function policyOf(settings: DeploymentValues): HeaderPolicy {
+  const apiPlayground = describeCapabilities(settings).features.apiPlayground.enabled;
+  return createHeaderPolicy({ kind: settings.kind, rules: settings.headers, apiPlayground });
+}
