@@ -36,7 +36,7 @@ export function createDeploymentMetrics(status: () => DeploymentStatus): Deploym
 function addStatusGauges(register: Registry, status: () => DeploymentStatus): void {
   const gauge = (name: string, help: string, read: (status: DeploymentStatus) => number | null): void => {
     new Gauge({
-      name: `galley_deployment_${name}`,
+      name,
       help,
       registers: [register],
       collect() {
@@ -47,13 +47,19 @@ function addStatusGauges(register: Registry, status: () => DeploymentStatus): vo
       },
     });
   };
-  gauge('serving', '1 if it serves a version.', ({ state }) => Number(state === 'serving'));
-  gauge('off', '1 if the values file switched it off.', ({ state }) => Number(state === 'off'));
-  gauge('stale', "1 if it doesn't serve what the values file asks for.", ({ stale }) => Number(stale));
-  gauge('pages', 'Pages of the served version.', ({ pageCount }) => pageCount);
-  gauge('since_timestamp_seconds', 'When it began to serve this version.', ({ since }) => secondsOf(since));
-  gauge('checked_timestamp_seconds', 'When the served version last matched the values file.', ({ checkedAt }) =>
-    secondsOf(checkedAt),
+  gauge('galley_deployment_serving', '1 if it serves a version.', ({ state }) => Number(state === 'serving'));
+  gauge('galley_deployment_off', '1 if the values file switched it off.', ({ state }) => Number(state === 'off'));
+  gauge('galley_deployment_stale', "1 if it doesn't serve what the values file asks for.", ({ stale }) =>
+    Number(stale),
+  );
+  gauge('galley_deployment_pages', 'Pages of the served version.', ({ pageCount }) => pageCount);
+  gauge('galley_deployment_since_timestamp_seconds', 'When it began to serve this version.', ({ since }) =>
+    secondsOf(since),
+  );
+  gauge(
+    'galley_deployment_checked_timestamp_seconds',
+    'When the served version last matched the values file.',
+    ({ checkedAt }) => secondsOf(checkedAt),
   );
   new Gauge({
     name: 'galley_deployment_info',
