@@ -22,7 +22,7 @@ export function addQueueMetrics(registry: Registry, { client, namespace, queues 
   let reading: Promise<void> | undefined;
   const gauge = (name: string, help: string): Gauge<'queue' | 'type'> =>
     new Gauge({
-      name: `galley_task_queue_${name}`,
+      name,
       help,
       labelNames: ['queue', 'type'],
       registers: [registry],
@@ -34,9 +34,9 @@ export function addQueueMetrics(registry: Registry, { client, namespace, queues 
         await reading;
       },
     });
-  const backlog = gauge('backlog', 'Tasks that wait for a worker, approximately.');
-  const age = gauge('backlog_age_seconds', 'How long the oldest of them has waited.');
-  const pollers = gauge('pollers', 'Pollers in the last minutes; 0: no worker runs.');
+  const backlog = gauge('galley_task_queue_backlog', 'Tasks that wait for a worker, approximately.');
+  const age = gauge('galley_task_queue_backlog_age_seconds', 'How long the oldest of them has waited.');
+  const pollers = gauge('galley_task_queue_pollers', 'Pollers in the last minutes; 0: no worker runs.');
 
   async function read(): Promise<void> {
     for (const each of [backlog, age, pollers]) each.reset();

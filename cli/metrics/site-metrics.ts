@@ -46,15 +46,21 @@ type Gauges = ReturnType<typeof createGauges>;
 function createGauges(registry: Registry, collect: () => Promise<void>) {
   const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]): Gauge<Label> =>
     new Gauge({ name, help, labelNames, registers: [registry], collect });
-  const perSite = (name: string, help: string) => gauge(`galley_site_${name}`, help, ['site']);
+  const perSite = (name: string, help: string) => gauge(name, help, ['site']);
   return {
     listed: gauge('galley_sites_listed', '1 if the last listing of the sites worked; if 0, their gauges are old.', []),
     configured: gauge('galley_sites_configured', 'Sites in galley.yaml.', []),
     phase: gauge('galley_site_phase', 'Always 1; the label is the phase of the site.', ['site', 'phase']),
-    linkExpiry: perSite('link_expiry_timestamp_seconds', 'When the first link of the site in use expires.'),
-    refreshDue: perSite('link_refresh_timestamp_seconds', 'When that link is due to be refreshed.'),
-    served: perSite('served_publish_timestamp_seconds', 'When the newest served publish of the site arrived.'),
-    waiting: perSite('waiting_publish_timestamp_seconds', 'When the oldest publish arrived that is not served yet.'),
+    linkExpiry: perSite('galley_site_link_expiry_timestamp_seconds', 'When the first link of the site in use expires.'),
+    refreshDue: perSite('galley_site_link_refresh_timestamp_seconds', 'When that link is due to be refreshed.'),
+    served: perSite(
+      'galley_site_served_publish_timestamp_seconds',
+      'When the newest served publish of the site arrived.',
+    ),
+    waiting: perSite(
+      'galley_site_waiting_publish_timestamp_seconds',
+      'When the oldest publish arrived that is not served yet.',
+    ),
   };
 }
 
