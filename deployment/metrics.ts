@@ -47,7 +47,7 @@ function createRegistry(all: readonly Watched[], cache: FileCache): Registry {
   collectDefaultMetrics({ register: registry });
   const counters = { registers, labelNames: ['host'] };
   new Counter({
-    name: 'galley_deployment_responses_total',
+    name: 'galley_deployment_requests_total',
     help: 'Responses by status; the status 0 is a client that disconnected before the response.',
     labelNames: ['host', 'status'],
     registers,
@@ -67,27 +67,37 @@ function createRegistry(all: readonly Watched[], cache: FileCache): Registry {
       for (const { host, swaps } of all) this.inc({ host }, swaps);
     },
   });
-  const gauge = (name: string, help: string, value: (status: DeploymentStatus) => number): void => {
+  const gauge = (name: string, help: string, value: (status: DeploymentStatus) => number | null): void => {
     new Gauge({
       ...counters,
       name,
       help,
       collect() {
-        for (const { host, status } of all) this.set({ host }, value(status()));
+        this.reset();
+        for (const { host, status } of all) {
+          const now = value(status());
+          // A time that is unknown is missing: 0 would be the year 1970.
+          if (now !== null) this.set({ host }, now);
+        }
       },
     });
   };
-  gauge('galley_deployment_serving', '1 if a version is served.', ({ state }) => Number(state === 'serving'));
-  gauge('galley_deployment_stale', '1 if the served version is not what the values file asks for.', (each) =>
-    Number(each.stale),
+  gauge('galley_deployment_serving', '1 if it serves a version.', ({ state }) => Number(state === 'serving'));
+  gauge('galley_deployment_off', '1 if the values file switched it off.', ({ state }) => Number(state === 'off'));
+  gauge('galley_deployment_stale', "1 if it doesn't serve what the values file asks for.", ({ stale }) =>
+    Number(stale),
   );
-  gauge('galley_deployment_failing', '1 if the last attempt to update failed.', (each) =>
-    Number(each.lastError !== null),
+  gauge('galley_deployment_failing', '1 if the last attempt to update failed.', ({ lastError }) =>
+    Number(lastError !== null),
+  );
+  gauge('galley_deployment_pages', 'Pages of the served version.', ({ pageCount }) => pageCount);
+  gauge('galley_deployment_since_timestamp_seconds', 'When it began to serve this version.', ({ since }) =>
+    secondsOf(since),
   );
   gauge(
-    'galley_deployment_served_since_seconds',
-    'When the served version was swapped in, as Unix time; 0: none.',
-    (each) => (each.since === null ? 0 : Date.parse(each.since) / 1_000),
+    'galley_deployment_checked_timestamp_seconds',
+    'When the served version last matched the values file.',
+    ({ checkedAt }) => secondsOf(checkedAt),
   );
   addVersion(registry, all);
   new Gauge({
@@ -103,16 +113,21 @@ function createRegistry(all: readonly Watched[], cache: FileCache): Registry {
 
 function addVersion(registry: Registry, all: readonly Watched[]): void {
   new Gauge({
-    name: 'galley_deployment_version_info',
+    name: 'galley_deployment_info',
     help: 'Always 1: the served version is a label.',
-    labelNames: ['host', 'version', 'job_id', 'kind'],
+    labelNames: ['host', 'domain', 'version', 'job_id', 'kind'],
     registers: [registry],
     collect() {
       this.reset();
       for (const { host, status } of all) {
-        const { version, jobId, kind } = status();
-        if (version !== null && jobId !== null) this.set({ host, version, job_id: jobId, kind }, 1);
+        const { domain, version, jobId, kind } = status();
+        if (domain === null || version === null || jobId === null) continue;
+        this.set({ host, domain, version, job_id: jobId, kind }, 1);
       }
     },
   });
+}
+
+function secondsOf(time: string | null): number | null {
+  return time === null ? null : Date.parse(time) / 1_000;
 }

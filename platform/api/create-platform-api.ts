@@ -32,7 +32,7 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
     response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
     next();
   });
-  addMetrics(app);
+  addMetrics(app, context.db, deps.metrics);
   addHealthRoutes(app, context.db);
   addAgentRoutes(app, context);
   addStaticExportRoutes(app, context);

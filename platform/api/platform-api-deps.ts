@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { AgentRunKey } from '../store/agent-runs.ts';
 import type { Database } from '../store/database.ts';
@@ -24,6 +25,8 @@ export type PlatformApiDeps = {
   operatorToken?: string;
   /** Called when the embedded forge has put webhooks into its outbox. */
   onForgeEvent?: () => void;
+  /** The registry behind /metrics, if the caller adds metrics of its own. */
+  metrics?: Registry;
   logger: Logger;
   /** The clock for versions, limits and idempotency, in epoch milliseconds. */
   now?: () => number;

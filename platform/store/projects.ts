@@ -73,3 +73,9 @@ export async function listProjectRows(
     .orderBy(asc(organizations.name), asc(projects.domain));
   return rows.map((row) => ({ project: toProject(row.project), organization: row.organization }));
 }
+
+/** Whether there was such a project. Throws if a job or a pull request refers to it. */
+export async function deleteProject(db: Executor, projectId: string): Promise<boolean> {
+  const rows = await db.delete(projects).where(eq(projects.id, projectId)).returning({ id: projects.id });
+  return rows.length > 0;
+}

@@ -277,13 +277,13 @@ describe('several sites in one process', () => {
     ]);
     expect((await get('/-/readyz', 'docs.example.com'))[0]).toBe(200);
     const [, metrics] = await get('/-/metrics', '10.0.0.1');
-    expect(metrics).toContain('galley_deployment_responses_total{host="docs.example.com",status="200"} ');
-    expect(metrics).toContain('galley_deployment_responses_total{host="other.example.com",status="503"} 1');
+    expect(metrics).toContain('galley_deployment_requests_total{host="docs.example.com",status="200"} ');
+    expect(metrics).toContain('galley_deployment_requests_total{host="other.example.com",status="503"} 1');
     expect(metrics).toContain('galley_deployment_serving{host="docs.example.com"} 1');
     expect(metrics).toContain('galley_deployment_serving{host="other.example.com"} 0');
     expect(metrics).toContain('galley_deployment_swaps_total{host="docs.example.com"} 1');
     expect(metrics).toContain(
-      `galley_deployment_version_info{host="docs.example.com",version="1",job_id="${manifestOf(spec).jobId}",kind="client-hosted"} 1`,
+      `galley_deployment_info{host="docs.example.com",domain="${manifestOf(spec).domain}",version="1",job_id="${manifestOf(spec).jobId}",kind="client-hosted"} 1`,
     );
     expect(metrics).toContain('process_resident_memory_bytes');
   });
