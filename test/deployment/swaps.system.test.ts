@@ -136,9 +136,6 @@ test(
     expect(await metric(url, 'galley_deployment_swaps_total')).toBe(SWAPS + 1);
     const [, second = 0, , last = Number.NaN] = quarters(memory);
     expect(last).toBeLessThan(second * MEMORY_GROWTH);
-    process.stdout.write(
-      `memory by quarter: ${quarters(memory).map((bytes) => `${Math.round(bytes / 1e6)} MB`)}, ${visits.pages} pages\n`,
-    );
   },
   TIMEOUT_MS,
 );
