@@ -6,6 +6,7 @@ import { createLifetime, type Lifetime, untilSignal } from './lifetime.ts';
  * …`; a signal interrupts it too, so slow imports belong in there.
  */
 export async function runService(logger: Logger, start: (lifetime: Lifetime) => Promise<string>): Promise<void> {
+  await surviveEndedResponses();
   const lifetime = createLifetime(logger);
   const asked = untilSignal();
   const started = (async () => {
@@ -18,4 +19,11 @@ export async function runService(logger: Logger, start: (lifetime: Lifetime) => 
   } finally {
     await lifetime.stop();
   }
+}
+
+/** For all requests of the process. Loaded here, because most commands make none. */
+async function surviveEndedResponses(): Promise<void> {
+  const { Agent, setGlobalDispatcher } = await import('undici');
+  const { createConnector } = await import('../exporter/fetch/connector.ts');
+  setGlobalDispatcher(new Agent({ connect: createConnector() }));
 }

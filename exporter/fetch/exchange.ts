@@ -1,5 +1,6 @@
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import { type AddressGuard, portOf } from './address-guard.ts';
+import { createConnector } from './connector.ts';
 import { errorMessage } from './error-code.ts';
 import { ResponseBody } from './response-body.ts';
 
@@ -114,7 +115,7 @@ function renameReset(error: Error): void {
  * It never resolves a name again and ignores proxy variables. TLS still checks the certificate against the name.
  */
 export function createPinnedAgent(options: { guard: AddressGuard; maxConnectionsPerOrigin: number }): Agent {
-  const base = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+  const base = createConnector({ timeout: CONNECT_TIMEOUT_MS });
 
   async function connectPinned(target: ConnectOptions): Promise<Socket> {
     let lastError: unknown = new Error('no address');

@@ -17,7 +17,7 @@ describe('the galley command', () => {
   test.each([
     [[], /Usage: galley/],
     [['nonsense'], /unknown command 'nonsense'/],
-    [['deployment'], /required option '--values <file>'/],
+    [['deployment'], /--values: expected a file/],
     [['deployment', '--values'], /argument missing/],
     [['sites', 'status', '--nonsense'], /unknown option '--nonsense'/],
     [['sites'], /Usage: galley sites/],
