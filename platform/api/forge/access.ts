@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { HttpError } from '../../../contract/http-error.ts';
-import { API_KEY_PREFIX } from '../../admin/api-keys.ts';
+import { API_KEY_PREFIX } from '../../admin/api-key-text.ts';
 import { FORGE_OPERATOR, PULL_REQUEST_ID } from '../../forge/forge-context.ts';
 import { isReviewToken, readReviewToken } from '../../forge/review-links.ts';
 import type { Database } from '../../store/database.ts';
