@@ -21,7 +21,7 @@ DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a gall
         const { startEverything } = await import('../up/start-everything.ts');
         installTemporalRuntime(logger);
         await startTracing(settings, 'up', lifetime);
-        const { addresses, config, signInUrl } = await startEverything({ settings, logger, lifetime });
+        const { addresses, config, signInUrl, setupUrl } = await startEverything({ settings, logger, lifetime });
         const { platform, api, deployments, temporal, temporalUi } = addresses;
         return [
           platform === null ? `admin-api ${config.adminApi.url}` : `platform ${platform}`,
@@ -31,6 +31,9 @@ DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a gall
           ...(temporalUi === null ? [] : [`ui ${temporalUi}`]),
           `\n  ${api}/  the sites page; sign in with the token in GALLEY_HOME/operator-token, or by this link,`,
           `\n  which works once within 15 minutes: ${signInUrl}`,
+          ...(setupUrl === undefined
+            ? []
+            : [`\n  ${platform}/  the dashboard; its first administrator signs up by this link: ${setupUrl}`]),
         ].join(' ');
       });
     });

@@ -8,8 +8,9 @@ import { genericOAuth } from 'better-auth/plugins/generic-oauth';
 import { organization } from 'better-auth/plugins/organization';
 import { defaultStatements } from 'better-auth/plugins/organization/access';
 import type { Logger } from 'pino';
+import { recordAction } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
-import { findPendingInvitation } from '../store/members.ts';
+import { findPendingInvitation, findUser, listMemberships } from '../store/members.ts';
 import {
   accounts,
   authRateLimits,
@@ -85,6 +86,11 @@ export function createAuth({ db, publicUrl, operatorToken, openId, admitted, log
       ipAddress: { ipAddressHeaders: ['x-galley-client'] },
     },
     databaseHooks: {
+      session: {
+        create: {
+          after: async ({ userId, ipAddress }) => recordSignIn(db, { userId, address: ipAddress ?? '' }),
+        },
+      },
       user: {
         create: {
           before: async ({ email }) => {
@@ -107,6 +113,17 @@ export function createAuth({ db, publicUrl, operatorToken, openId, admitted, log
       ...(openId === undefined ? [] : [openIdPlugin(openId)]),
     ],
   });
+}
+
+/** In each of the person's organizations, because a session is for all of them. */
+async function recordSignIn(db: Database, { userId, address }: { userId: string; address: string }): Promise<void> {
+  const user = await findUser(db, userId);
+  if (user === undefined) return;
+  const actor = { kind: 'member' as const, id: user.id, name: user.email };
+  for (const { organizationId } of await listMemberships(db, userId)) {
+    const entry = { organizationId, actor, action: 'session.sign-in', target: user.email };
+    await recordAction(db, { ...entry, detail: address === '' ? undefined : `from ${address}` });
+  }
 }
 
 const TABLES = {

@@ -158,3 +158,8 @@ export async function takeSetupLink(db: Executor, sha256: string): Promise<boole
     .returning();
   return taken.length > 0;
 }
+
+export async function findUser(db: Executor, id: string) {
+  const [row] = await db.select().from(users).where(eq(users.id, id));
+  return row;
+}

@@ -73,3 +73,13 @@ export async function listProjectRows(
     .orderBy(asc(organizations.name), asc(projects.domain));
   return rows.map((row) => ({ project: toProject(row.project), organization: row.organization }));
 }
+
+/** An organization's projects, by domain. */
+export async function listOrganizationProjects(db: Executor, organizationId: string): Promise<Project[]> {
+  const rows = await db
+    .select()
+    .from(projects)
+    .where(eq(projects.organizationId, organizationId))
+    .orderBy(asc(projects.domain));
+  return rows.map(toProject);
+}

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { type StartExportRequest, startExportRequest } from '../../../contract/admin-api.ts';
+import { exportJob, type StartExportRequest, startExportRequest } from '../../../contract/admin-api.ts';
 import { HttpError } from '../../../contract/http-error.ts';
 import { parseInput } from '../../parse-input.ts';
 import type { Caller } from '../../store/api-keys.ts';
@@ -43,7 +43,7 @@ export async function startExport(
   context: ApiContext,
   caller: Caller,
   { project, body, idempotency }: Start,
-): Promise<Answer & { headers: Record<string, string> }> {
+): Promise<Answer & { jobId: string; headers: Record<string, string> }> {
   const { organizationId } = caller;
   let started: string | undefined;
   let headers: Record<string, string> = {};
@@ -64,7 +64,8 @@ export async function startExport(
     });
   });
   if (started !== undefined) startSoon(context, started);
-  return { ...answer, headers };
+  const { jobId } = exportJob.pick({ jobId: true }).parse(answer.body);
+  return { ...answer, jobId, headers };
 }
 
 /**
