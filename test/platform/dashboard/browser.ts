@@ -28,7 +28,12 @@ export function openBrowser(baseUrl: string): Browser {
       else cookies.set(name, value.join('='));
     }
     const { status } = response;
-    return { status, location: response.headers.get('location'), text: await response.text(), headers: response.headers };
+    return {
+      status,
+      location: response.headers.get('location'),
+      text: await response.text(),
+      headers: response.headers,
+    };
   }
 
   const post: Browser['post'] = (path, fields, headers = {}) =>

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { type DashboardFixture, PASSWORD, startDashboard } from './dashboard-fixture.ts';
 import type { Browser } from './browser.ts';
+import { type DashboardFixture, PASSWORD, startDashboard } from './dashboard-fixture.ts';
 
 describe('the dashboard', () => {
   let fixture: DashboardFixture;
@@ -60,7 +60,9 @@ describe('the dashboard', () => {
     expect(statuses).toEqual([...Array(10).fill(401), 429]);
     // The owner signs in from another address at the same time: here, their session goes on.
     expect((await owner.get('/')).status).toBe(200);
-    const { rows } = await fixture.platform.db.execute(sql`select distinct scope from usage_log where scope like 'sign-in%'`);
+    const { rows } = await fixture.platform.db.execute(
+      sql`select distinct scope from usage_log where scope like 'sign-in%'`,
+    );
     expect(JSON.stringify(rows)).not.toContain('example.com');
     await fixture.platform.db.execute(sql`delete from usage_log`);
     expect((await signIn(eve, { email, password: PASSWORD })).status).toBe(303);
@@ -85,7 +87,11 @@ describe('the dashboard', () => {
   });
 
   it('shows a new key once, which opens the API until it is revoked', async () => {
-    const { text } = await owner.submit('/ui/settings/keys', '/ui/settings/keys', { name: 'CI', days: '', addresses: '' });
+    const { text } = await owner.submit('/ui/settings/keys', '/ui/settings/keys', {
+      name: 'CI',
+      days: '',
+      addresses: '',
+    });
     const key = /galley_[\w-]{49}/.exec(text)?.[0] ?? '';
     const ask = () =>
       fetch(`${fixture.platform.baseUrl}/v1/static-export/jobs`, { headers: { authorization: `Bearer ${key}` } });
@@ -97,6 +103,7 @@ describe('the dashboard', () => {
     await owner.submit(revoke, revoke);
     expect((await ask()).status).toBe(401);
     const audit = (await owner.get('/ui/settings/audit')).text;
-    for (const told of ['Created a key', 'Revoked a key', 'Signed in', 'ada@example.com']) expect(audit).toContain(told);
+    for (const told of ['Created a key', 'Revoked a key', 'Signed in', 'ada@example.com'])
+      expect(audit).toContain(told);
   });
 });
