@@ -9,7 +9,9 @@ export const organizations = pgTable(
     id: text('id').primaryKey(),
     name: text('name').notNull().unique(),
     /** Better Auth wants a default, though it creates no organization here. */
-    plan: text('plan', { enum: ['free', 'enterprise'] }).notNull().default('free'),
+    plan: text('plan', { enum: ['free', 'enterprise'] })
+      .notNull()
+      .default('free'),
     /** Better Auth reads these three. */
     slug: text('slug').generatedAlwaysAs(sql`id`),
     logo: text('logo'),
