@@ -123,8 +123,8 @@ export function KeysPage({ signed, keys, projects, now, created, ...layout }: Ke
         <h2>Create a key</h2>
         <Form action={PATHS.keys} csrf={signed.csrf} inline>
           <Field label="Name" name="name" maxLength={200} required />
-          <Field label="Expires after days" name="days" type="number" hint="Empty: never" />
-          <Field label="Addresses" name="addresses" hint="Empty: any. Such as 203.0.113.7, 10.0.0.0/8" />
+          <Field label="Expires after days (empty: never)" name="days" type="number" />
+          <Field label="Addresses, such as 10.0.0.0/8 (empty: any)" name="addresses" />
           <Button variant="primary" icon="key">
             Create key
           </Button>

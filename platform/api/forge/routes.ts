@@ -28,7 +28,7 @@ const STAYS_ON_PAGE: ReadonlySet<number> = new Set([400, 401, 403, 409, 410]);
 
 /** What was typed into the form's remark. */
 function remarkOf(request: Request): string {
-  return fieldOf(request, 'body').slice(0, 60_000);
+  return fieldOf(request, 'body').replaceAll('\r\n', '\n').slice(0, 60_000);
 }
 
 /** The embedded forge's pages. Not in the OpenAPI document: they correspond to GitHub's site, not to the Admin API. */

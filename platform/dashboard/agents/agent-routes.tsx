@@ -40,6 +40,11 @@ export function addAgentRoutes(router: Router, context: DashboardContext): void 
   addActions(router, context);
 }
 
+/** Forms end lines with CRLF. */
+function promptOf(request: Request): string {
+  return fieldOf(request, 'prompt').replaceAll('\r\n', '\n');
+}
+
 function addList(router: Router, context: DashboardContext): void {
   const { db } = context;
   addPage(router, {
@@ -65,7 +70,7 @@ function addList(router: Router, context: DashboardContext): void {
       async run(request) {
         const { caller } = signedOf(request);
         const project = await findOwnProject(db, caller, fieldOf(request, 'project'));
-        const body = parseInput(promptRequest, { prompt: fieldOf(request, 'prompt') });
+        const body = parseInput(promptRequest, { prompt: promptOf(request) });
         const { job } = await createAgentJob(context, caller, { project, body, idempotency: undefined });
         return withMessage(job === undefined ? PATHS.agents : pathOf('agents', job.id), 'job-created');
       },
@@ -138,7 +143,7 @@ function addActions(router: Router, context: DashboardContext): void {
       roles: MAKERS,
       async run(request) {
         const job = await jobOf(request);
-        const body = parseInput(promptRequest, { prompt: fieldOf(request, 'prompt') });
+        const body = parseInput(promptRequest, { prompt: promptOf(request) });
         await messageAgentJob(context, signedOf(request).caller, { job, body, idempotency: undefined });
         return withMessage(pathOf('agents', job.id), 'message-sent');
       },

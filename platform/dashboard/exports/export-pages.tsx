@@ -76,7 +76,7 @@ export function ExportsPage({ list, projects, query, isFirst, now, ...layout }: 
           <h2>Start an export</h2>
           <Form action={PATHS.exports} csrf={signed.csrf} inline>
             <Select label="Domain" name="domain" value={query.domain} options={domains} />
-            <Field label="Version" name="version" hint="Empty: the next free one" maxLength={64} />
+            <Field label="Version (empty: the next free one)" name="version" maxLength={64} />
             <Button variant="primary" icon="upload">
               Start
             </Button>
@@ -222,7 +222,7 @@ function StageLine({ stage: { name, state, from, to }, now }: { stage: Stage; no
       <span class="stage-name">{name}</span>
       <span class="soft">
         {state === 'waiting' && 'not yet'}
-        {state === 'running' && 'now '}
+        {state === 'running' && 'so far '}
         {state === 'failed' && 'stopped '}
         {from !== null && end !== null && <Duration from={from} to={end} />}
       </span>

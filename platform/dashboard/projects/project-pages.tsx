@@ -46,8 +46,8 @@ export function ProjectsPage({ projects, ...layout }: Shared & { projects: reado
         <section class="panel">
           <h2>Add a project</h2>
           <Form action={PATHS.projects} csrf={signed.csrf} inline>
-            <Field label="Domain" name="domain" hint="Such as docs.example.com" maxLength={253} required />
-            <Field label="Project id" name="project" hint="prj_ and letters, digits, _ or -" maxLength={64} required />
+            <Field label="Domain" name="domain" maxLength={253} required />
+            <Field label="Project id, such as prj_docs" name="project" maxLength={64} required />
             <Button variant="primary">Add project</Button>
           </Form>
         </section>
