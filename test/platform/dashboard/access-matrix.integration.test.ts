@@ -65,7 +65,8 @@ const PAGES: readonly PageRow[] = [
 /** Deciding about a pull request, by session. Everyone with its link may read it. */
 const DECISIONS: readonly PageRow[] = [
   ['POST /pulls/:id/reviews', 'in', 401, 'in', 401, { event: 'COMMENT', body: 'Seen.' }],
-  ['POST /pulls/:id/merge', 'in', 401, 'in', 401],
+  // Allowed, but the repository of this pull request isn't there.
+  ['POST /pulls/:id/merge', 404, 401, 404, 401],
   ['POST /pulls/:id/close', 'in', 401, 'in', 401],
   ['POST /pulls/:id/requested_reviewers', 403, 401, 403, 401],
   ['POST /pulls/:id/review_links', 403, 401, 403, 401],
