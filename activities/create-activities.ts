@@ -7,6 +7,7 @@ import { createAdminApiActivities } from './admin-api/activities.ts';
 import { createAgentJobActivities } from './agents/activities.ts';
 import { createReadRuleSettings } from './agents/read-rule-settings.ts';
 import { createDeploymentActivities } from './deployments/activities.ts';
+import { createConfirmDeployment } from './deployments/confirm-deployment.ts';
 import { createValuesFileTarget } from './deployments/values-file.ts';
 import { createForgeActivities } from './forge/activities.ts';
 import { createSendNotification, type SendNotificationDeps } from './notifications/send-notification.ts';
@@ -15,6 +16,7 @@ import { targetsOf, wantedTypes } from './notifications/targets.ts';
 import { createReviewerActivities } from './reviewers/activities.ts';
 import type { Mailer } from './reviewers/mailer.ts';
 import { createReadSiteSettings, type SiteSettingsDeps } from './sites/read-site-settings.ts';
+import { createWatchdogActivities } from './watchdog/activities.ts';
 
 export type ActivityDeps = Omit<SiteSettingsDeps, 'readSwitches' | 'operators' | 'mail' | 'notify'> & {
   adminApi: {
@@ -37,6 +39,8 @@ export type ActivityDeps = Omit<SiteSettingsDeps, 'readSwitches' | 'operators' |
   operators?: readonly string[];
   /** Targets of notifications. */
   notify?: NotifyConfig;
+  /** Requested by each successful check of the watchdog. */
+  heartbeatUrl?: string | undefined;
   logger: Logger;
 };
 
@@ -56,6 +60,8 @@ export function createActivities(deps: ActivityDeps) {
     ...createForgeActivities({ forge: deps.forge }),
     ...createReviewerActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
     ...createDeploymentActivities({ logger: deps.logger }),
+    confirmDeployment: createConfirmDeployment(deps.readSite),
+    ...createWatchdogActivities({ ...deps, ...operatorSettings }),
     startNotifications: createStartNotifications({ ...deps, targets }),
     readSiteSettings: createReadSiteSettings({
       ...deps,

@@ -21,6 +21,8 @@ export const STEER = {
   refresh: UPDATES.refreshNow,
   pause: UPDATES.pause,
   resume: UPDATES.resume,
+  approve: UPDATES.approve,
+  reject: UPDATES.reject,
 } as const;
 
 export type SteerAction = keyof typeof STEER;

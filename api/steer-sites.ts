@@ -9,7 +9,14 @@ import type { SiteActions, SteerAction } from './site-actions.ts';
 import type { SiteStatusReader } from './site-status.ts';
 
 /** The last part of a path under `/sites/{site}/`. */
-const STEERING = ['export', 'refresh', 'pause', 'resume'] as const satisfies readonly SteerAction[];
+const STEERING = [
+  'export',
+  'refresh',
+  'pause',
+  'resume',
+  'approve',
+  'reject',
+] as const satisfies readonly SteerAction[];
 
 const rollbackRequest = z.union([
   z.strictObject({ version: z.string().min(1).max(200) }),

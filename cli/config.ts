@@ -96,7 +96,10 @@ function withoutFile(env: Environment): GalleyConfig {
 
 function withAbsolutePaths(config: GalleyConfig, folder: string): GalleyConfig {
   const sites = Object.entries(config.sites).map(([name, site]) => {
-    const deployments = site.export.deployments.map(({ valuesFile }) => ({ valuesFile: resolve(folder, valuesFile) }));
+    const deployments = site.export.deployments.map((deployment) => ({
+      ...deployment,
+      valuesFile: resolve(folder, deployment.valuesFile),
+    }));
     return [name, { ...site, export: { ...site.export, deployments } }] as const;
   });
   return { ...config, sites: Object.fromEntries(sites) };

@@ -51,6 +51,8 @@ const schema = z.object({
   TEMPORAL_PORT: port.default(7233),
   TEMPORAL_UI_PORT: port.default(8233),
   TEMPORAL_UI_URL: httpUrl.optional(),
+  METRICS_PORT: port.optional(),
+  HEARTBEAT_URL: httpUrl.optional(),
   TEMPORAL_ADDRESS: z.string().optional(),
   TEMPORAL_NAMESPACE: z.string().optional(),
   TEMPORAL_PROFILE: z.string().optional(),
@@ -98,6 +100,10 @@ export interface Settings {
   deploymentPort: number;
   temporalPort: number;
   temporalUiPort: number;
+  /** Of the workers' metrics and probes; undefined: there are none. */
+  metricsPort: number | undefined;
+  /** Requested by each successful check of the watchdog. */
+  heartbeatUrl: string | undefined;
   /** Of Temporal's UI, for links to it; undefined: there are none, except with the embedded Temporal. */
   temporalUiUrl: string | undefined;
   /** False: no Temporal service is configured, so `up` starts its own. */
@@ -166,6 +172,8 @@ export function readSettings(variables: Variables = process.env): Settings {
     temporalPort: env.TEMPORAL_PORT,
     temporalUiPort: env.TEMPORAL_UI_PORT,
     temporalUiUrl: withoutSlash(env.TEMPORAL_UI_URL),
+    metricsPort: env.METRICS_PORT,
+    heartbeatUrl: env.HEARTBEAT_URL,
     temporalConfigured: [env.TEMPORAL_ADDRESS, env.TEMPORAL_PROFILE, env.TEMPORAL_CONFIG_FILE].some(Boolean),
     databaseUrl: env.DATABASE_URL,
     objectStoreUrl: env.OBJECT_STORE_URL,
@@ -223,7 +231,8 @@ function withoutSlash(url: string | undefined): string | undefined {
   return url?.replace(/\/+$/, '');
 }
 
-const DEFAULT_CONFIG = 'galley.yaml';
+/** In the working folder. */
+export const DEFAULT_CONFIG = 'galley.yaml';
 
 /** A configured path must exist, which its reader checks; the default one may be missing. */
 function configPath(asked: string | undefined): string | undefined {

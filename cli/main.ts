@@ -1,79 +1,15 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { AdminApiError } from '../client/admin-api-client.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { HttpError } from '../contract/http-error.ts';
 import { errorText } from '../embedded/report.ts';
 import { UsageError } from './command-error.ts';
-import { agentWorkerCommand } from './commands/agent-worker.ts';
-import { agentsCommand } from './commands/agents.ts';
-import { apiCommand } from './commands/api.ts';
-import { configCommand } from './commands/config.ts';
-import { deliveriesCommand } from './commands/deliveries.ts';
-import { demoCommand } from './commands/demo.ts';
-import { deploymentCommand } from './commands/deployment.ts';
-import { exportCommand } from './commands/export.ts';
-import { exportsCommand } from './commands/exports.ts';
-import { keysCommand } from './commands/keys.ts';
-import { organizationsCommand } from './commands/organizations.ts';
-import { platformCommand } from './commands/platform.ts';
-import { platformWorkerCommand } from './commands/platform-worker.ts';
-import { projectsCommand } from './commands/projects.ts';
-import { sitesCommand } from './commands/sites.ts';
-import { upCommand } from './commands/up.ts';
-import { webhookCommand } from './commands/webhook.ts';
-import { workerCommand } from './commands/worker.ts';
-import { packageVersion } from './package-root.ts';
+import { createProgram } from './program.ts';
 
 const EXIT_DONE = 0;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
-
-const EXIT_CODES_HELP = `
-Exit codes: 0 done, 1 the work failed, 2 the command line or configuration is wrong.
-Configuration: galley.yaml (GALLEY_CONFIG) and the environment; see docs/configuration.md.`;
-
-function createProgram(): Command {
-  const program = new Command('galley')
-    .description('Keeps self-hosted documentation in sync with your CMS.')
-    .version(packageVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'show this help')
-    .addHelpText('after', EXIT_CODES_HELP)
-    .showHelpAfterError('(galley --help lists the commands)')
-    .showSuggestionAfterError()
-    .exitOverride();
-  const commands = [
-    upCommand(),
-    apiCommand(),
-    workerCommand(),
-    platformCommand(),
-    platformWorkerCommand(),
-    agentWorkerCommand(),
-    deploymentCommand(),
-    exportCommand(),
-    exportsCommand(),
-    keysCommand(),
-    organizationsCommand(),
-    projectsCommand(),
-    sitesCommand(),
-    deliveriesCommand(),
-    agentsCommand(),
-    webhookCommand(),
-    configCommand(),
-    demoCommand(),
-  ];
-  for (const command of commands) program.addCommand(command);
-  inheritExitOverride(program);
-  return program;
-}
-
-/** Otherwise subcommands exit by themselves, with commander's code for a usage error. */
-function inheritExitOverride(command: Command): void {
-  for (const child of command.commands) {
-    child.copyInheritedSettings(command);
-    inheritExitOverride(child);
-  }
-}
 
 /** A value that the platform rejects: the option is wrong. */
 function isBadRequest(error: unknown): boolean {

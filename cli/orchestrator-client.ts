@@ -1,14 +1,18 @@
 import { userInfo } from 'node:os';
+import { request } from 'undici';
+import { errorCode } from '../embedded/report.ts';
 import { UsageError } from './command-error.ts';
 import { createContext } from './context.ts';
 import { OPERATOR_TOKEN_FILE, openHome } from './home.ts';
-import { type JsonRequest, requestJson } from './request-json.ts';
+import { type JsonRequest, nothingListens, requestJson } from './request-json.ts';
+import { listeningUrl } from './serve.ts';
 
 /** Calls a running `galley api` as its operator; resolves with the response's JSON. */
 export type OrchestratorClient = (path: string, method?: JsonRequest['method'], body?: object) => Promise<unknown>;
 
 /** The api itself gives an action 45 s. */
 const TIMEOUT_MS = 60_000;
+const PROBE_TIMEOUT_MS = 5_000;
 
 /** Shared help text of the commands that call the api. */
 export const API_URL_OPTION = [
@@ -23,11 +27,22 @@ export async function openOrchestrator({ url }: { url?: string | undefined }): P
   const home = openHome(settings.home);
   const running = await home.running();
   const token = settings.operatorToken ?? (running ? await home.readSecret(OPERATOR_TOKEN_FILE) : undefined);
-  if (token === undefined) throw new UsageError('OPERATOR_TOKEN: expected the token that the api was started with');
-  const base = url ?? running?.api ?? `http://${settings.host}:${settings.port}`;
+  const base = url ?? running?.api ?? listeningUrl(settings);
+  if (token === undefined) {
+    if (URL.canParse(base) && !(await listens(new URL(base)))) throw nothingListens(new URL(base));
+    throw new UsageError('OPERATOR_TOKEN: expected the token that the api was started with');
+  }
   const headers = { 'x-galley-actor': userName() };
   return (path, method = 'GET', body = undefined) =>
     requestJson({ url: new URL(path, base), token, method, body, headers, timeoutMs: TIMEOUT_MS });
+}
+
+/** False only if the connection is refused: then a token would not help. */
+async function listens(url: URL): Promise<boolean> {
+  return await request(url, { method: 'HEAD', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).then(
+    () => true,
+    (error: unknown) => errorCode(error) !== 'ECONNREFUSED',
+  );
 }
 
 /** Of the operating system, for the api's history of actions. Empty if the user has no name, as in some containers. */

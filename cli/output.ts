@@ -1,3 +1,5 @@
+import { styleText } from 'node:util';
+
 /** How commands print. */
 
 export function printJson(value: unknown): void {
@@ -17,4 +19,35 @@ export function printRows(rows: readonly (readonly (string | false | null | unde
 /** A text that someone else chose, without terminal sequences. */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+}
+
+/** The text in color if standard output is a terminal with colors and NO_COLOR isn't set. */
+export function paint(color: 'green' | 'yellow' | 'red' | 'bold', text: string): string {
+  return process.stdout.isTTY && process.stdout.hasColors() ? styleText(color, text) : text;
+}
+
+const COLUMNS = 80;
+
+/** Wraps a text at 80 columns. A longer word, such as a URL, stays whole so that it can be copied. */
+export function wrap(text: string, indent = ''): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/ +/)) {
+    if (line !== '' && indent.length + line.length + 1 + word.length > COLUMNS) {
+      lines.push(indent + line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, indent + line].join('\n');
+}
+
+/** Wraps the lines that are too long, each with its own indent. */
+export function wrapLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      const indent = /^ */.exec(line)?.[0] ?? '';
+      return line.length > COLUMNS ? wrap(line.trim(), indent) : line;
+    })
+    .join('\n');
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 
 /** The checkout's folder: one above the source, two above the build. */
 export function packageRoot(): string {
@@ -12,6 +13,17 @@ export function packageRoot(): string {
 
 /** This release's version from package.json. */
 export function packageVersion(): string {
-  const found: unknown = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
-  return typeof found === 'object' && found !== null && 'version' in found ? String(found.version) : 'unknown';
+  return z.object({ version: z.string() }).parse(readPackage()).version;
+}
+
+/** The oldest Node.js that this release runs on, such as `20.19`. */
+export function oldestNode(): string {
+  return z
+    .object({ engines: z.object({ node: z.string() }) })
+    .parse(readPackage())
+    .engines.node.replace(/^>=/, '');
+}
+
+function readPackage(): unknown {
+  return JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
 }

@@ -1,5 +1,6 @@
+import { request } from 'undici';
 import { errorBody } from '../contract/http-error.ts';
-import { errorText } from '../embedded/report.ts';
+import { errorCode, errorText } from '../embedded/report.ts';
 import { CommandError, UsageError } from './command-error.ts';
 
 const TIMEOUT_MS = 20_000;
@@ -28,7 +29,8 @@ export async function requestJson({
   timeoutMs = TIMEOUT_MS,
 }: JsonRequest): Promise<unknown> {
   const timeout = AbortSignal.timeout(timeoutMs);
-  const response = await fetch(url, {
+  // Unlike `fetch`, this also reaches ports that browsers block.
+  const response = await request(url, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
@@ -38,18 +40,25 @@ export async function requestJson({
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    throw new CommandError(`${url.origin} can't be reached: ${errorText(cause)}`);
+    if (errorCode(error) === 'ECONNREFUSED') throw nothingListens(url);
+    throw new CommandError(`${url.origin} can't be reached: ${errorText(error)}`);
   });
-  const text = await response.text();
-  if (response.status === 400) throw new UsageError(said(text));
-  if (!response.ok) throw new CommandError(`${method} ${url.pathname} was answered ${response.status}: ${said(text)}`);
+  const { statusCode } = response;
+  const text = await response.body.text();
+  if (statusCode === 400) throw new UsageError(said(text));
+  if (statusCode < 200 || statusCode > 299) {
+    throw new CommandError(`${method} ${url.pathname} was answered ${statusCode}: ${said(text)}`);
+  }
   if (text === '') return null;
   try {
     return JSON.parse(text);
   } catch {
     throw new CommandError(`${method} ${url.pathname} returned something other than JSON`);
   }
+}
+
+export function nothingListens({ origin }: URL): CommandError {
+  return new CommandError(`Nothing listens at ${origin}. Start galley up or galley api, or name its URL with --url`);
 }
 
 function said(text: string): string {

@@ -10,8 +10,9 @@ const MEANT = new Set(['No workflows registered, not polling for workflow tasks'
 /**
  * Redirects the logs of the SDK and its native core to Galley's logger, and disables the SDK's signal handlers, which
  * would end workers before what depends on them. Call once per process, before the first connection.
+ * @param metricsAddress host:port where the SDK's metrics can be scraped; without it, it collects none
  */
-export function installTemporalRuntime(logger: Logger): void {
+export function installTemporalRuntime(logger: Logger, metricsAddress?: string): void {
   const part = logger.child({ part: 'temporal' });
   Runtime.install({
     shutdownSignals: [],
@@ -20,8 +21,18 @@ export function installTemporalRuntime(logger: Logger): void {
       const ours = LEVELS[level];
       part[ours === 'info' || MEANT.has(message) ? 'debug' : ours](readable(meta), message);
     }),
-    telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } },
+    telemetryOptions: {
+      logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} },
+      ...(metricsAddress !== undefined && {
+        metrics: { attachServiceName: false, prometheus: exporter(metricsAddress) },
+      }),
+    },
   });
+}
+
+/** Names as Prometheus has them: counters end in `_total`, durations are in seconds. */
+function exporter(bindAddress: string) {
+  return { bindAddress, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true };
 }
 
 /** An error's message, which a log of its fields would omit, without the token that only Temporal reads. */

@@ -54,6 +54,17 @@ export const domainName = z
     'expected a domain name such as docs.example.com',
   );
 
+/** Scheme, host and port of the server to export from: the operator vouches for it, be it private or loopback. */
+export const siteOrigin = z
+  .url({ protocol: /^https?$/, error: 'expected an http(s) URL such as http://127.0.0.1:8080' })
+  .refine((text) => {
+    // Zod goes on after a failed check: what is no URL has had its message.
+    if (!URL.canParse(text)) return true;
+    const { pathname, search, hash, username, password } = new URL(text);
+    return pathname === '/' && [search, hash, username, password].every((part) => part === '');
+  }, 'expected only scheme, host and port')
+  .transform((text) => (URL.canParse(text) ? new URL(text).origin : text));
+
 /** Format of a version, which is used in file names, headers and the values file. */
 const versionLabel = z
   .string()

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { adminApiKey, adminApiUrl, domainName, opaqueId } from './admin-api.ts';
+import { adminApiKey, adminApiUrl, domainName, opaqueId, siteOrigin } from './admin-api.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
+import { EXPORT_DEFAULTS, GUARD_DEFAULTS } from './export-defaults.ts';
 import { NOTIFICATION_TYPES } from './notification.ts';
 import { checkPromptTemplate } from './prompt-template.ts';
 import { oneOrMore, secret, standardSecret, type WebhooksSection } from './webhook-settings.ts';
@@ -10,7 +11,10 @@ import { oneOrMore, secret, standardSecret, type WebhooksSection } from './webho
  * are parsed to milliseconds.
  */
 
-const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/i, 'expected letters, digits and "-", at most 63 characters');
+/** The name of a site or an agent rule. */
+export const siteName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/i, 'expected letters, digits and "-", at most 63 characters');
 const mailAddress = z.email('expected a mail address');
 const percent = z
   .string()
@@ -18,15 +22,46 @@ const percent = z
   .transform((text) => Number(text.slice(0, -1)) / 100)
   .refine((share) => share >= 0.01 && share <= 0.9, 'expected 1% to 90%');
 
+/** An export beyond these is held until someone approves it. */
+const guards = z.strictObject({
+  /** Share of the served version's pages that may go missing. */
+  maxShrink: percent.default(GUARD_DEFAULTS.maxShrink),
+  /** Links that the served version doesn't have as broken. */
+  maxNewlyBroken: z.int().min(0).default(GUARD_DEFAULTS.maxNewlyBroken),
+  /** Whether a start page that has become an error or a sign-in page holds the export. */
+  startPage: z.boolean().default(GUARD_DEFAULTS.startPage),
+});
+
+const statusUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
+
+const deployment = z
+  .strictObject({
+    valuesFile: z.string().min(1),
+    /** The `/-/status` of the deployment, or of each of its replicas. */
+    statusUrl: z.union([statusUrl, z.array(statusUrl).min(1)]).optional(),
+    /** How long it may take until each of them serves a new version. */
+    confirmWithin: positiveDurationMs.optional(),
+    /** `auto`: if it takes longer, the version before it is deployed again. */
+    rollback: z.enum(['auto', 'never']).optional(),
+  })
+  .superRefine(({ confirmWithin, rollback, ...rest }, context) => {
+    if (rest.statusUrl !== undefined) return;
+    for (const [key, value] of Object.entries({ confirmWithin, rollback })) {
+      if (value === undefined) continue;
+      context.addIssue({ code: 'custom', path: [key], message: 'expected only with a statusUrl' });
+    }
+  });
+
 const exportSettings = z.strictObject({
-  timeout: positiveDurationMs.default(6 * 3_600_000),
-  quietPeriod: durationMs.default(5_000),
-  maxWait: durationMs.default(60_000),
-  whenBusy: z.enum(['queue', 'cancel']).default('queue'),
-  refreshMargin: percent.default(0.2),
+  timeout: positiveDurationMs.default(EXPORT_DEFAULTS.timeoutMs),
+  quietPeriod: durationMs.default(EXPORT_DEFAULTS.quietPeriodMs),
+  maxWait: durationMs.default(EXPORT_DEFAULTS.maxWaitMs),
+  whenBusy: z.enum(['queue', 'cancel']).default(EXPORT_DEFAULTS.whenBusy),
+  refreshMargin: percent.default(EXPORT_DEFAULTS.refreshMargin),
   /** Operators get a mail about failures that last this long. */
-  tellAfter: durationMs.default(10 * 60_000),
-  deployments: z.array(z.strictObject({ valuesFile: z.string().min(1) })).default([]),
+  tellAfter: durationMs.default(EXPORT_DEFAULTS.tellAfterMs),
+  deployments: z.array(deployment).default([]),
+  guards: guards.optional(),
 });
 
 const promptTemplate = z
@@ -38,7 +73,7 @@ const promptTemplate = z
   });
 
 const agentRule = z.strictObject({
-  name,
+  name: siteName,
   on: z.literal('publish'),
   prompt: promptTemplate,
   reviewers: z.array(mailAddress).default([]),
@@ -107,6 +142,8 @@ const notify = z
 export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
   const site = z.strictObject({
     domain: domainName,
+    /** Where the site is served, if not at its domain. `up` sets it in the project; other programs ignore it. */
+    origin: siteOrigin.optional(),
     projectId: opaqueId.optional(),
     webhooks: webhooks.default({}),
     export: exportSettings.prefault({}),
@@ -132,7 +169,7 @@ export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
         token: secret.optional(),
       })
       .optional(),
-    sites: z.record(name, site).default({}),
+    sites: z.record(siteName, site).default({}),
   });
 }
 

@@ -28,6 +28,8 @@ export const WORKFLOW_TYPES = {
   agentRule: 'agentRule',
   agentChange: 'agentChange',
   notification: 'notification',
+  watchdog: 'watchdog',
+  watchdogReport: 'watchdogReport',
   staticExportJob: 'staticExportJob',
   agentJob: 'agentJob',
 } as const;
@@ -43,7 +45,12 @@ export const WORKFLOW_IDS = {
   /** One per event and target: an event that is handed over twice is delivered once. */
   notification: (site: string, eventId: string, targetHash: string): string =>
     `notify:${site}:${eventId}:${targetHash}`,
+  /** One per check: its news is mailed once. */
+  watchdogReport: (check: string): string => `${check}:report`,
 } as const;
+
+/** The schedule of the watchdog, and the start of its workflows' ids: there is one per namespace. */
+export const WATCHDOG_SCHEDULE = 'galley-watchdog';
 
 /** The id prefix of all changes of one site. Unambiguous, because site names have no ":". */
 export function changesOfSite(site: string): string {
@@ -73,6 +80,8 @@ export const UPDATES = {
   pause: 'pause',
   resume: 'resume',
   rollback: 'rollback',
+  approve: 'approve',
+  reject: 'reject',
   remove: 'remove',
   cancel: 'cancel',
   /** To `agentRule`: prompts with the newest event again. */

@@ -22,6 +22,19 @@ const pinnedFile = z.object({
 });
 export type PinnedFile = z.infer<typeof pinnedFile>;
 
+/** Limits beyond which an export is held for review; `maxShrink` is a share of the served pages. */
+const guards = z.object({ maxShrink: z.number(), maxNewlyBroken: z.int(), startPage: z.boolean() });
+export type Guards = z.infer<typeof guards>;
+
+/** A deployment whose status says what it serves. Its URLs are the worker's: they may hold a password. */
+const confirmation = z.object({
+  valuesFile: z.string(),
+  withinMs: ms,
+  /** Whether a version that isn't served in time is replaced by the one before it. */
+  rollback: z.boolean(),
+});
+export type ConfirmationSettings = z.infer<typeof confirmation>;
+
 export const siteSettings = z.object({
   domain: z.string(),
   timeoutMs: ms,
@@ -41,6 +54,9 @@ export const siteSettings = z.object({
   /** The site's page, if the api's public URL is known. Releases before 0.2 gave none. */
   pageUrl: z.string().optional(),
   notify,
+  /** Releases before 0.2 gave none. */
+  guards: guards.optional(),
+  confirmations: z.array(confirmation).optional(),
   /** Whether the search attributes of names.ts are usable here. */
   searchAttributes: z.boolean(),
   /** The worker's build. Only releases before 0.2 gave it. */

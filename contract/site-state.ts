@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { mailRecord } from './agent-state.ts';
 
 /**
- * A site's phase. `held`: the operator's pin names another version than the newest. `off`: all deployments are.
+ * A site's phase. `confirming`: a deployment was written to and doesn't serve the version yet. `review`: a guard holds an export until an operator approves or rejects it. `held`: the operator's pin names another version than the newest. `off`: all deployments are.
  * `unconfigured`: no worker that was asked has the site in its galley.yaml, so the last known settings apply.
  */
 export const sitePhase = z.enum([
@@ -10,7 +10,9 @@ export const sitePhase = z.enum([
   'debouncing',
   'exporting',
   'bundling',
+  'review',
   'deploying',
+  'confirming',
   'live',
   'held',
   'off',
@@ -72,9 +74,14 @@ export const exportRecord = z.object({
   exportedAt: z.string().nullable(),
   /** When the first deployment got it; null also if every deployment is held, off or failing. */
   deployedAt: z.string().nullable(),
+  /** When the first deployment with a `statusUrl` was seen to serve it. Releases before 0.2 gave none. */
+  servedAt: z.string().nullable().default(null),
   endedAt: z.string().nullable(),
-  /** `replaced` by a newer publish. `canceled` by a rollback or the removal of the site. */
-  outcome: z.enum(['running', 'deployed', 'failed', 'replaced', 'canceled']),
+  /**
+   * `replaced` by a newer publish. `canceled` by a rollback or the removal of the site. `review`: a guard holds it until it
+   * is approved (then `deployed`), `rejected` or replaced.
+   */
+  outcome: z.enum(['running', 'deployed', 'failed', 'replaced', 'canceled', 'review', 'rejected']),
   /** Why it failed, or why it is being tried again while it runs. */
   error: z.string().nullable(),
   pageCount: z.int().nullable(),
@@ -130,6 +137,8 @@ const deploymentState = z.object({
   pin: z.string().nullable().default(null),
   /** The operator set `enabled: false` after an earlier deploy. Releases before 0.2 gave none. */
   off: z.boolean().default(false),
+  /** Whether its status says that it serves the version; null without a `statusUrl`. Releases before 0.2 gave none. */
+  confirmed: z.boolean().nullable().default(null),
   error: z.string().nullable(),
 });
 export type DeploymentState = z.infer<typeof deploymentState>;
@@ -145,8 +154,17 @@ export const siteState = z.object({
   exportedAt: z.string().nullable(),
   /** The newest version if a rollback keeps it from being served. Releases before 0.2 gave none. */
   withheld: z.object({ version: z.string().nullable(), exportedAt: z.string() }).nullable().default(null),
+  /** Whether all deployments with a `statusUrl` serve the version; null if none has one. Releases before 0.2 gave none. */
+  confirmed: z.boolean().nullable().default(null),
+  /** The export that a guard holds, and why. Releases before 0.2 gave none. */
+  review: z
+    .object({ jobId: z.string(), version: z.string().nullable(), at: z.string(), reasons: z.array(z.string()) })
+    .nullable()
+    .default(null),
   nextRefreshAt: z.string().nullable(),
   lastError: siteError.nullable(),
+  /** When a failed export is tried again; null if none waits. Releases before 0.2 gave none. */
+  nextTryAt: z.string().nullable().default(null),
   deployments: z.array(deploymentState),
   /** Publishes waiting for an export. Releases before 0.2 gave none. */
   pendingCount: z.int().default(0),
@@ -167,6 +185,26 @@ export const siteState = z.object({
   progress: z.object({ percent: z.number().nullable(), pageCount: z.number().nullable() }).nullable(),
 });
 export type SiteState = z.infer<typeof siteState>;
+
+/** The memo field of a site's workflow that has a `SiteMemo`. */
+export const SITE_MEMO = 'status';
+
+/**
+ * What one visibility query tells of each site, for metrics and the watchdog. Times are RFC 3339. Runs of releases before
+ * 0.2 have none.
+ */
+export const siteMemo = z.object({
+  /** When the newest publish that a deployment serves arrived. */
+  servedPublishAt: z.string().nullable(),
+  /** When the oldest publish arrived that isn't exported and deployed yet; null while the site is paused. */
+  waitingSince: z.string().nullable(),
+  /** When the link that expires first is due to be refreshed. */
+  refreshDueAt: z.string().nullable(),
+  /** The rest is in search attributes if the namespace has them. */
+  phase: sitePhase.optional(),
+  linkExpiresAt: z.string().nullable().optional(),
+});
+export type SiteMemo = z.infer<typeof siteMemo>;
 
 /** The optional argument of the query `state`: `brief` leaves the histories out, except a few deliveries. */
 export type StateQuery = { brief?: boolean };

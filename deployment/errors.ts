@@ -9,11 +9,14 @@ export class ValuesFileError extends Error {
   override readonly name = 'ValuesFileError';
   readonly file: string;
   readonly key: string | null;
+  /** There is no file yet, which is normal until the first deploy. */
+  readonly isMissing: boolean;
 
-  constructor(file: string, key: string | null, expected: string) {
+  constructor(file: string, key: string | null, expected: string, { isMissing = false } = {}) {
     super(key === null ? `${file}: ${expected}` : `${file}: ${key}: ${expected}`);
     this.file = file;
     this.key = key;
+    this.isMissing = isMissing;
   }
 }
 

@@ -112,7 +112,8 @@ export class Follower {
       const status = error instanceof BundleUnavailableError ? error.status : null;
       const message = problemMessage(error);
       this.#report.problem = { message, status, at: now().toISOString() };
-      logger.warn({ status }, `Not updated: ${message}`);
+      if (error instanceof ValuesFileError && error.isMissing) logger.info(`Waiting for the first deploy: ${message}`);
+      else logger.warn({ status }, `Not updated: ${message}`);
       return error;
     }
   }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { HttpError } from '../contract/http-error.ts';
 import { isHashed } from './cache-control.ts';
 import { sendMessagePage } from './message-page.ts';
+import { createDeploymentMetrics } from './metrics.ts';
 import { resolveRequest } from './resolve-request.ts';
 import { sendSiteFile } from './send-file.ts';
 import type { Site } from './site.ts';
@@ -23,8 +24,9 @@ const METHODS = 'GET, HEAD';
 export function createServeApp(deps: ServeDeps): express.Express {
   const app = express();
   app.disable('x-powered-by');
-  app.use(onlyReading, commonHeaders);
-  app.use('/-', createStatusRouter(deps));
+  const metrics = createDeploymentMetrics(deps.status);
+  app.use(metrics.count, onlyReading, commonHeaders);
+  app.use('/-', createStatusRouter(deps, metrics.expose));
   app.use(createSiteHandler(deps));
   app.use(createErrorHandler(deps.logger));
   return app;
@@ -43,7 +45,7 @@ const commonHeaders: RequestHandler = (_req, res, next) => {
   next();
 };
 
-function createStatusRouter({ status, site, isOff }: ServeDeps): express.Router {
+function createStatusRouter({ status, site, isOff }: ServeDeps, exposeMetrics: RequestHandler): express.Router {
   const router = express.Router();
   router.use((_req, res, next) => {
     res.set('Cache-Control', 'no-store');
@@ -52,6 +54,7 @@ function createStatusRouter({ status, site, isOff }: ServeDeps): express.Router 
   router.get('/status', (_req, res) => {
     res.json(status());
   });
+  router.get('/metrics', exposeMetrics);
   router.get('/healthz', (_req, res) => {
     res.json({ ok: true });
   });

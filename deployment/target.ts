@@ -61,7 +61,8 @@ async function readTarget(valuesFile: string, options: { emptyIsOff: boolean }):
   try {
     const wanted = await readValuesFile(valuesFile, options);
     if (wanted !== undefined) return { kind: 'wanted', wanted };
-    return { kind: 'unreadable', error: new ValuesFileError(valuesFile, null, 'there is no such file yet') };
+    const error = new ValuesFileError(valuesFile, null, 'there is no such file yet', { isMissing: true });
+    return { kind: 'unreadable', error };
   } catch (error) {
     if (error instanceof ValuesFileError) return { kind: 'unreadable', error };
     throw error;

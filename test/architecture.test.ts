@@ -99,7 +99,7 @@ describe('the folders', () => {
     const opening = /\bConnection\.(?:lazy|connect)\([^)]*\)/g;
     const unguarded = [...folders.flatMap(sourceFiles), ...ofTests].flatMap((file) =>
       [...readFileSync(join(root, file), 'utf8').matchAll(opening)]
-        .filter(([call]) => !/RECEIVER_CONNECTION|interceptors/.test(call))
+        .filter(([call]) => !/RECEIVER_CONNECTION|PATIENT_CONNECTION|interceptors/.test(call))
         .map(([call]) => `${file}: ${call}`),
     );
     expect(unguarded).toEqual([]);

@@ -38,6 +38,8 @@ type OrchestratorWorkerDeps = {
   operators?: readonly string[];
   /** Targets of notifications. */
   notify?: NotifyConfig | undefined;
+  /** Requested by each successful check of the watchdog (`HEARTBEAT_URL`). */
+  heartbeatUrl?: string | undefined;
   /** Without it reviews are requested by mail only, and pull requests aren't followed. */
   forge?: ActivityDeps['forge'];
   /** The receiver's public URL for mails. */
@@ -97,6 +99,7 @@ export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Pr
       publicUrl,
       unsubscribeKey: deps.unsubscribeKey,
       client,
+      heartbeatUrl: deps.heartbeatUrl,
       ...(operators === undefined ? {} : { operators }),
       ...(deps.notify === undefined ? {} : { notify: deps.notify }),
     }),

@@ -30,10 +30,13 @@ import { shouldContinueAsNew } from './entity/continue-as-new.ts';
 import { runUntil, waitAtMost } from './entity/coroutines.ts';
 import { handleSignal } from './entity/handle-signal.ts';
 import { settingsSource, watchConfiguration } from './export-site/configuration.ts';
+import { confirmLoop } from './export-site/confirm.ts';
 import { cancelJob, exportLoop } from './export-site/export.ts';
 import { actionBegan, actionFailed, exportEnded } from './export-site/histories.ts';
+import { mailNotices } from './export-site/notices.ts';
 import { notifyFailed, notifyRecovered } from './export-site/notifications.ts';
 import { refreshLinks, refreshLoop, watchPins } from './export-site/refresh.ts';
+import { approveReview, rejectReview } from './export-site/review.ts';
 import { rollBack } from './export-site/rollback.ts';
 import { newRun, newState, restoreState, type SiteRun, serializeState } from './export-site/state.ts';
 import { firstToExpire } from './export-site/targets.ts';
@@ -60,6 +63,8 @@ export const refreshNow = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.refr
 export const pause = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.pause);
 export const resume = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.resume);
 export const remove = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.remove);
+export const approve = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.approve);
+export const reject = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.reject);
 export const rollback = defineUpdate<SiteState, [string, ActionOptions?]>(UPDATES.rollback);
 
 const { sendSiteMail } = proxyActivities<Activities>(mailTimeouts);
@@ -103,6 +108,8 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
           () => notifyOperators(incidentSource(run)),
           () => watchVisibility(run),
           () => watchOutbox(run),
+          () => mailNotices(run),
+          () => confirmLoop(run),
         ],
         () => mustEnd(run) && canEnd(run),
       );
@@ -164,6 +171,7 @@ function setActionHandlers(run: SiteRun): void {
     validator,
   });
   setHandler(resume, (options) => setPausedBy(run, false, options), { description: 'Ends a pause.', validator });
+  setReviewHandlers(run);
   setHandler(remove, (options) => removeSite(run, options), {
     description: 'Ends the workflow and cancels the running export. Returns the last state.',
     validator,
@@ -175,6 +183,27 @@ function setActionHandlers(run: SiteRun): void {
       rejectIf(!isJobName(name), 'expected a version or the id of a completed job');
     },
   });
+}
+
+/** For an export that a guard holds. */
+function setReviewHandlers(run: SiteRun): void {
+  const validator = (options?: unknown): void => {
+    rejectInvalidOptions(options);
+    rejectIf(run.state.review === null, 'no export waits for a review');
+  };
+  setHandler(approve, (options) => approveBy(run, options), {
+    description: 'Deploys the export that a guard holds.',
+    validator,
+  });
+  setHandler(
+    reject,
+    (options) => {
+      recordAction(run, 'reject', options, run.state.review?.version);
+      rejectReview(run);
+      return briefSiteStateOf(run);
+    },
+    { description: 'Drops the export that a guard holds. The served version stays.', validator },
+  );
 }
 
 function recordAction(
@@ -194,6 +223,17 @@ async function refreshBy(run: SiteRun, options: unknown): Promise<SiteState> {
   if (refreshError) {
     actionFailed(action, refreshError.message);
     throw ApplicationFailure.nonRetryable(refreshError.message, 'RefreshFailed');
+  }
+  return briefSiteStateOf(run);
+}
+
+async function approveBy(run: SiteRun, options: unknown): Promise<SiteState> {
+  const action = recordAction(run, 'approve', options, run.state.review?.version);
+  try {
+    await approveReview(run);
+  } catch (error) {
+    actionFailed(action, error instanceof Error ? error.message : 'unknown');
+    throw error;
   }
   return briefSiteStateOf(run);
 }

@@ -4,6 +4,7 @@ import { createCancelExport } from './cancel-export.ts';
 import { createCreateBundle } from './create-bundle.ts';
 import { createExportKey } from './create-export-key.ts';
 import { createFindExport } from './find-export.ts';
+import { createJudgeExport } from './judge-export.ts';
 import { createPollExport } from './poll-export.ts';
 import { createReadExport } from './read-export.ts';
 import { createStartExport } from './start-export.ts';
@@ -23,5 +24,6 @@ export function createAdminApiActivities(client: AdminApiClient, options: { quic
     cancelExport: createCancelExport(call),
     findExport: createFindExport(call),
     readExport: createReadExport(call),
+    judgeExport: createJudgeExport(call),
   };
 }

@@ -35,7 +35,7 @@ export type Verdict =
   | 'later'
   | 'retry';
 
-export type Operation = 'start' | 'prompt' | 'read' | 'bundle' | 'cancel' | 'list' | 'log';
+export type Operation = 'start' | 'prompt' | 'read' | 'bundle' | 'cancel' | 'list' | 'log' | 'report';
 
 /** Exceptions to the statuses in `verdictOf`. 200: a success that can't be read. */
 const OWN_VERDICTS: Record<Operation, Readonly<Record<number, Verdict>>> = {
@@ -46,6 +46,14 @@ const OWN_VERDICTS: Record<Operation, Readonly<Record<number, Verdict>>> = {
   bundle: { 404: 'gone', 409: 'not-ready', 410: 'gone' },
   cancel: { 404: 'unsupported', 405: 'unsupported', 409: 'finished', 410: 'finished', 501: 'unsupported' },
   list: { 200: 'unsupported', 400: 'unsupported', 404: 'unsupported', 405: 'unsupported', 501: 'unsupported' },
+  report: {
+    200: 'unsupported',
+    404: 'unsupported',
+    405: 'unsupported',
+    409: 'unsupported',
+    410: 'unsupported',
+    501: 'unsupported',
+  },
   log: { 200: 'unsupported', 404: 'unsupported', 405: 'unsupported', 410: 'unsupported', 501: 'unsupported' },
 };
 

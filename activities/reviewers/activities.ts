@@ -7,7 +7,14 @@ import type { ForgeReader } from '../../forge/forge.ts';
 import { ForgeError } from '../../forge/forge-error.ts';
 import type { OutgoingMail, Sender } from './compose-mail.ts';
 import { hasUnsubscribed } from './has-unsubscribed.ts';
-import type { MailResult, OperatorMailInput, ReviewMailInput, RuleMailInput, SiteMailInput } from './mail-input.ts';
+import type {
+  MailResult,
+  OperatorMailInput,
+  ReviewMailInput,
+  RuleMailInput,
+  SiteMailInput,
+  WatchdogMailInput,
+} from './mail-input.ts';
 import type { Mailer } from './mailer.ts';
 import { composeOperatorMail } from './operator-mail.ts';
 import { plainLine } from './plain-line.ts';
@@ -17,6 +24,7 @@ import { composeRuleMail } from './rule-mail.ts';
 import { earlierResult, type SendOnceDeps, sendOnce } from './send-once.ts';
 import { composeSiteMail } from './site-mail.ts';
 import { createUnsubscribeLink } from './unsubscribe-link.ts';
+import { composeWatchdogMail } from './watchdog-mail.ts';
 
 export type ReviewerActivityDeps = {
   /** Undefined without `smtp` in galley.yaml. The caller closes it after the worker has ended. */
@@ -63,16 +71,23 @@ export function createReviewerActivities(deps: ReviewerActivityDeps) {
     async sendRuleMail(input: RuleMailInput): Promise<MailResult> {
       return await send({ ...input, changeId: input.workflowId }, async (mailing) => composeRuleMail(input, mailing));
     },
+
+    /** Reports to one operator what the watchdog found, or that it is solved. */
+    async sendWatchdogMail(input: WatchdogMailInput): Promise<MailResult> {
+      const { workflowId: changeId, event, to } = input;
+      return await send({ changeId, event, to }, async (mailing) => composeWatchdogMail(input, mailing));
+    },
   };
 
   async function send(
-    input: { site: string; rule?: string; event: string; changeId: string; to: string },
+    input: { site?: string; rule?: string; event: string; changeId: string; to: string },
     compose: (mailing: Mailing) => Promise<OutgoingMail | MailResult>,
   ): Promise<MailResult> {
     const result = await resultOf(input.to, compose);
     const { site, rule, event, changeId } = input;
     // The log doesn't name the recipient; the workflow's state does, for those who may read it.
     logger.info({ site, rule, event, workflowId: changeId, outcome: result.outcome }, 'mail');
+    countMail(event, result);
     return result;
   }
 
@@ -96,6 +111,12 @@ export function createReviewerActivities(deps: ReviewerActivityDeps) {
     const mail = await compose({ sender: mailer.sender, client, date });
     return 'outcome' in mail ? mail : await sendOnce({ mailer, client, timing }, mail, startedMs);
   }
+}
+
+function countMail(event: string, { outcome }: MailResult): void {
+  const counter = Context.current().metricMeter.createCounter('galley_mails', '', 'Mails by event and outcome.');
+  // Reminders are numbered.
+  counter.add(1, { event: event.replace(/-\d+$/, ''), outcome });
 }
 
 /** The mail, or the result if it isn't sent now. */

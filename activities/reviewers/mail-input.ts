@@ -1,5 +1,6 @@
 import type { MailOutcome } from '../../contract/agent-state.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
+import type { OpenProblem } from '../../contract/watchdog.ts';
 
 /** The reason for a mail to a reviewer. Each reviewer gets one mail per event. */
 type ReviewMailEvent = 'review-requested' | `reminder-${number}`;
@@ -32,20 +33,23 @@ export type OperatorMailInput = {
   message: string;
 };
 
-/** One mail to one operator: a site can't be exported or refreshed, or works again. Times are RFC 3339. */
+/** One mail to one operator: a site fails or works again, or an export needs a review. Times are RFC 3339. */
 export type SiteMailInput = {
   site: string;
   domain: string;
   workflowId: string;
-  event: 'site-trouble' | 'site-recovered';
+  event: 'site-trouble' | 'site-recovered' | 'site-review' | 'site-not-served';
   to: string;
   /** When the failure began; with `event` and `to` it makes the Message-ID. */
   since: string;
-  /** What fails; null once it works again. */
+  /** What fails, or why the export is held; null once the site works again. */
   error: { message: string; status: number | null } | null;
   /** The served version and its link's expiry. */
   version: string | null;
   linkExpiresAt: string | null;
+  /** Only of `site-review` and `site-not-served`: the version that isn't served, and the site's page if its URL is known. */
+  heldVersion?: string;
+  pageUrl?: string | null;
 };
 
 /** One mail to one operator: no worker that was asked knows a rule, or one does again. Times are RFC 3339. */
@@ -63,6 +67,18 @@ export type RuleMailInput = {
   pendingCount: number;
   /** Whether the rule continues with its last known settings. */
   keepsSettings: boolean;
+};
+
+/** One mail to one operator about what the watchdog found. The Message-ID is made of `workflowId`, `event` and `to`. */
+export type WatchdogMailInput = {
+  workflowId: string;
+  event: 'watchdog';
+  to: string;
+  /** Found for the first time, and solved since the mail about them. Not both are empty. */
+  opened: OpenProblem[];
+  solved: OpenProblem[];
+  /** How many others there are. */
+  omitted: number;
 };
 
 /** `detail`: the mail server's response, or why the outcome is unknown or nothing was sent. */

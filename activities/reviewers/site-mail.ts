@@ -6,18 +6,31 @@ import { plainLine } from './plain-line.ts';
 /** Composes the mail that a site fails, or works again. Both are in one thread. */
 export function composeSiteMail(input: SiteMailInput, context: { sender: Sender; date: Date }): OutgoingMail {
   const { workflowId, event, since } = input;
-  const text = event === 'site-trouble' ? failureText(input) : resolvedText(input);
-  const mail = { ...input, changeId: `${workflowId}\n${since}`, isThread: true };
-  return composeFailureMail(mail, { subject: 'The site is not up to date', ...text }, context);
+  const mail = {
+    ...input,
+    changeId: `${workflowId}\n${since}`,
+    isThread: event === 'site-trouble' || event === 'site-recovered',
+  };
+  const text = TEXTS[event](input);
+  return composeFailureMail(mail, text, context);
 }
 
-type SiteText = Omit<FailureText, 'subject'>;
+/** The mails about one failure have one subject, so that they are one thread. */
+const FAILURE_SUBJECT = 'The site is not up to date';
 
-function failureText(input: SiteMailInput): SiteText {
+const TEXTS: Record<SiteMailInput['event'], (input: SiteMailInput) => FailureText> = {
+  'site-trouble': failureText,
+  'site-recovered': resolvedText,
+  'site-review': reviewText,
+  'site-not-served': notServedText,
+};
+
+function failureText(input: SiteMailInput): FailureText {
   const { site, error } = input;
   const domain = plainLine(input.domain, 300);
   const status = error?.status == null ? [] : [{ label: 'Status', value: String(error.status) }];
   return {
+    subject: FAILURE_SUBJECT,
     heading: 'A site is not up to date',
     lead: `The last publish on “${domain}” (site “${site}”) can’t be exported or deployed. The previous version is served until its link expires.`,
     facts: [...factsOf(input), ...status],
@@ -29,10 +42,11 @@ function failureText(input: SiteMailInput): SiteText {
   };
 }
 
-function resolvedText(input: SiteMailInput): SiteText {
+function resolvedText(input: SiteMailInput): FailureText {
   const { site } = input;
   const domain = plainLine(input.domain, 300);
   return {
+    subject: FAILURE_SUBJECT,
     preview: `${site} is up to date again.`,
     heading: 'The site is up to date again',
     lead: `“${domain}” (site “${site}”) was exported and deployed again. There is nothing to do.`,
@@ -40,7 +54,46 @@ function resolvedText(input: SiteMailInput): SiteText {
   };
 }
 
-function factsOf({ workflowId, since, version, linkExpiresAt }: SiteMailInput): SiteText['facts'] {
+function reviewText(input: SiteMailInput): FailureText {
+  const { site, error, version, heldVersion = '', pageUrl = null } = input;
+  const domain = plainLine(input.domain, 300);
+  const where = pageUrl === null ? '' : ` or on ${plainLine(pageUrl, 500)}`;
+  return {
+    subject: `${plainLine(heldVersion, 100)} waits for a review`,
+    heading: 'An export waits for a review',
+    lead: `A new export of “${domain}” (site “${site}”) is beyond the guards in galley.yaml, so it is not served. The version before it stays.`,
+    facts: [
+      { label: 'Waits', value: plainLine(heldVersion, 200) },
+      { label: 'Since', value: input.since },
+      { label: 'Version served', value: version === null ? 'none known' : plainLine(version, 200) },
+    ],
+    error: error?.message ?? '',
+    paragraphs: [
+      `What to do: look at the export, then run galley sites approve ${site} or galley sites reject ${site}${where}.`,
+      'A newer publish is exported and compared in its turn.',
+    ],
+  };
+}
+
+function notServedText(input: SiteMailInput): FailureText {
+  const { site, error, version, heldVersion = '', pageUrl = null } = input;
+  const domain = plainLine(input.domain, 300);
+  const where = pageUrl === null ? `galley sites status ${site}` : plainLine(pageUrl, 500);
+  return {
+    subject: `${plainLine(heldVersion, 100)} isn’t served`,
+    heading: 'A deployed version isn’t served',
+    lead: `A new version of “${domain}” (site “${site}”) was deployed, but the deployment’s status didn’t report it in time.`,
+    facts: [
+      { label: 'Not served', value: plainLine(heldVersion, 200) },
+      { label: 'Since', value: input.since },
+      { label: 'Version deployed now', value: version === null ? 'none known' : plainLine(version, 200) },
+    ],
+    error: error?.message ?? '',
+    paragraphs: [`What to do: GET /-/status of the deployment says why it serves another version. See also ${where}.`],
+  };
+}
+
+function factsOf({ workflowId, since, version, linkExpiresAt }: SiteMailInput): FailureText['facts'] {
   return [
     { label: 'Failing since', value: since },
     { label: 'Version served', value: version === null ? 'none known' : plainLine(version, 200) },

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CONFIRM_WITHIN_MS } from '../../contract/export-defaults.ts';
 import type { NotificationType } from '../../contract/notification.ts';
 import type { PinnedFile, SiteSettings } from '../../contract/settings.ts';
 import type { Switches } from '../deployments/deployment-target.ts';
@@ -32,8 +33,13 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
     const config = await deps.readSite(site);
     const operators = deps.mail ? [...deps.operators] : [];
     if (config === undefined) throw notConfigured(`the site ${site}`, operators);
-    const { timeout, quietPeriod, maxWait, whenBusy, refreshMargin, deployments, tellAfter } = config.export;
+    const { timeout, quietPeriod, maxWait, whenBusy, refreshMargin, deployments, tellAfter, guards } = config.export;
     const valuesFiles = deployments.map((deployment) => deployment.valuesFile);
+    const confirmations = deployments.flatMap(({ valuesFile, statusUrl, confirmWithin, rollback }) =>
+      statusUrl === undefined
+        ? []
+        : [{ valuesFile, withinMs: confirmWithin ?? CONFIRM_WITHIN_MS, rollback: rollback === 'auto' }],
+    );
     const pins = await Promise.all(valuesFiles.map(pinOf));
     return {
       domain: config.domain,
@@ -49,6 +55,8 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
       tellAfterMs: tellAfter,
       ...(deps.publicUrl !== undefined && { pageUrl: `${deps.publicUrl}/ui/sites/${site}` }),
       notify: [...deps.notify],
+      ...(guards !== undefined && { guards }),
+      ...(confirmations.length > 0 && { confirmations }),
       searchAttributes: deps.searchAttributes,
     };
   };

@@ -15,7 +15,7 @@ import { nameOf } from './site-routes.tsx';
 /** Every form passes these first. */
 const FORM: RequestHandler[] = [sameOriginOnly, readForm, requireCsrf];
 
-const ACTIONS: readonly SteerAction[] = ['export', 'refresh', 'pause', 'resume'];
+const ACTIONS: readonly SteerAction[] = ['export', 'refresh', 'pause', 'resume', 'approve', 'reject'];
 
 /** The forms that act on sites and changes. Needs a session before them. */
 export function addActionRoutes(router: Router, deps: PagesDeps): void {

@@ -7,6 +7,7 @@ const PHASES: Record<string, { tone: Tone; label: string }> = {
   exporting: { tone: 'busy', label: 'Exporting' },
   bundling: { tone: 'busy', label: 'Bundling' },
   deploying: { tone: 'busy', label: 'Deploying' },
+  confirming: { tone: 'busy', label: 'Confirming' },
   live: { tone: 'good', label: 'Live' },
   held: { tone: 'warn', label: 'Held' },
   off: { tone: 'warn', label: 'Off' },
@@ -22,6 +23,4 @@ export function PhaseBadge({ phase }: { phase: string | undefined }) {
 }
 
 /** For the filter of the list, in the order of a publish. */
-export const PHASE_OPTIONS = Object.entries(PHASES)
-  .filter(([phase]) => phase !== 'review')
-  .map(([value, { label }]) => ({ value, label }));
+export const PHASE_OPTIONS = Object.entries(PHASES).map(([value, { label }]) => ({ value, label }));

@@ -3,6 +3,7 @@ import { HttpError } from '../../contract/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
 import { sendPage } from '../../ui/send-page.ts';
 import { onlyMethods } from '../http-edge.ts';
+import { operatorAccess } from '../operator-access.ts';
 import { equalInConstantTime } from '../webhooks/signature.ts';
 import {
   localPath,
@@ -25,9 +26,9 @@ type SignInDeps = Pick<PagesDeps, 'operatorToken' | 'signInLinks' | 'logger' | '
 
 const NAME_EXPECTED = "Expected 1 to 60 letters, digits, spaces and . , ' @ + _ -";
 
-/** The pages to sign in with the operator token or a one-time link, and to sign out. */
+/** The pages to sign in with the operator token or a one-time link, and to sign out. Commands request such links. */
 export function addSignInRoutes(router: Router, deps: SignInDeps): void {
-  const { sessions, signInLinks, logger } = deps;
+  const { sessions, operatorToken, signInLinks, logger } = deps;
   const signIn = createSignIn(deps);
 
   router
@@ -46,6 +47,14 @@ export function addSignInRoutes(router: Router, deps: SignInDeps): void {
     })
     .post(sameOriginOnly, readForm, signIn)
     .all(onlyMethods('GET', 'HEAD', 'POST'));
+
+  router
+    .route('/ui/sign-in/links')
+    .post(operatorAccess(operatorToken), (_request, response) => {
+      if (signInLinks === undefined) throw new HttpError(404, 'this api has no links to sign in');
+      response.status(201).json({ path: `${SIGN_IN}?link=${signInLinks.create()}` });
+    })
+    .all(onlyMethods('POST'));
 
   router
     .route('/ui/sign-out')

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
+import type { ExportRecord } from '../../contract/site-state.ts';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { Live, LiveIndicator } from '../../ui/components/live.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import type { SiteStatus } from '../site-status.ts';
 import { Layout, type LayoutProps, sitePath } from './layout.tsx';
 import { PhaseBadge } from './phase-badge.tsx';
-import { SiteActionsBar } from './site-action-forms.tsx';
+import { ReviewMessage, SiteActionsBar } from './site-action-forms.tsx';
 import { SiteFacts } from './site-facts.tsx';
 import {
   ActionsTable,
@@ -69,7 +70,7 @@ export function SiteParts({ view }: { view: SiteView }) {
         </div>
         <SiteActionsBar status={status} csrf={csrf} />
       </div>
-      <SiteMessages status={status} />
+      <SiteMessages status={status} csrf={csrf} />
       <section class="panel">
         <SiteFacts status={status} now={now} />
       </section>
@@ -131,8 +132,8 @@ function ListPanel({ title, total, shown, href, children }: ListPanelProps) {
   );
 }
 
-function SiteMessages({ status }: { status: SiteStatus }) {
-  const { current, withheld, lastError, phase } = status;
+function SiteMessages({ status, csrf }: { status: SiteStatus; csrf: string }) {
+  const { current, withheld, review, lastError, phase } = status;
   return (
     <>
       {!current && (
@@ -140,6 +141,7 @@ function SiteMessages({ status }: { status: SiteStatus }) {
           The site's workflow did not respond in time, so this is what Temporal recorded last. Check that a worker runs.
         </Message>
       )}
+      {review !== null && <ReviewMessage site={status.site} review={review} csrf={csrf} />}
       {withheld !== null && (
         <Message kind="info">
           Rolled back: the newer version {withheld.version ?? withheld.exportedAt} is not served until the next publish.
@@ -154,6 +156,16 @@ function SiteMessages({ status }: { status: SiteStatus }) {
     </>
   );
 }
+
+const ENDINGS: Record<ExportRecord['outcome'], string> = {
+  running: 'This export is running.',
+  deployed: 'This export was deployed.',
+  failed: 'This export failed.',
+  replaced: 'A newer publish replaced this export.',
+  canceled: 'This export was canceled.',
+  review: 'This export waits for a review.',
+  rejected: 'This export was rejected.',
+};
 
 function TimelinePanel({ view: { status, exportNumber, now } }: { view: SiteView }) {
   const timeline = timelineOf(status, exportNumber, now.getTime());
@@ -177,7 +189,7 @@ function TimelinePanel({ view: { status, exportNumber, now } }: { view: SiteView
       <WideTimeline timeline={timeline} now={now} />
       <TallTimeline timeline={timeline} now={now} />
       {error !== null && <p class="field-error">{error}</p>}
-      {outcome !== null && error === null && <p class="soft">This export was {outcome}.</p>}
+      {outcome !== null && error === null && <p class="soft">{ENDINGS[outcome]}</p>}
       <TimelineList timeline={timeline} now={now} />
     </section>
   );

@@ -32,11 +32,13 @@ export function DeploymentsTable({ status, now }: { status: SiteStatus; now: Dat
   );
 }
 
-function DeploymentBadge({ error, off, held, version }: DeploymentState) {
+function DeploymentBadge({ error, off, held, version, confirmed }: DeploymentState) {
   if (error !== null) return <Badge tone="bad">Failing</Badge>;
   if (off) return <Badge tone="warn">Off</Badge>;
   if (held) return <Badge tone="warn">Held</Badge>;
-  return version === null ? <Badge tone="neutral">Waiting</Badge> : <Badge tone="good">Current</Badge>;
+  if (version === null) return <Badge tone="neutral">Waiting</Badge>;
+  if (confirmed === false) return <Badge tone="busy">Not served yet</Badge>;
+  return <Badge tone="good">{confirmed ? 'Served' : 'Written'}</Badge>;
 }
 
 function Optional({ children }: { children: string | null | undefined }) {
@@ -50,6 +52,8 @@ const OUTCOMES: Record<ExportRecord['outcome'], { tone: Tone; label: string }> =
   failed: { tone: 'bad', label: 'Failed' },
   replaced: { tone: 'neutral', label: 'Replaced' },
   canceled: { tone: 'neutral', label: 'Canceled' },
+  review: { tone: 'warn', label: 'Waits for review' },
+  rejected: { tone: 'neutral', label: 'Rejected' },
 };
 
 const TRIGGERS: Record<ExportRecord['trigger'], string> = {

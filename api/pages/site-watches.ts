@@ -8,7 +8,13 @@ const MAX_VIEWERS = 500;
 
 type Viewer = (status: SiteStatus) => void;
 
-type Watch = { viewers: Set<Viewer>; latest: SiteStatus | undefined };
+type Watch = {
+  viewers: Set<Viewer>;
+  /** Viewers that have no state yet. Their page shows one, so they must not get an older one. */
+  newcomers: Set<Viewer>;
+  /** Ends the pause between two reads. */
+  wake: () => void;
+};
 
 export type SiteWatches = {
   /** Calls the viewer with each new state until the returned function is called. Undefined: there are too many. */
@@ -29,29 +35,45 @@ export function createSiteWatches({ read, pollMs = POLL_MS }: SiteWatchesOptions
     let sentText = '';
     let sentMs = 0;
     while (watch.viewers.size > 0) {
+      const newcomers = [...watch.newcomers];
+      watch.newcomers.clear();
       const status = await read(site).catch(() => undefined);
       const text = JSON.stringify(status);
-      if (status !== undefined && (text !== sentText || Date.now() - sentMs >= REPEAT_MS)) {
-        [sentText, sentMs, watch.latest] = [text, Date.now(), status];
-        for (const viewer of watch.viewers) viewer(status);
+      if (status !== undefined) {
+        const isDue = text !== sentText || Date.now() - sentMs >= REPEAT_MS;
+        if (isDue) [sentText, sentMs] = [text, Date.now()];
+        // Those who came during the read get the state of the next one.
+        const receivers = isDue ? [...watch.viewers].filter((each) => !watch.newcomers.has(each)) : newcomers;
+        for (const viewer of receivers) if (watch.viewers.has(viewer)) viewer(status);
       }
-      await new Promise((resolve) => setTimeout(resolve, pollMs).unref());
+      if (watch.newcomers.size === 0) await pause(watch);
     }
     watches.delete(site);
   };
+
+  const pause = (watch: Watch): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, pollMs).unref();
+      watch.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
 
   return {
     watch(site, viewer) {
       if (viewerCount >= MAX_VIEWERS) return undefined;
       viewerCount += 1;
       const running = watches.get(site);
-      const watch = running ?? { viewers: new Set(), latest: undefined };
+      const watch = running ?? { viewers: new Set(), newcomers: new Set(), wake: () => {} };
       watch.viewers.add(viewer);
+      watch.newcomers.add(viewer);
       watches.set(site, watch);
       if (running === undefined) void poll(site, watch);
-      else if (watch.latest !== undefined) viewer(watch.latest);
+      else watch.wake();
       return () => {
         if (watch.viewers.delete(viewer)) viewerCount -= 1;
+        watch.newcomers.delete(viewer);
       };
     },
   };

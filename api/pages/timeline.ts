@@ -79,6 +79,8 @@ function stagesOf(record: ExportRecord, replacedAtMs: number | null, nowMs: numb
   const stage = (name: StageName, fromMs: number | null, toMs: number | null): Stage => {
     if (fromMs === null) return { name, status: 'waiting', fromMs, toMs: null };
     if (toMs !== null) return { name, status: 'ended', fromMs, toMs };
+    // A held export waits for a person, which is no failure.
+    if (record.outcome === 'review') return { name, status: 'waiting', fromMs: null, toMs };
     return isRunning
       ? { name, status: 'running', fromMs, toMs }
       : { name, status: 'failed', fromMs, toMs: endedMs ?? nowMs };

@@ -24,7 +24,15 @@ export function deployedSite(site: string, valuesFile: string, link: FakeLink): 
       targets: [
         {
           ...{ valuesFile, jobId, version, updatedAt: at, pin: null, held: false, off: false },
-          ...{ searchedPin: null, searchAgainAtMs: null, error: null, failedAt: null, failures: 0, retryAtMs: null },
+          ...{
+            searchedPin: null,
+            searchAgainAtMs: null,
+            confirmation: null,
+            error: null,
+            failedAt: null,
+            failures: 0,
+            retryAtMs: null,
+          },
         },
       ],
     },

@@ -1,6 +1,6 @@
 import { createKey, listKeys, revokeKey } from '../../platform/admin/api-keys.ts';
 import { setOrganization } from '../../platform/admin/organizations.ts';
-import { addProject, listProjects, setProject } from '../../platform/admin/projects.ts';
+import { addProject, listProjects, removeProject, setProject } from '../../platform/admin/projects.ts';
 import type { Database } from '../../platform/store/database.ts';
 import type { Admin } from './admin.ts';
 
@@ -13,6 +13,7 @@ export function adminOnDatabase(db: Database): Admin {
     setOrganization: (request) => setOrganization(db, request),
     addProject: (request) => addProject(db, request),
     setProject: (request) => setProject(db, request),
+    removeProject: (id) => removeProject(db, id),
     listProjects: (filter) => listProjects(db, filter),
   };
 }

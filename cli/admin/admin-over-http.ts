@@ -31,6 +31,10 @@ export function adminOverHttp({ platformUrl, token }: { platformUrl: string; tok
       projectListing.parse(await requestJson({ url: at('/admin/projects'), token, method: 'POST', body })),
     setProject: async (body) =>
       projectListing.parse(await requestJson({ url: at('/admin/projects'), token, method: 'PATCH', body })),
+    removeProject: async (id) =>
+      projectListing.parse(
+        await requestJson({ url: at(`/admin/projects/${encodeURIComponent(id)}`), token, method: 'DELETE' }),
+      ),
     listProjects: async ({ organization }) =>
       projectList.parse(await requestJson({ url: at('/admin/projects', organization), token })).projects,
   };

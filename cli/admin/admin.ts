@@ -12,5 +12,6 @@ export interface Admin {
   setOrganization(request: SetOrganizationRequest): Promise<OrganizationListing>;
   addProject(request: AddProjectRequest): Promise<ProjectListing>;
   setProject(request: SetProjectRequest): Promise<ProjectListing>;
+  removeProject(id: string): Promise<ProjectListing>;
   listProjects(filter: OfOrganization): Promise<ProjectListing[]>;
 }

@@ -16,9 +16,10 @@ export function agentWorkerCommand(): Command {
       await runService(context.logger, async (lifetime) => {
         const { startAgentWorker } = await import('../programs/agent-worker.ts');
         const { openWorkerParts } = await import('../programs/worker-parts.ts');
+        const { metricsPart } = await import('../metrics/worker-metrics.ts');
         const parts = await openWorkerParts(context, lifetime, 'agent-worker');
         await startAgentWorker(parts);
-        return `agent-worker at ${parts.temporal.address}`;
+        return `agent-worker at ${parts.temporal.address}${metricsPart()}`;
       });
     });
 }

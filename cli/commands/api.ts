@@ -17,6 +17,7 @@ export function apiCommand(): Command {
       const path = requireConfigPath(settings.configPath, options);
       const config = await loadGalleyConfig({ path, env: settings.variables });
       await runService(logger, async (lifetime) => {
+        const { createSignInLinks } = await import('../../api/pages/sign-in-links.ts');
         const { startOrchestratorApi } = await import('../programs/orchestrator-api.ts');
         const { registerSearchAttributes } = await import('../search-attributes.ts');
         const { openTemporal } = await import('../temporal.ts');
@@ -27,7 +28,10 @@ export function apiCommand(): Command {
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
         const { operatorToken, unsubscribeSecret, temporalUiUrl, host, port } = settings;
         const api = await startOrchestratorApi(
-          { config, operatorToken, unsubscribeSecret, temporalUiUrl, host, port },
+          {
+            ...{ config, operatorToken, unsubscribeSecret, temporalUiUrl, host, port },
+            signInLinks: createSignInLinks(),
+          },
           { temporal, searchAttributes, logger, lifetime },
         );
         return `api ${api.url}`;

@@ -1,30 +1,36 @@
 import { Command } from 'commander';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { createContext } from '../context.ts';
+import { printJson } from '../output.ts';
 
 export function configCommand(): Command {
   const command = new Command('config').description('galley.yaml');
   command
     .command('check')
+    .option('--json', 'print {path, sites} as JSON')
     .description('check galley.yaml and the environment and report problems')
     .addHelpText(
       'after',
       '\nReads the file in GALLEY_CONFIG, otherwise ./galley.yaml. Starts and calls nothing.\n' +
+        'Without ADMIN_API_URL, it checks the file as `galley up` reads it, which runs its own Admin API.\n' +
         'Exit code 0 if everything is valid, 2 with a line for each problem.',
     )
     .action(check);
   return command;
 }
 
-async function check(): Promise<void> {
+async function check({ json }: { json?: boolean }): Promise<void> {
   const { settings } = createContext();
   const path = settings.configPath;
   if (path === undefined)
     throw new ConfigurationError(['GALLEY_CONFIG: expected the path of galley.yaml (there is none in this folder)']);
-  const { loadGalleyConfig } = await import('../config.ts');
-  const config = await loadGalleyConfig({ path, env: settings.variables });
-  const { checkReviews } = await import('../programs/check-reviews.ts');
-  checkReviews(config, { ownPlatform: false });
+  const { checkConfiguration } = await import('../up/check-configuration.ts');
+  const config = await checkConfiguration(settings);
   const sites = Object.keys(config.sites);
-  process.stdout.write(`${path} is correct: ${sites.length === 0 ? 'no sites' : `sites ${sites.join(', ')}`}\n`);
+  if (json) printJson({ path, sites });
+  else process.stdout.write(`${path} is correct: ${sites.length === 0 ? 'no sites' : `sites ${sites.join(', ')}`}\n`);
+  if (settings.adminApiUrl === undefined && sites.length > 0)
+    process.stderr.write(
+      'Checked for galley up. galley api and galley worker also need ADMIN_API_URL and ADMIN_API_KEY.\n',
+    );
 }

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { withAdmin } from '../admin/with-admin.ts';
+import { printJson } from '../output.ts';
 
 const WHERE =
   '\nWorks beside a running service: on DATABASE_URL, or on the embedded database of GALLEY_HOME through the running `up`.';
@@ -29,6 +30,7 @@ export function keysCommand(): Command {
   command
     .command('revoke')
     .argument('<id>', 'as `keys list` shows it')
+    .option('--json', 'print {id, revokedAt}')
     .description('revoke a key')
     .addHelpText('after', WHERE)
     .action(revoke);
@@ -57,9 +59,10 @@ async function list({ organization, json }: { organization?: string; json?: bool
   });
 }
 
-async function revoke(id: string): Promise<void> {
+async function revoke(id: string, { json }: { json?: boolean }): Promise<void> {
   await withAdmin(async (admin) => {
     const { revokedAt } = await admin.revokeKey(id);
-    process.stdout.write(`${id} is revoked since ${revokedAt}\n`);
+    if (json) printJson({ id, revokedAt });
+    else process.stdout.write(`${id} is revoked since ${revokedAt}\n`);
   });
 }

@@ -18,13 +18,14 @@ export function platformWorkerCommand(): Command {
       await runService(context.logger, async (lifetime) => {
         const { startPlatformWorker } = await import('../programs/platform-worker.ts');
         const { openWorkerParts } = await import('../programs/worker-parts.ts');
+        const { metricsPart } = await import('../metrics/worker-metrics.ts');
         const { registerSearchAttributes } = await import('../search-attributes.ts');
         const parts = await openWorkerParts(context, lifetime, 'platform-worker');
         const { client, namespace, address } = parts.temporal;
         const { signal } = lifetime;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger: context.logger, signal });
         await startPlatformWorker({ ...parts, searchAttributes, runsAgents: agents });
-        return `platform-worker at ${address}`;
+        return `platform-worker at ${address}${metricsPart()}`;
       });
     });
 }

@@ -71,6 +71,19 @@ export function projectsCommand(): Command {
         else for (const project of projects) print(project, false);
       });
     });
+  command
+    .command('remove')
+    .argument('<id>', 'as `projects list` shows it')
+    .option('--json', 'print the removed project as JSON')
+    .description('remove a project that has no exports and no agent jobs')
+    .addHelpText('after', `\nIf galley.yaml still names the site, the next \`up\` makes its project again.\n${WHERE}`)
+    .action(async (id: string, { json }: { json?: boolean }) => {
+      await withAdmin(async (admin) => {
+        const removed = await admin.removeProject(id);
+        if (json) print(removed, true);
+        else process.stdout.write(`${id} was removed.\n`);
+      });
+    });
   return command;
 }
 

@@ -1,32 +1,14 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { exportJobId } from '../../contract/admin-api.ts';
-import { siteState } from '../../contract/site-state.ts';
 import { CommandError } from '../command-error.ts';
 import { API_URL_OPTION, type OrchestratorClient, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
-import { plain, printJson, printLines } from '../output.ts';
+import { printJson, printLines } from '../output.ts';
+import { deploymentUrls } from '../sites/deployment-urls.ts';
+import { describeBriefly, describeInFull, type SiteStatus, siteStatus } from '../sites/describe-site.ts';
 
-const rejected = z.object({ source: z.string(), reason: z.string(), count: z.number(), lastAt: z.string() });
-
-/** Parsed loosely, because an api of another release may send more or fewer fields. */
-const status = siteState
-  // No defaults, which would report what this api didn't send.
-  .extend({
-    rejected: z.array(rejected),
-    trouble: siteState.shape.trouble.unwrap(),
-    pendingCount: siteState.shape.pendingCount.unwrap(),
-    withheld: siteState.shape.withheld.unwrap(),
-    exports: siteState.shape.exports.unwrap(),
-    refreshes: siteState.shape.refreshes.unwrap(),
-    actions: siteState.shape.actions.unwrap(),
-  })
-  .partial()
-  .required({ site: true })
-  .loose();
-const statusList = z.object({ sites: z.array(status), nextCursor: z.string().nullish() });
-type Status = z.infer<typeof status>;
-
-const removed = status.extend({ endedRules: z.array(z.string()).default([]) });
+const statusList = z.object({ sites: z.array(siteStatus), nextCursor: z.string().nullish() });
+const removed = siteStatus.extend({ endedRules: z.array(z.string()).default([]) });
 
 /** The operators' actions on a site, by the last part of their path. */
 const ACTIONS = {
@@ -34,6 +16,8 @@ const ACTIONS = {
   refresh: 'refresh the links of a site and wait until they are written',
   pause: 'stop exporting a site; its link stays fresh',
   resume: 'export a paused site again',
+  approve: 'deploy the export that a guard holds',
+  reject: 'drop the export that a guard holds; the served version stays',
 } as const;
 
 export function sitesCommand(): Command {
@@ -44,14 +28,14 @@ export function sitesCommand(): Command {
     .option(...API_URL_OPTION)
     .description('list all sites, a line each')
     .addHelpText('after', TOKEN_HELP)
-    .action((options: Options) => showStatus(undefined, options));
+    .action(listSites);
   command
     .command('status')
     .argument('[site]', 'one site; without it all of them')
     .option('--json', 'print the response as JSON')
     .option(...API_URL_OPTION)
     .description('show the state of each site')
-    .addHelpText('after', TOKEN_HELP)
+    .addHelpText('after', `${TOKEN_HELP}\nExit code 1 if a site has failed.`)
     .action(showStatus);
   for (const [name, description] of Object.entries(ACTIONS)) {
     command
@@ -65,7 +49,7 @@ export function sitesCommand(): Command {
         const ask = await openOrchestrator(options);
         const response = await ask(`/sites/${encodeURIComponent(site)}/${name}`, 'POST');
         if (options.json) printJson(response);
-        else printLines([line(status.parse(response))]);
+        else printLines([describeBriefly(siteStatus.parse(response))]);
       });
   }
   command
@@ -81,7 +65,7 @@ export function sitesCommand(): Command {
       const body = exportJobId.safeParse(name).success ? { jobId: name } : { version: name };
       const response = await ask(`/sites/${encodeURIComponent(site)}/rollback`, 'POST', body);
       if (options.json) printJson(response);
-      else printLines([line(status.parse(response))]);
+      else printLines([describeBriefly(siteStatus.parse(response))]);
     });
   command
     .command('remove')
@@ -104,22 +88,37 @@ export function sitesCommand(): Command {
 
 type Options = { json?: boolean; url?: string };
 
+async function listSites(options: Options): Promise<void> {
+  const sites = await askForAll(await openOrchestrator(options));
+  if (options.json) printJson({ sites, nextCursor: null });
+  else printLines(sites.length === 0 ? ['no sites'] : sites.map((each) => describeBriefly(each)));
+}
+
+/** @throws CommandError if a site has failed */
 async function showStatus(site: string | undefined, options: Options): Promise<void> {
   const ask = await openOrchestrator(options);
-  if (site !== undefined) {
-    const response = await ask(`/sites/${encodeURIComponent(site)}`);
-    if (options.json) printJson(response);
-    else printLines(inFull(status.parse(response)));
+  if (site === undefined) {
+    const sites = await askForAll(ask);
+    if (options.json) printJson({ sites, nextCursor: null });
+    else printLines(sites.length === 0 ? ['no sites'] : sites.map((each) => describeBriefly(each)));
+    requireNoFailure(sites);
     return;
   }
-  const sites = await askForAll(ask);
-  if (options.json) printJson({ sites, nextCursor: null });
-  else printLines(sites.length === 0 ? ['no sites'] : sites.map(line));
+  const response = await ask(`/sites/${encodeURIComponent(site)}`);
+  const found = siteStatus.parse(response);
+  if (options.json) printJson(response);
+  else printLines(describeInFull(found, { urls: await deploymentUrls(options), now: new Date() }));
+  requireNoFailure([found]);
+}
+
+function requireNoFailure(sites: readonly SiteStatus[]): void {
+  const failed = sites.filter(({ phase }) => phase === 'failed').map(({ site }) => site);
+  if (failed.length > 0) throw new CommandError(`Failed: ${failed.join(', ')}`);
 }
 
 /** All pages of the list, in order. */
-async function askForAll(ask: OrchestratorClient): Promise<Status[]> {
-  const sites: Status[] = [];
+async function askForAll(ask: OrchestratorClient): Promise<SiteStatus[]> {
+  const sites: SiteStatus[] = [];
   for (let path: string | undefined = '/sites?limit=200'; path !== undefined; ) {
     const parsed: z.ZodSafeParseResult<z.infer<typeof statusList>> = statusList.safeParse(await ask(path));
     if (!parsed.success)
@@ -130,20 +129,6 @@ async function askForAll(ask: OrchestratorClient): Promise<Status[]> {
     path = goesOn ? `/sites?limit=200&cursor=${encodeURIComponent(nextCursor)}` : undefined;
   }
   return sites;
-}
-
-/** `--json` shows more of them. */
-const NEWEST = 10;
-
-function inFull(site: Status): string[] {
-  const deliveries = (site.deliveries ?? []).slice(0, NEWEST).map((delivery) => {
-    const { at, source, outcome, topic, workflowId, why } = delivery;
-    return [`  ${at}`, source, outcome, topic && plain(topic), workflowId, why && `(${plain(why)})`];
-  });
-  const turnedAway = (site.rejected ?? []).map(({ lastAt, source, reason, count }) => {
-    return [`  ${lastAt}`, source, 'rejected:', reason, `(${count === 1 ? 'once' : `${count} times`})`];
-  });
-  return [line(site), ...[...deliveries, ...turnedAway].map((words) => words.filter(Boolean).join(' '))];
 }
 
 function whatEnded(site: z.infer<typeof removed>): (string | false | null | undefined)[] {
@@ -158,19 +143,4 @@ function whatEnded(site: z.infer<typeof removed>): (string | false | null | unde
     site.linkExpiresAt && `The link expires at ${site.linkExpiresAt} and is not refreshed.`,
     'If galley.yaml still names the site, its next publish starts it again.',
   ];
-}
-
-function line(each: Status): string {
-  const facts = [
-    each.phase ?? 'unknown',
-    each.version && `version ${each.version}`,
-    each.withheld && `withholds the newer ${plain(each.withheld.version ?? 'export')} of ${each.withheld.exportedAt}`,
-    each.linkExpiresAt && `link until ${each.linkExpiresAt}`,
-    each.nextRefreshAt && `refresh at ${each.nextRefreshAt}`,
-    each.progress && `${each.progress.percent ?? '?'} %, ${each.progress.pageCount ?? '?'} pages`,
-    ...(each.deployments ?? []).map(({ held, pin, valuesFile }) => held && `held at ${pin} by ${valuesFile}`),
-    ...(each.deployments ?? []).map(({ off, valuesFile }) => off && `${valuesFile} is off`),
-    each.lastError && `error: ${each.lastError.message}`,
-  ];
-  return `${each.site}: ${facts.filter(Boolean).join(', ')}`;
 }

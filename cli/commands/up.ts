@@ -19,22 +19,13 @@ DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a gall
         const { installTemporalRuntime } = await import('../temporal-runtime.ts');
         const { startTracing } = await import('../tracing.ts');
         const { startEverything } = await import('../up/start-everything.ts');
-        installTemporalRuntime(logger);
+        const { startWorkerMetrics } = await import('../metrics/worker-metrics.ts');
+        const metrics = await startWorkerMetrics(settings, lifetime);
+        installTemporalRuntime(logger, metrics?.sdkAddress);
         await startTracing(settings, 'up', lifetime);
         const { addresses, config, signInUrl, setupUrl } = await startEverything({ settings, logger, lifetime });
-        const { platform, api, deployments, temporal, temporalUi } = addresses;
-        return [
-          platform === null ? `admin-api ${config.adminApi.url}` : `platform ${platform}`,
-          `api ${api}`,
-          ...deployments.map(({ url }) => `deployment ${url}`),
-          `temporal ${temporal}`,
-          ...(temporalUi === null ? [] : [`ui ${temporalUi}`]),
-          `\n  ${api}/  the sites page; sign in with the token in GALLEY_HOME/operator-token, or by this link,`,
-          `\n  which works once within 15 minutes: ${signInUrl}`,
-          ...(setupUrl === undefined
-            ? []
-            : [`\n  ${platform}/  the dashboard; its first administrator signs up by this link: ${setupUrl}`]),
-        ].join(' ');
+        const { describeReady } = await import('../up/describe-ready.ts');
+        return describeReady({ addresses, config, signInUrl, setupUrl, settings, metricsUrl: metrics?.url });
       });
     });
 }

@@ -24,17 +24,19 @@ export function workerCommand(): Command {
         const { openTemporal } = await import('../temporal.ts');
         const { installTemporalRuntime } = await import('../temporal-runtime.ts');
         const { startTracing } = await import('../tracing.ts');
-        installTemporalRuntime(logger);
+        const { metricsPart, startWorkerMetrics } = await import('../metrics/worker-metrics.ts');
+        const metrics = await startWorkerMetrics(settings, lifetime);
+        installTemporalRuntime(logger, metrics?.sdkAddress);
         await startTracing(settings, 'worker', lifetime);
         const temporal = openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
-        const { minRefreshIntervalMs, workerVersion: version } = settings;
+        const { minRefreshIntervalMs, heartbeatUrl, workerVersion: version } = settings;
         await startOrchestratorWorker(
-          { config, minRefreshIntervalMs, mailLinks: mailLinksOf(settings, config, logger), version },
+          { config, minRefreshIntervalMs, heartbeatUrl, mailLinks: mailLinksOf(settings, config, logger), version },
           { temporal, searchAttributes, logger, lifetime },
         );
-        return `worker at ${temporal.address}`;
+        return `worker at ${temporal.address}${metricsPart()}`;
       });
     });
 }

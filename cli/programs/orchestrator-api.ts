@@ -1,8 +1,14 @@
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { listSites } from '../../activities/sites/list-sites.ts';
 import { createApi } from '../../api/app.ts';
+import { processMetrics } from '../../api/metrics.ts';
 import type { SignInLinks } from '../../api/pages/sign-in-links.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
+import { notificationTaskQueue, TASK_QUEUES } from '../../contract/names.ts';
 import type { Lifetime } from '../lifetime.ts';
+import { addQueueMetrics } from '../metrics/queue-metrics.ts';
+import { addSiteMetrics } from '../metrics/site-metrics.ts';
 import type { SearchAttributes } from '../search-attributes.ts';
 import { type HttpService, serve } from '../serve.ts';
 import type { Temporal } from '../temporal.ts';
@@ -39,6 +45,7 @@ export async function startOrchestratorApi(options: Options, context: Context): 
     stopped: lifetime.signal,
     logger: context.logger.child({ part: 'api' }),
     temporalReady: temporal.ready,
+    metrics: createMetrics(options.config, temporal),
     searchAttributesReady: searchAttributes.ready,
     traceparent: tracing()?.current,
   });
@@ -46,4 +53,17 @@ export async function startOrchestratorApi(options: Options, context: Context): 
   const service = await serve(traced, { host: options.host, port: options.port, variable: 'PORT' });
   lifetime.onStop('api server', service.stop);
   return service;
+}
+
+/** The metrics of the process, of the sites and of the orchestrator's task queues. */
+function createMetrics({ sites }: GalleyConfig, { client, namespace }: Temporal): Registry {
+  const registry = processMetrics();
+  addSiteMetrics(registry, { list: () => listSites(client), configured: Object.keys(sites).length });
+  const { orchestrator } = TASK_QUEUES;
+  const queues = [
+    { name: orchestrator, types: ['workflow', 'activity'] },
+    { name: notificationTaskQueue(orchestrator), types: ['activity'] },
+  ] as const;
+  addQueueMetrics(registry, { client, namespace, queues });
+  return registry;
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { WorkerVersion } from '../../contract/worker-version.ts';
+import { ensureWatchdogEventually } from '../../worker/watchdog-schedule.ts';
 import { createNotificationWorker, createOrchestratorWorker } from '../../worker/worker.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { SearchAttributes } from '../search-attributes.ts';
@@ -15,6 +16,7 @@ interface Options {
   config: GalleyConfig;
   minRefreshIntervalMs: number;
   mailLinks: MailLinks;
+  heartbeatUrl: string | undefined;
   version?: WorkerVersion | undefined;
 }
 
@@ -31,7 +33,7 @@ interface Context {
  */
 export async function startOrchestratorWorker(options: Options, context: Context): Promise<void> {
   const { temporal, searchAttributes, lifetime } = context;
-  const { config, minRefreshIntervalMs, mailLinks, version } = options;
+  const { config, minRefreshIntervalMs, mailLinks, heartbeatUrl, version } = options;
   const logger = context.logger.child({ part: 'worker' });
   const forge = forgeReaderOf(config.forge, logger);
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
@@ -57,6 +59,7 @@ export async function startOrchestratorWorker(options: Options, context: Context
       smtp: config.smtp,
       operators: config.operators,
       notify: config.notify,
+      heartbeatUrl,
       forge,
       ...mailLinks,
       searchAttributes: searchAttributes.ready(),
@@ -84,4 +87,6 @@ export async function startOrchestratorWorker(options: Options, context: Context
     runWorker({ name: 'orchestrator worker', create }, { temporal, logger, lifetime }),
     runWorker({ name: 'notification worker', create: createNotifications }, { temporal, logger, lifetime }),
   ]);
+  const isWatched = config.operators.length > 0 || heartbeatUrl !== undefined;
+  if (isWatched) void ensureWatchdogEventually(temporal, { logger, signal: lifetime.signal });
 }

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { agentTaskQueue, TASK_QUEUES } from '../../contract/names.ts';
 import { createAgentWorkflows } from '../../platform/agent-workflows.ts';
 import { createPlatformApi } from '../../platform/api/create-platform-api.ts';
 import { createSetupUrl } from '../../platform/dashboard/first-administrator.ts';
@@ -9,6 +11,7 @@ import { createReconciler } from '../../platform/reconciler.ts';
 import { migrateWhenReachable } from '../../platform/store/migrate.ts';
 import type { Settings } from '../environment.ts';
 import type { Lifetime } from '../lifetime.ts';
+import { addQueueMetrics } from '../metrics/queue-metrics.ts';
 import { type HttpService, serve } from '../serve.ts';
 import type { Temporal } from '../temporal.ts';
 import { tracing } from '../tracing.ts';
@@ -53,6 +56,7 @@ export async function startPlatformApi(context: Context): Promise<PlatformServic
       onForgeEvent: forge.wake,
       openId: settings.openId,
       stopped: lifetime.signal,
+      metrics: queueMetrics(temporal),
       logger,
     }),
   );
@@ -71,6 +75,18 @@ export async function startPlatformApi(context: Context): Promise<PlatformServic
   );
   const setupUrl = operatorToken === undefined ? undefined : migrated.then(() => createSetupUrl(store.db, publicUrl()));
   return { ...service, migrated, setupUrl: setupUrl?.catch(() => undefined) ?? Promise.resolve(undefined) };
+}
+
+/** A registry with the platform's task queues. */
+function queueMetrics({ client, namespace }: Temporal): Registry {
+  const registry = new Registry();
+  const { platform } = TASK_QUEUES;
+  const queues = [
+    { name: platform, types: ['workflow', 'activity'] },
+    { name: agentTaskQueue(platform), types: ['activity'] },
+  ] as const;
+  addQueueMetrics(registry, { client, namespace, queues });
+  return registry;
 }
 
 /** In the API's process, which owns the accepted jobs; several reconcilers do no harm. */

@@ -3,6 +3,7 @@ import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { errorText } from '../../embedded/report.ts';
 import type { Lifetime } from '../lifetime.ts';
+import { workerMetrics } from '../metrics/worker-metrics.ts';
 import type { Temporal } from '../temporal.ts';
 import { untilTemporalReturns } from './temporal-return.ts';
 
@@ -84,9 +85,11 @@ export async function runWorker(program: WorkerProgram, { temporal, logger, life
     }
   };
 
+  const isPolling = (): boolean => current?.getState() === 'RUNNING';
+  workerMetrics()?.track({ name: program.name, isPolling, temporalReady: temporal.ready });
   // Immediately, not at this program's turn: workers drain for seconds, so drain them in parallel.
   signal.addEventListener('abort', () => {
-    if (current?.getState() === 'RUNNING') current.shutdown();
+    if (isPolling()) current?.shutdown();
   });
   const ended = runAll();
   lifetime.onStop(program.name, async () => {

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../environment.ts';
 import { type Home, openHome } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
+import { startWorkerMetrics } from '../metrics/worker-metrics.ts';
 import { listeningUrl } from '../serve.ts';
 import { openTemporal, type Temporal } from '../temporal.ts';
 import { installTemporalRuntime } from '../temporal-runtime.ts';
@@ -30,7 +31,8 @@ export async function openWorkerParts(
   lifetime: Lifetime,
   program: string,
 ): Promise<WorkerParts> {
-  installTemporalRuntime(logger);
+  const metrics = await startWorkerMetrics(settings, lifetime);
+  installTemporalRuntime(logger, metrics?.sdkAddress);
   await startTracing(settings, program, lifetime);
   const temporal = openTemporal({ settings, logger }, lifetime);
   const home = openHome(settings.home);

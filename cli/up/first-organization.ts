@@ -22,29 +22,37 @@ export async function ensureAdminKey({ admin, url, home }: Platform): Promise<st
 }
 
 /**
- * Creates missing projects of sites; returns the sites with their project ids. An existing project keeps its id and
- * what an operator changed, such as its origin or repository: a domain has one project.
+ * Creates missing projects of sites; returns the sites with their project ids. A project gets the site's `origin`. What
+ * galley.yaml doesn't name stays as an operator set it: a domain has one project.
  */
 export async function ensureProjects(admin: Admin, sites: GalleyConfig['sites']): Promise<GalleyConfig['sites']> {
   const ensured: [string, SiteConfig][] = [];
   for (const [name, site] of Object.entries(sites)) {
-    const { domain, projectId } = site;
+    const { domain, origin, projectId } = site;
     ensured.push([
       name,
-      { ...site, projectId: await ensureProject(admin, { domain, id: projectId ?? projectIdOf(name) }) },
+      { ...site, projectId: await ensureProject(admin, { domain, origin, id: projectId ?? projectIdOf(name) }) },
     ]);
   }
   return Object.fromEntries(ensured);
 }
 
 /** The id of the first organization's project of that domain; creates the project, or moves one to the domain. */
-export async function ensureProject(admin: Admin, settings: { domain: string; id?: string }): Promise<string> {
+export async function ensureProject(
+  admin: Admin,
+  settings: { domain: string; origin?: string | undefined; id?: string },
+): Promise<string> {
   const { domain, id = projectIdOf(settings.domain) } = settings;
+  const origin = settings.origin === undefined ? {} : { origin: settings.origin };
   const known = await admin.listProjects({ organization: ORGANIZATION });
   const existing = known.find((project) => project.domain === domain);
-  if (existing) return existing.project;
-  if (known.some(({ project }) => project === id)) await admin.setProject({ project: id, domain });
-  else await admin.addProject({ organization: ORGANIZATION, project: id, domain });
+  if (existing) {
+    const isChanged = settings.origin !== undefined && existing.origin !== settings.origin;
+    if (isChanged) await admin.setProject({ project: existing.project, ...origin });
+    return existing.project;
+  }
+  if (known.some(({ project }) => project === id)) await admin.setProject({ project: id, domain, ...origin });
+  else await admin.addProject({ organization: ORGANIZATION, project: id, domain, ...origin });
   return id;
 }
 

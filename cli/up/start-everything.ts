@@ -3,16 +3,15 @@ import { createSignInLinks } from '../../api/pages/sign-in-links.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Admin } from '../admin/admin.ts';
-import { loadGalleyConfig } from '../config.ts';
 import type { Settings } from '../environment.ts';
 import { type Home, OPERATOR_TOKEN_FILE, openHome, type RunningAddresses, UNSUBSCRIBE_SECRET_FILE } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { agentRunnerOf } from '../programs/agent-runner.ts';
-import { checkReviews } from '../programs/check-reviews.ts';
 import { mailLinksOf } from '../programs/mail-links.ts';
 import { startOrchestratorApi } from '../programs/orchestrator-api.ts';
 import { startOrchestratorWorker } from '../programs/orchestrator-worker.ts';
 import type { Temporal } from '../temporal.ts';
+import { checkConfiguration, loadConfiguration, STAND_IN } from './check-configuration.ts';
 import { checkPorts } from './check-ports.ts';
 import { chooseTemporal } from './choose-temporal.ts';
 import { planDeployments, startDeployments } from './deployments.ts';
@@ -52,8 +51,7 @@ export async function startEverything({ settings, logger, lifetime }: Context): 
   const home = openHome(settings.home);
   lifetime.onStop('GALLEY_HOME', await home.lock());
   // First of all, so that a mistake in galley.yaml or a port in use is reported before the database starts.
-  const configured = await loadConfiguration(settings, STAND_IN);
-  checkReviews(configured, { ownPlatform: settings.adminApiUrl === undefined });
+  const configured = await checkConfiguration(settings);
   if (settings.adminApiUrl === undefined) agentRunnerOf(settings, logger);
   const planned = planDeployments(configured, settings, home);
   await checkPorts(settings, planned);
@@ -67,9 +65,10 @@ export async function startEverything({ settings, logger, lifetime }: Context): 
       : undefined;
   const loaded = await loadConfiguration(settings, platform ?? STAND_IN);
   const config = platform ? await onOwnPlatform(loaded, { ...platform, operatorToken }) : loaded;
+  if (platform === undefined) reportIgnoredOrigins(config, logger);
 
   const orchestrator = { temporal, searchAttributes, logger, lifetime };
-  const { host, port, minRefreshIntervalMs } = settings;
+  const { host, port, minRefreshIntervalMs, heartbeatUrl } = settings;
   const unsubscribeSecret = settings.unsubscribeSecret ?? (await home.secret(UNSUBSCRIBE_SECRET_FILE));
   const signInLinks = createSignInLinks();
   const temporalUiUrl = settings.temporalUiUrl ?? uiUrl ?? undefined;
@@ -79,7 +78,7 @@ export async function startEverything({ settings, logger, lifetime }: Context): 
   );
   const deployments = await startDeployments(planned, { home, logger, lifetime });
   const mailLinks = mailLinksOf({ ...settings, unsubscribeSecret }, config, logger);
-  await startOrchestratorWorker({ config, minRefreshIntervalMs, mailLinks }, orchestrator);
+  await startOrchestratorWorker({ config, minRefreshIntervalMs, heartbeatUrl, mailLinks }, orchestrator);
 
   const addresses = {
     platform: platform?.url ?? null,
@@ -117,12 +116,13 @@ async function onOwnPlatform(
   };
 }
 
-/** To check galley.yaml before there is a platform and a key. */
-const STAND_IN = { url: 'http://127.0.0.1', key: 'made-at-the-first-start' };
-
-/** The orchestrator calls the embedded platform unless the variables name another Admin API. */
-async function loadConfiguration(settings: Settings, own: { url: string; key: string }): Promise<GalleyConfig> {
-  const { adminApiUrl, configPath, variables } = settings;
-  const env = adminApiUrl === undefined ? { ...variables, ADMIN_API_URL: own.url, ADMIN_API_KEY: own.key } : variables;
-  return await loadGalleyConfig({ path: configPath, env });
+/** Only the Admin API's own projects decide where a site is exported from. */
+function reportIgnoredOrigins({ sites }: GalleyConfig, logger: Logger): void {
+  for (const [site, { origin }] of Object.entries(sites)) {
+    if (origin !== undefined)
+      logger.warn(
+        { site },
+        `sites.${site}.origin has no effect: set it in the project at the Admin API in ADMIN_API_URL`,
+      );
+  }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { domainName } from '../../contract/admin-api.ts';
+import { domainName, siteOrigin } from '../../contract/admin-api.ts';
 import { canCompress, ZSTD_MISSING } from '../../exporter/rewrite/precompress.ts';
 import { projectSettings } from '../project-settings.ts';
 import { label } from './text.ts';
@@ -7,17 +7,6 @@ import { label } from './text.ts';
 export const projectId = z
   .string()
   .regex(/^prj_[A-Za-z0-9_-]{1,60}$/, 'expected prj_ and 1 to 60 letters, digits, "_" or "-"');
-
-/** Scheme, host and port of the server to export from: the operator vouches for it, be it private or loopback. */
-export const siteOrigin = z
-  .url({ protocol: /^https?$/, error: 'expected an http(s) URL such as http://127.0.0.1:8080' })
-  .refine((text) => {
-    // Zod goes on after a failed check: what is no URL has had its message.
-    if (!URL.canParse(text)) return true;
-    const { pathname, search, hash, username, password } = new URL(text);
-    return pathname === '/' && [search, hash, username, password].every((part) => part === '');
-  }, 'expected only scheme, host and port')
-  .transform((text) => (URL.canParse(text) ? new URL(text).origin : text));
 
 const repository = z
   .url({ protocol: /^(https?|ssh|file)$/, error: 'expected the repository as an https, http, ssh or file URL' })

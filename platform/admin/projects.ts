@@ -4,8 +4,15 @@ import { mergeSettings } from '../project-settings.ts';
 import type { Database } from '../store/database.ts';
 import { lockUntilCommit } from '../store/locks.ts';
 import { findOrganization } from '../store/organizations.ts';
-import { findProjectByDomain, insertProject, listProjectRows, type Project, updateProject } from '../store/projects.ts';
-import { isUniqueViolation } from '../store/unique-violation.ts';
+import {
+  deleteProject,
+  findProjectByDomain,
+  insertProject,
+  listProjectRows,
+  type Project,
+  updateProject,
+} from '../store/projects.ts';
+import { isForeignKeyViolation, isUniqueViolation } from '../store/unique-violation.ts';
 import {
   type AddProjectRequest,
   addProjectRequest,
@@ -67,6 +74,23 @@ export async function setProject(db: Database, request: SetProjectRequest): Prom
     if (isUniqueViolation(error)) throw new HttpError(409, `The domain ${columns.domain ?? ''} is another project's`);
     throw error;
   });
+}
+
+/**
+ * Removes a project that was never used. Throws an `HttpError`: 404 (no such project), 409 (it has jobs: bundles and pull
+ * requests of theirs may be in use).
+ */
+export async function removeProject(db: Database, id: string): Promise<ProjectListing> {
+  const [listed] = await listProjectRows(db, { projectId: id });
+  const removed = await deleteProject(db, id).catch((error: unknown) => {
+    if (isForeignKeyViolation(error))
+      throw new HttpError(409, `The project ${id} has exports or agent jobs, so it can't be removed`);
+    throw error;
+  });
+  if (listed === undefined || !removed) {
+    throw new HttpError(404, `There is no project ${id}: galley projects list names those there are`);
+  }
+  return toListing(listed.project, listed.organization);
 }
 
 /** All projects, or an organization's, by organization and domain. */

@@ -34,17 +34,18 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
     response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
     next();
   });
-  addMetrics(app);
+  addMetrics(app, context.db, deps.metrics);
   addHealthRoutes(app, context.db);
   addAgentRoutes(app, context);
   addStaticExportRoutes(app, context);
-  addOpenApiRoutes(app, context);
   addObjectLinkRoutes(app, context.objects);
   const { operatorToken, openId, stopped } = deps;
   const dashboard = operatorToken ? createDashboardContext({ context, operatorToken, openId, stopped }) : undefined;
   addForgeRoutes(app, dashboard === undefined ? context : { ...context, ...memberAccess(dashboard) });
   if (operatorToken) addAdminRoutes(app, { db: context.db, operatorToken });
+  // Before the documentation, to which `/` leads without a dashboard.
   if (dashboard) addDashboard(app, dashboard);
+  addOpenApiRoutes(app, context);
   app.use(notFound);
   app.use(errorHandler(deps.logger));
   return app;

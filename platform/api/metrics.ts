@@ -1,10 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { countActiveJobs } from '../store/active-jobs.ts';
+import type { Database } from '../store/database.ts';
 import { methodNotAllowed } from './error-handler.ts';
 
-/** `/metrics`: requests by route and status, and process metrics. Mount it before the routes that it counts. */
-export function addMetrics(app: Express): void {
-  const register = new Registry();
+/** A scrape must not wait longer for the database. */
+const COUNT_DEADLINE_MS = 2_000;
+
+/**
+ * `/metrics`: requests by route and status, jobs, process metrics, and what the registry has already. Mount it before the
+ * routes that it counts.
+ */
+export function addMetrics(app: Express, db: Database, register = new Registry()): void {
   collectDefaultMetrics({ register });
   const requests = new Counter({
     name: 'galley_platform_requests_total',
@@ -19,6 +27,7 @@ export function addMetrics(app: Express): void {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [register],
   });
+  addJobGauge(register, db);
   app.use((request, response, next) => {
     const end = seconds.startTimer();
     response.once('close', () => {
@@ -40,4 +49,20 @@ export function addMetrics(app: Express): void {
       response.type(register.contentType).send(await register.metrics());
     })
     .all(methodNotAllowed(['GET', 'HEAD']));
+}
+
+/** Missing while the database doesn't respond. */
+function addJobGauge(register: Registry, db: Database): void {
+  new Gauge({
+    name: 'galley_platform_jobs',
+    help: "Jobs that haven't ended, by kind and status.",
+    labelNames: ['kind', 'status'],
+    registers: [register],
+    async collect() {
+      const counted = countActiveJobs(db).catch(() => []);
+      const jobs = await Promise.race([counted, sleep(COUNT_DEADLINE_MS, [], { ref: false })]);
+      this.reset();
+      for (const each of jobs) this.set({ kind: each.kind, status: each.status }, each.jobs);
+    },
+  });
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import type { OpenIdSettings } from '../dashboard/auth.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { AgentRunKey } from '../store/agent-runs.ts';
@@ -29,6 +30,8 @@ export type PlatformApiDeps = {
   openId?: OpenIdSettings | undefined;
   /** Ends the dashboard's live updates. */
   stopped?: AbortSignal | undefined;
+  /** The registry behind /metrics, if the caller adds metrics of its own. */
+  metrics?: Registry;
   logger: Logger;
   /** The clock for versions, limits and idempotency, in epoch milliseconds. */
   now?: () => number;

@@ -83,3 +83,9 @@ export async function listOrganizationProjects(db: Executor, organizationId: str
     .orderBy(asc(projects.domain));
   return rows.map(toProject);
 }
+
+/** Whether there was such a project. Throws if a job or a pull request refers to it. */
+export async function deleteProject(db: Executor, projectId: string): Promise<boolean> {
+  const rows = await db.delete(projects).where(eq(projects.id, projectId)).returning({ id: projects.id });
+  return rows.length > 0;
+}

@@ -27,7 +27,7 @@ export type SitesFixture = {
 
 /** The receiver in front of a real Temporal, with sites that a worker exports from an Admin API into a folder. */
 export async function startSites(
-  sites: Record<string, { webhooks: object; agent?: object[]; projectId?: string }>,
+  sites: Record<string, { webhooks: object; agent?: object[]; projectId?: string; guards?: object }>,
   { dataConverter, searchAttributes = false }: { dataConverter?: DataConverter; searchAttributes?: boolean } = {},
 ): Promise<SitesFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-sites-'));
@@ -37,11 +37,16 @@ export async function startSites(
   const converter = dataConverter === undefined ? {} : { dataConverter };
   const client = new Client({ connection: temporal.client.connection, namespace, ...converter });
   const adminApi = await startFakeAdminApi();
-  const exportTo = (site: string) => ({
-    export: { quietPeriod: '100ms', maxWait: '1s', deployments: [{ valuesFile: valuesFile(site) }] },
+  const exportTo = (site: string, guards: object | undefined) => ({
+    export: {
+      ...{ quietPeriod: '100ms', maxWait: '1s', deployments: [{ valuesFile: valuesFile(site) }] },
+      ...(guards !== undefined && { guards }),
+    },
   });
   const config = configWith(
-    Object.fromEntries(Object.entries(sites).map(([name, site]) => [name, { ...site, ...exportTo(name) }])),
+    Object.fromEntries(
+      Object.entries(sites).map(([name, { guards, ...site }]) => [name, { ...site, ...exportTo(name, guards) }]),
+    ),
   );
   const api = await startApi({ client, config, searchAttributesReady: () => searchAttributes });
   return {

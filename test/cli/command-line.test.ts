@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePort } from '../helpers/free-port.ts';
 import { galley } from '../helpers/galley.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
@@ -38,10 +39,21 @@ describe('the galley command', () => {
     expect(code).toBe(0);
   });
 
+  test('config check accepts what galley up accepts, and says what other programs need', async () => {
+    await writeFile(join(folder, 'galley.yaml'), 'sites:\n  handbook:\n    domain: docs.example.com\n');
+    const { code, stdout, stderr } = await galley(['config', 'check', '--json'], {}, folder);
+    expect({ code, printed: JSON.parse(stdout) }).toEqual({
+      code: 0,
+      printed: { path: join(folder, 'galley.yaml'), sites: ['handbook'] },
+    });
+    expect(stderr).toContain('also need ADMIN_API_URL and ADMIN_API_KEY');
+  });
+
   test('a service that does not answer is exit code 1 with one sentence', async () => {
-    const variables = { OPERATOR_TOKEN: 'token', PORT: '1', GALLEY_HOME: folder };
+    const port = await freePort();
+    const variables = { OPERATOR_TOKEN: 'token', PORT: String(port), GALLEY_HOME: folder };
     const { code, stderr } = await galley(['sites', 'status'], variables, folder);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^galley: http:\/\/127\.0\.0\.1:1 can't be reached: .*\n$/);
+    expect(stderr).toMatch(new RegExp(`^galley: Nothing listens at http://127.0.0.1:${port}\\. .*\\n$`));
   });
 });

@@ -94,6 +94,9 @@ describe('galley.yaml', () => {
     ['quietPeriod: 5 seconds', duration],
     ['quietPeriod: 5', duration],
     ['refreshMargin: 95%', 'refreshMargin: expected 1% to 90%'],
+    ['guards: {maxShrink: 0}', 'guards.maxShrink: expected text, got a number'],
+    ['deployments: [{valuesFile: a, statusUrl: x}]', 'deployments.0.statusUrl: expected an http(s) URL'],
+    ['deployments: [{valuesFile: a, rollback: auto}]', 'deployments.0.rollback: expected only with a statusUrl'],
     ['whenBusy: wait', 'whenBusy: expected queue or cancel'],
   ])('names the key, the line and what was expected for the export %s', (text, problem) => {
     expect(problemsOf(withExport(text))).toEqual([`sites.handbook.export.${problem} (line 5)`]);

@@ -1,3 +1,4 @@
+import { describeBriefly, describeInFull, siteStatus } from '../../cli/sites/describe-site.ts';
 import { galley } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 
@@ -40,8 +41,76 @@ test('sites status names what a rollback withholds and what is switched off', as
     ],
   };
   expect(await statusOf(() => state, 'docs')).toBe(
-    'docs: live, version v1, withholds the newer v2 of 2026-11-21T08:13:42Z, a.yaml is off\n',
+    'docs: live\n  version     v1\n  withholds   the newer v2 of 2026-11-21T08:13:42Z\n  off         a.yaml\n',
   );
+});
+
+const failure = { message: 'the origin responds 503 to /guide', status: 503, at: '2026-11-21T08:10:00Z' };
+const failed = { site: 'docs', phase: 'failed', lastError: failure, nextTryAt: '2020-01-01T00:00:00Z' };
+
+test.each([[['docs']], [['docs', '--json']], [[]]])(
+  'sites status %j exits with 1 if a site has failed',
+  async (args) => {
+    const api = await startHttpSite((request, response) => {
+      const isList = request.url?.startsWith('/sites?');
+      response.end(JSON.stringify(isList ? { sites: [failed], nextCursor: null } : failed));
+    });
+    const found = await galley(['sites', 'status', '--url', api.origin, ...args], { OPERATOR_TOKEN: 'token' });
+    await api.close();
+    expect(found).toMatchObject({ code: 1, stderr: 'galley: Failed: docs\n' });
+    expect(found.stdout).toContain('the origin responds 503');
+  },
+);
+
+test('sites status shows when a failed export is tried again, and its whole percents, in 80 columns', () => {
+  const now = new Date('2026-11-21T08:12:00Z');
+  const state = siteStatus.parse({
+    ...failed,
+    nextTryAt: '2026-11-21T08:13:30Z',
+    lastError: { ...failure, message: 'a long reason '.repeat(12) },
+    progress: { percent: 41.7, pageCount: 12 },
+  });
+  const lines = describeInFull(state, { urls: new Map(), now });
+  expect(lines).toContain('  progress    41 %, 12 pages');
+  expect(lines).toContain('  next try    2026-11-21T08:13:30Z (in 90 s)');
+  expect(
+    lines
+      .join('\n')
+      .split('\n')
+      .every((line) => line.length <= 80),
+  ).toBe(true);
+});
+
+test('sites status shows no old failure beside a new export, but one of that export', () => {
+  const running = { outcome: 'running', startedAt: '2026-11-21T08:11:00Z' };
+  const record = {
+    number: 2,
+    jobId: null,
+    version: null,
+    trigger: 'publish',
+    publishCount: 1,
+    title: null,
+    author: null,
+  };
+  const times = { requestedAt: running.startedAt, exportedAt: null, deployedAt: null, endedAt: null };
+  const site = {
+    ...failed,
+    phase: 'exporting',
+    exports: [{ ...record, ...times, ...running, error: null, pageCount: null }],
+  };
+  expect(describeBriefly(siteStatus.parse(site))).toBe('docs: exporting');
+  const again = { ...site, lastError: { ...failure, at: '2026-11-21T08:11:30Z' } };
+  expect(describeBriefly(siteStatus.parse(again))).toBe('docs: exporting, error: the origin responds 503 to /guide');
+});
+
+test('sites status says that nothing listens, rather than ask for a token', async () => {
+  const closed = await startHttpSite((_, response) => response.end());
+  await closed.close();
+  const { code, stderr } = await galley(['sites', 'status', '--url', closed.origin]);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `galley: Nothing listens at ${closed.origin}. Start galley up or galley api, or name its URL with --url\n`,
+  });
 });
 
 test('sites status of one site lists its newest deliveries and what was rejected', async () => {
@@ -57,9 +126,10 @@ test('sites status of one site lists its newest deliveries and what was rejected
   };
   expect((await statusOf(() => state, 'docs')).split('\n')).toEqual([
     'docs: idle',
-    `  ${at} github filtered pu [2Jsh (not to main)`,
-    `  ${at} token started export:docs`,
-    `  ${at} token rejected: bad-signature (2 times)`,
+    '  deliveries',
+    `    ${at} github filtered pu [2Jsh (not to main)`,
+    `    ${at} token started export:docs`,
+    `    ${at} token rejected: bad-signature (2 times)`,
     '',
   ]);
 });

@@ -26,7 +26,7 @@ afterAll(async () => {
   await collector.close();
 });
 
-async function served(trusted: boolean, work: () => Promise<unknown> | void = () => {}): Promise<string> {
+async function served(trusted: boolean, work: () => unknown = () => {}): Promise<string> {
   const app = express();
   app.post('/sites/:site', express.json(), async (_request, response) => {
     await work();

@@ -84,7 +84,10 @@ describe('galley up', () => {
     const { stdout } = await galley(['projects', 'list', '--organization', 'galley'], variables, folder);
     expect(stdout).toMatch(/^prj_handbook\tgalley\tdocs\.example\.com/);
     const status = await galley(['sites', 'status', 'handbook'], variables, folder);
-    expect({ code: status.code, stdout: status.stdout }).toEqual({ code: 0, stdout: 'handbook: idle\n' });
+    expect({ code: status.code, stdout: status.stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^handbook: idle\n {2}URL +http:/),
+    });
     const token = (await readFile(join(home, 'operator-token'), 'utf8')).trim();
     const site = `${address(first, 'api')}/sites/handbook`;
     expect((await fetch(site)).status).toBe(401);
@@ -110,6 +113,12 @@ describe('galley up', () => {
     });
     const wrong = await galley(['projects', 'set', '--project', 'prj_docs', '--origin', 'nowhere'], variables, folder);
     expect({ code: wrong.code, stderr: wrong.stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/origin/) });
+
+    const extra = ['projects', 'add', '--organization', 'acme', '--project', 'prj_extra', '--domain', 'x.example.com'];
+    expect((await galley(extra, variables, folder)).code).toBe(0);
+    const removed = await galley(['projects', 'remove', 'prj_extra', '--json'], variables, folder);
+    expect(JSON.parse(removed.stdout)).toMatchObject({ project: 'prj_extra' });
+    expect(await galley(['projects', 'remove', 'prj_extra'], variables, folder)).toMatchObject({ code: 1 });
 
     const jobs = `${address(first, 'platform')}/v1/static-export/jobs`;
     expect((await fetch(jobs, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200);

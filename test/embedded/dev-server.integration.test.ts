@@ -4,16 +4,16 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import { startDevServer as startBare } from '../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
+import { PATIENT_CONNECTION } from '../helpers/patient-connection.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { startDevServer } from '../helpers/temporal.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 async function answers(address: string): Promise<boolean> {
-  const connection = Connection.lazy({ address, ...RECEIVER_CONNECTION });
+  const connection = Connection.lazy({ address, ...PATIENT_CONNECTION });
   try {
     await connection.withDeadline(Date.now() + 1_000, () => connection.workflowService.getSystemInfo({}));
     return true;

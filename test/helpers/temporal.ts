@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { NativeConnection } from '@temporalio/worker';
-import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 import { type DevServer, type DevServerOptions, startDevServer as start } from '../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { freePort } from './free-port.ts';
 import { LESS_COLLECTING } from './less-collecting.ts';
 import { locateTimeSkippingServer } from './locate-time-skipping-server.ts';
+import { PATIENT_CONNECTION } from './patient-connection.ts';
 import { namespaceOf, SHARED, sharedServer } from './shared-names.ts';
 
 export interface TestTemporal {
@@ -31,7 +31,7 @@ export interface TestDevServer extends DevServer, TestTemporal {
 export async function connectTemporal(): Promise<TestTemporal> {
   const address = sharedServer(SHARED.temporal);
   const namespace = namespaceOf(expect.getState().testPath ?? '');
-  const connection = await Connection.connect({ address, ...RECEIVER_CONNECTION });
+  const connection = await Connection.connect({ address, ...PATIENT_CONNECTION });
   const nativeConnection = await NativeConnection.connect({ address });
   const client = new Client({ connection, namespace });
   return {
@@ -53,7 +53,7 @@ export async function startDevServer(options: Omit<DevServerOptions, 'executable
   const port = options.port ?? (await freePort());
   const environment = { ...process.env, ...LESS_COLLECTING, ...options.environment };
   const server = await start({ ...options, environment, port, executable: await locateDevServer() });
-  const connection = await Connection.connect({ address: server.address, ...RECEIVER_CONNECTION });
+  const connection = await Connection.connect({ address: server.address, ...PATIENT_CONNECTION });
   const nativeConnection = await NativeConnection.connect({ address: server.address });
   const close = async (): Promise<void> => {
     await connection.close();

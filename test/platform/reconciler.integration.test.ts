@@ -5,7 +5,6 @@ import { pathToFileURL } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import pino from 'pino';
-import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 import { bundleKey } from '../../exporter/object-keys.ts';
 import { createExportWorkflows } from '../../platform/export-workflows.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
@@ -18,6 +17,7 @@ import {
 } from '../../platform/store/export-job-transitions.ts';
 import { findActiveExportJob, getExportJob, insertExportJob } from '../../platform/store/export-jobs.ts';
 import { logUse } from '../../platform/store/usage-log.ts';
+import { PATIENT_CONNECTION } from '../helpers/patient-connection.ts';
 import { startTestPlatform, type TestPlatform } from '../helpers/platform-api.ts';
 import { brokenWorker, runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
@@ -141,7 +141,7 @@ describe('the reconciler', () => {
   it('ends no job while Temporal is away', async () => {
     const jobId = await queuedJob();
     await markExportJobRunning(platform.db, jobId);
-    const connection = Connection.lazy({ address: '127.0.0.1:9', ...RECEIVER_CONNECTION });
+    const connection = Connection.lazy({ address: '127.0.0.1:9', ...PATIENT_CONNECTION });
     const away = new Client({ connection });
     const later = () => Date.now() + 3_600_000;
     await expect(reconciler({ temporalClient: away, now: later }).reconcile()).rejects.toThrow();

@@ -57,6 +57,20 @@ const WORKFLOWS = [
     changed: ['delivered', 'sendNotification'],
   },
   {
+    folder: 'watchdog',
+    bundle: orchestrator,
+    workflowId: 'galley-watchdog-replayed',
+    branches: words('checked reported'),
+    changed: ['reported', 'checkSites'],
+  },
+  {
+    folder: 'watchdog-report',
+    bundle: orchestrator,
+    workflowId: 'galley-watchdog-replayed:report',
+    branches: words('mailed'),
+    changed: ['mailed', 'sendWatchdogMail'],
+  },
+  {
     folder: 'agent-job',
     bundle: platform,
     workflowId: 'replayed',

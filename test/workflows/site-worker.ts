@@ -24,6 +24,8 @@ export type SiteWorkerOptions = {
   /** The mail server, and who is told of trouble. */
   smtp?: { url: string; from: string };
   operators?: readonly string[];
+  /** Asked for by each check of the watchdog. */
+  heartbeatUrl?: string;
   /** The targets of notifications, and how patient their deliveries are. */
   notify?: NotifyConfig;
   timing?: Parameters<typeof createNotificationWorker>[0]['timing'];
@@ -89,6 +91,7 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
       minRefreshIntervalMs,
       searchAttributes,
       ...(smtp === undefined ? {} : { smtp, operators }),
+      heartbeatUrl: options.heartbeatUrl,
       ...started,
     });
     if (options.notify === undefined) return runWorker(made);

@@ -8,7 +8,7 @@ type VisibilitySource = {
   /** Null if the cluster doesn't know the attributes: unknown ones fail the workflow task. */
   attributes: () => SearchAttributeUpdatePair[] | null;
   /** For searches without search attributes; null while it is empty. */
-  memo?: () => Record<string, string> | null;
+  memo?: () => Record<string, unknown> | null;
 };
 
 export type Visibility = {

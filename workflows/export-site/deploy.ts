@@ -1,18 +1,11 @@
-import {
-  ActivityCancellationType,
-  ActivityFailure,
-  CancellationScope,
-  patched,
-  proxyActivities,
-  TimeoutFailure,
-} from '@temporalio/workflow';
+import { ActivityCancellationType, CancellationScope, patched, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
-import { readFailure } from '../failures/read-failure.ts';
+import { reasonOf } from '../failures/read-failure.ts';
 import { activityTimeouts, retryPolicy } from '../retry/activity-timeouts.ts';
 import { jobDeployed } from './histories.ts';
 import { notifyServed } from './notifications.ts';
 import type { SiteRun, State, Target } from './state.ts';
-import { applyReport, catchUpSequence, nextSequence, wantedJobId, writeFailed } from './targets.ts';
+import { applyReport, beginConfirmation, catchUpSequence, nextSequence, wantedJobId, writeFailed } from './targets.ts';
 
 /** Obtains a fresh link to the bundle of a job. May be repeated, so a cancelled one is not awaited. */
 export const { createBundle } = proxyActivities<Activities>({
@@ -89,7 +82,8 @@ async function writeGroup(run: SiteRun, group: Target[], link: Deploy): Promise<
   return newerAt;
 }
 
-async function write({ state }: SiteRun, target: Target, link: Deploy, sequence: number) {
+async function write(run: SiteRun, target: Target, link: Deploy, sequence: number) {
+  const { state } = run;
   const newest = isNewest(state, link);
   const kind = target.jobId === link.jobId ? 'refresh' : 'deploy';
   if (newest && kind === 'refresh' && wantedJobId(state, target) !== link.jobId) return null;
@@ -104,22 +98,22 @@ async function write({ state }: SiteRun, target: Target, link: Deploy, sequence:
     const report = await writeDeployment.executeWithOptions({ summary }, [input]);
     applyReport(target, report, { jobId, version, newest });
     if (report.outcome === 'written') jobDeployed(state.histories, jobId);
+    if (report.outcome === 'written' && newest && isConfirmed(run, target))
+      beginConfirmation(target, jobId, Date.now());
     catchUpSequence(state, report.newest);
     return report.outcome;
   } catch (error) {
-    writeFailed(target, reasonOf(error));
+    writeFailed(target, reasonOf(error, 'no answer from its file system, or no worker to write it'));
     return null;
   }
 }
 
-function isNewest({ live }: State, { jobId }: Deploy): boolean {
-  return live?.jobId === jobId;
+/** Whether the deployment's status is asked what it serves. */
+function isConfirmed({ settings }: SiteRun, { valuesFile }: Target): boolean {
+  const configured = settings.confirmations?.some((each) => each.valuesFile === valuesFile) === true;
+  return configured && patched('confirm-2026-11');
 }
 
-/** A write that timed out has often failed before, which says more than the timeout. */
-function reasonOf(error: unknown): string {
-  const { type, message } = readFailure(error);
-  if (type !== 'TimedOut' || !(error instanceof ActivityFailure)) return message;
-  const before = error.cause instanceof TimeoutFailure ? error.cause.cause : undefined;
-  return before?.message ?? 'no answer from its file system, or no worker to write it';
+function isNewest({ live }: State, { jobId }: Deploy): boolean {
+  return live?.jobId === jobId;
 }

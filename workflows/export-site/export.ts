@@ -23,11 +23,11 @@ import { settingsSource } from './configuration.ts';
 import { createBundle, deploy } from './deploy.ts';
 import { notifyPublished } from './notifications.ts';
 import { olderJob, whyOlder } from './older-job.ts';
+import { reasonsToHold } from './review.ts';
 import { exportDueAtMs, shouldReplace } from './schedule.ts';
 import type { Exporting, SiteRun } from './state.ts';
 import {
   backOffElapsed,
-  beginExport,
   bundleCreated,
   cancelRefused,
   cancelRequested,
@@ -35,10 +35,12 @@ import {
   endExport,
   failExport,
   failuresInARow,
+  holdForReview,
   jobFinished,
   jobStarted,
   olderJobReturned,
   setIdempotencyKey,
+  takePending,
   undoDeploy,
 } from './transitions.ts';
 
@@ -61,7 +63,7 @@ const { cancelExport } = proxyActivities<Activities>({ ...activityTimeouts, sche
 /** A poll gets at least this much time, even after the timeout: the job may have ended meanwhile. */
 const LAST_POLL_MS = 5_000;
 
-type Outcome = 'deployed' | 'replaced';
+type Outcome = 'deployed' | 'replaced' | 'review';
 
 /** Exports what is published, one export at a time. */
 export async function exportLoop(run: SiteRun): Promise<void> {
@@ -73,7 +75,7 @@ export async function exportLoop(run: SiteRun): Promise<void> {
     if (run.state.exporting === null) {
       if (!(await rereadSettings(settingsSource(run)))) return;
       if (!(await waitForBurst(run))) continue;
-      beginExport(run.state, run.settings.domain, Date.now());
+      takePending(run.state, run.settings.domain, Date.now());
       notifyPublished(run);
     }
     await continueExport(run);
@@ -137,16 +139,21 @@ async function continueExport(run: SiteRun): Promise<void> {
   }
 }
 
-/** Start, poll, bundle, deploy. The state records each step, so that a retry or a new run creates no second job. */
+/** Start, poll, judge, bundle, deploy. The state records each step, so that a retry or a new run creates no second job. */
 async function runExport(run: SiteRun, exporting: Exporting, scope: CancellationScope): Promise<Outcome> {
   const link = await scope.run(async () => {
     if (exporting.stage === 'starting') await start(run, exporting);
     if (exporting.stage === 'polling' && (await poll(run, exporting)) === 'replaced') return 'replaced' as const;
-    return bundle(run, exporting);
+    const reasons = await reasonsToHold(run, exporting, timeLimit(run, exporting, ''));
+    return reasons.length > 0 ? { reasons } : bundle(run, exporting);
   });
   const { state } = run;
   // A rollback at the same moment wins.
   if (link === 'replaced' || state.exporting !== exporting) return 'replaced';
+  if ('reasons' in link) {
+    holdForReview(state, exporting, link.reasons);
+    return 'review';
+  }
 
   const { version, createdAt } = exporting;
   const jobId = jobOf(exporting);

@@ -86,6 +86,7 @@ export function exportBegan(
     startedAt: new Date(nowMs).toISOString(),
     exportedAt: null,
     deployedAt: null,
+    servedAt: null,
     endedAt: null,
     outcome: 'running',
     error: null,
@@ -118,6 +119,18 @@ export function exportEnded(
   const endedAt = new Date().toISOString();
   exportContinued(histories, { endedAt, outcome, error: outcome === 'failed' ? newest.error : null });
   if (waiting) collect(histories, newest.number, null);
+}
+
+/** The status of a deployment says that it serves the job. */
+export function jobServed({ exports }: Histories, jobId: string, at: string): void {
+  const record = exports.find((each) => each.jobId === jobId);
+  if (record !== undefined) record.servedAt ??= at;
+}
+
+/** What became of an export that a guard held. */
+export function reviewEnded({ exports }: Histories, jobId: string, outcome: ExportRecord['outcome']): void {
+  const record = exports.find((each) => each.jobId === jobId && each.outcome === 'review');
+  if (record !== undefined) Object.assign(record, { outcome, endedAt: new Date().toISOString() });
 }
 
 /** A deployment has the job now. */

@@ -23,6 +23,13 @@ const LINK_TIMEOUT = '2m';
  * @param versionOrJobId a version that this site exported, or the id of a job
  */
 export async function rollBack(run: SiteRun, versionOrJobId: string): Promise<void> {
+  await rollBackIf(run, versionOrJobId, () => true);
+}
+
+/**
+ * The same if `holds` is still true when the link is there. Returns whether it happened.
+ */
+export async function rollBackIf(run: SiteRun, versionOrJobId: string, holds: () => boolean): Promise<boolean> {
   const { jobs } = run.state;
   const known =
     jobs.find(({ jobId }) => jobId === versionOrJobId) ?? jobs.find((job) => job.version === versionOrJobId);
@@ -31,6 +38,7 @@ export async function rollBack(run: SiteRun, versionOrJobId: string): Promise<vo
   const { unconfigured, settings } = run.state;
   if (settings === null) throw rollbackFailed(jobId, unconfigured?.message ?? 'the site was never configured');
   const link = await obtainLink(run, jobId);
+  if (!holds()) return false;
   const { state, exportScope } = run;
   const dropped = state.exporting;
   const version = link.version ?? known?.version ?? null;
@@ -44,6 +52,7 @@ export async function rollBack(run: SiteRun, versionOrJobId: string): Promise<vo
 
   const running = dropped?.stage === 'polling' ? dropped.jobId : null;
   if (running !== null) await cancelJob(running, 'a rollback replaces it');
+  return true;
 }
 
 async function obtainLink(run: SiteRun, jobId: string) {

@@ -4,7 +4,7 @@ import { DIGITS, hash64 } from '../deliveries/hash64.ts';
 import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
 import { backoff } from '../retry/backoff.ts';
 import { addTraces } from '../tracing/span.ts';
-import type { Pending, State } from './state.ts';
+import type { Link, Pending, State } from './state.ts';
 import { isBehind, jobsInUse, pinSearchAtMs, wantedJobId } from './targets.ts';
 
 /** When to export and when to refresh: pure functions. */
@@ -92,21 +92,22 @@ export function nextRefreshAtMs(site: Site): number {
 }
 
 /** When a job's link has to be refreshed, or one of its deployments written to; 0 for at once. */
-export function refreshDueAtMs({ site, state, settings }: Site, jobId: string): number {
+export function refreshDueAtMs(site: Site, jobId: string): number {
+  const { state } = site;
   const link = state.links.find((candidate) => candidate.jobId === jobId);
   if (link === undefined) return 0;
-  const delayMs = refreshDelayMs({
-    lifetimeMs: link.lifetimeMs,
-    marginShare: settings.refreshMargin,
-    lastTookMs: state.refresh.tookMs,
-    minIntervalMs: settings.minRefreshIntervalMs,
-    site,
-  });
   const behind = state.targets
     .filter((target) => wantedJobId(state, target) === jobId && isBehind(state, target, Number.POSITIVE_INFINITY))
     .map((target) => target.retryAtMs ?? 0);
-  const dueAtMs = Math.min(link.obtainedAtMs + delayMs, ...behind);
+  const dueAtMs = Math.min(plannedRefreshAtMs(site, link), ...behind);
   return link.failures > 0 ? Math.max(dueAtMs, link.notBeforeMs) : dueAtMs;
+}
+
+/** When a link is due to be refreshed if nothing hinders it; later failures don't change it. */
+export function plannedRefreshAtMs({ site, state, settings }: Site, { obtainedAtMs, lifetimeMs }: Link): number {
+  const { refreshMargin: marginShare, minRefreshIntervalMs: minIntervalMs } = settings;
+  const lastTookMs = state.refresh.tookMs;
+  return obtainedAtMs + refreshDelayMs({ lifetimeMs, marginShare, lastTookMs, minIntervalMs, site });
 }
 
 /** Sites refresh up to this share of the margin earlier or later, so that they don't all refresh at the same time. */

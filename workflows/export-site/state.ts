@@ -1,5 +1,7 @@
 import type { CancellationScope } from '@temporalio/workflow';
 import { z } from 'zod';
+import { mailRecord } from '../../contract/agent-state.ts';
+import { EXPORT_DEFAULTS } from '../../contract/export-defaults.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
 import { type SiteSettings, siteSettings } from '../../contract/settings.ts';
 import { siteError } from '../../contract/site-state.ts';
@@ -100,6 +102,11 @@ const target = z.object({
   /** The pin for which the service's list of jobs was searched, and when to repeat a search that failed. */
   searchedPin: z.string().nullable(),
   searchAgainAtMs: ms.nullable().default(null),
+  /** The job that its status must serve; null if nothing is confirmed. Releases before 0.2 had none. */
+  confirmation: z
+    .object({ jobId, sinceMs: ms, servedAt: z.string().nullable(), late: z.boolean() })
+    .nullable()
+    .default(null),
   error: z.string().nullable(),
   failedAt: z.string().nullable(),
   failures: z.int(),
@@ -144,6 +151,33 @@ const continueAsNewInput = z.object({
     .default(null),
   /** The old job that the service returned instead of a new one; null after the next export (older-job.ts). */
   olderJobId: jobId.nullable().default(null),
+  /** The export that a guard holds until it is approved, rejected or replaced. Releases before 0.2 had none. */
+  review: z
+    .object({
+      jobId,
+      version,
+      exportedAt: z.string(),
+      createdAt: z.string().nullable(),
+      at: z.string(),
+      reasons: z.array(z.string().max(500)).max(10),
+      mails: z.array(mailRecord).max(100),
+    })
+    .nullable()
+    .default(null),
+  /** The version that a deployment didn't serve in time, until the next one is deployed. Releases before 0.2 had none. */
+  notServed: z
+    .object({
+      jobId,
+      version,
+      at: z.string(),
+      message: z.string().max(500),
+      /** Whether the automatic rollback ended, and its version if it succeeded. */
+      tried: z.boolean(),
+      rolledBackTo: version,
+      mails: z.array(mailRecord).max(100),
+    })
+    .nullable()
+    .default(null),
   links: z.array(link).max(100),
   /** Jobs and their versions, newest first, to find the job of a pin. Releases before 0.2 had no times. */
   jobs: z.array(z.object({ jobId, version: z.string(), exportedAt: z.string().nullable().default(null) })).max(50),
@@ -206,6 +240,8 @@ export function newState(nowMs: number): MutableState {
     live: null,
     newest: null,
     olderJobId: null,
+    review: null,
+    notServed: null,
     links: [],
     jobs: [],
     targets: [],
@@ -257,18 +293,13 @@ export function newRun(site: string, state: State, seen: SeenDeliveries): SiteRu
   };
 }
 
-/** Used until a worker knows the settings; publishes wait until then. The defaults are in contract/galley-config.ts. */
+/** Used until a worker knows the settings; publishes wait until then. */
 function unreadSettings(site: string): SiteSettings {
   return {
+    ...EXPORT_DEFAULTS,
     domain: site,
-    timeoutMs: 6 * 3_600_000,
-    quietPeriodMs: 5_000,
-    maxWaitMs: 60_000,
-    whenBusy: 'queue',
-    refreshMargin: 0.2,
     minRefreshIntervalMs: 30_000,
     valuesFiles: [],
-    tellAfterMs: 10 * 60_000,
     searchAttributes: false,
   };
 }

@@ -15,6 +15,7 @@ import {
   exportContinued,
   exportEnded,
   exportHindered,
+  reviewEnded,
   waitingDropped,
 } from './histories.ts';
 import { comparableTime } from './older-job.ts';
@@ -25,6 +26,7 @@ import { type LiveJob, setLive } from './targets.ts';
 /** The named changes of a site's state. Those of its deployments and links are in targets.ts. */
 
 type MutableExporting = NonNullable<MutableState['exporting']>;
+export type Review = NonNullable<MutableState['review']>;
 type CompletedExport = Exclude<FinishedExport, { status: 'failed' }>;
 
 /** Keeps the time of the first failed read. */
@@ -86,7 +88,7 @@ export function requestExportInsteadOf(state: MutableState, jobId: string, nowMs
   requestExport(state, nowMs, { by: null, lostBundle: true });
 }
 
-export function beginExport(state: MutableState, domain: string, nowMs: number): void {
+export function takePending(state: MutableState, domain: string, nowMs: number): void {
   const { pending, cycle, attempt } = state;
   if (pending === null) return;
   exportBegan(state.histories, pending, nowMs);
@@ -169,6 +171,8 @@ function toWhole(count: number | null): number | null {
 /** The job of the export becomes the newest one and the live one. */
 export function deployExport(state: MutableState, exporting: MutableExporting, job: LiveJob, link: BundleLink): void {
   exporting.stage = 'deploying';
+  endReview(state, 'replaced');
+  state.notServed = null;
   state.newest = job;
   setLive(state, job, link, false);
 }
@@ -180,8 +184,42 @@ export function undoDeploy(state: MutableState, before: Pick<MutableState, 'live
   olderJobReturned(state, jobId);
 }
 
-/** The export was deployed, or a newer publish replaced it: then its publishes wait again. */
-export function endExport(state: MutableState, exporting: Exporting, outcome: 'deployed' | 'replaced'): void {
+/** A guard holds the finished export. One that was held before it is out of date. */
+export function holdForReview(state: MutableState, exporting: Exporting, reasons: readonly string[]): void {
+  const { jobId, version, exportedAt, createdAt } = exporting;
+  if (jobId === null) return;
+  endReview(state, 'replaced');
+  const at = new Date().toISOString();
+  const texts = reasons.slice(0, 10).map((reason) => reason.slice(0, 500));
+  state.review = { jobId, version, exportedAt: exportedAt ?? at, createdAt, at, reasons: texts, mails: [] };
+}
+
+/** The held export was rejected, or a newer export, an approval or a rollback made it pointless to ask. */
+export function endReview(state: MutableState, outcome: 'replaced' | 'rejected' | 'canceled' | 'deployed'): void {
+  if (state.review === null) return;
+  reviewEnded(state.histories, state.review.jobId, outcome);
+  state.review = null;
+}
+
+/** The held export becomes the newest job and the live one. */
+export function deployReviewed(
+  state: MutableState,
+  { jobId, version, exportedAt, createdAt }: Review,
+  link: BundleLink,
+): void {
+  endReview(state, 'deployed');
+  state.notServed = null;
+  const job = { jobId, version: link.version ?? version, exportedAt, createdAt };
+  state.newest = job;
+  setLive(state, job, link, false);
+}
+
+/** The export was deployed or is held, or a newer publish replaced it: then its publishes wait again. */
+export function endExport(
+  state: MutableState,
+  exporting: Exporting,
+  outcome: 'deployed' | 'replaced' | 'review',
+): void {
   state.exporting = null;
   state.cycle++;
   state.attempt = 1;
@@ -227,6 +265,7 @@ export function endRefresh(state: MutableState, tookMs: number): void {
 export function dropExports(state: MutableState): void {
   exportEnded(state.histories, 'canceled', { waiting: false });
   waitingDropped(state.histories, 'a rollback dropped it');
+  endReview(state, 'canceled');
   state.exporting = null;
   state.pending = null;
   state.backOff = null;
@@ -243,6 +282,11 @@ export function rollBackTo(state: MutableState, job: LiveJob, link: BundleLink):
     state.newest ??= before;
   }
   setLive(state, job, link, true);
+}
+
+/** The automatic rollback of a version that wasn't served in time has ended; null: it failed or wasn't needed. */
+export function rollbackTried(state: MutableState, version: string | null): void {
+  if (state.notServed !== null) Object.assign(state.notServed, { tried: true, rolledBackTo: version });
 }
 
 export function startBackOff(state: MutableState, failure: Failure, nowMs: number, retryAfterMs: number): void {

@@ -1,15 +1,25 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
+import { patched } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES, WORKFLOW_IDS } from '../../contract/names.ts';
-import type { ExportRecord, SiteError, SitePhase, SiteState } from '../../contract/site-state.ts';
+import {
+  type ExportRecord,
+  SITE_MEMO,
+  type SiteError,
+  type SiteMemo,
+  type SitePhase,
+  type SiteState,
+} from '../../contract/site-state.ts';
 import { createVisibility, escapeMarkdown, paragraphs } from '../entity/visibility.ts';
 import type { Histories } from './histories.ts';
-import { nextRefreshAtMs, type Site } from './schedule.ts';
+import { nextRefreshAtMs, plannedRefreshAtMs, type Site } from './schedule.ts';
 import type { SiteRun, State } from './state.ts';
-import { firstToExpire } from './targets.ts';
+import { firstToExpire, unconfirmedTargets } from './targets.ts';
 
-/** Keeps the current details and search attributes up to date. */
+/** Keeps the current details, search attributes and memo up to date. */
 export async function watchVisibility(run: SiteRun): Promise<void> {
-  await createVisibility({ details: () => details(run), attributes: () => attributesOf(run) }).watch();
+  const hasMemo = patched('site-memo-2026-11');
+  const memo = () => (hasMemo ? { [SITE_MEMO]: siteMemoOf(run) } : null);
+  await createVisibility({ details: () => details(run), attributes: () => attributesOf(run), memo }).watch();
 }
 
 /** The result of the query `state`. */
@@ -30,7 +40,7 @@ function withWorkflow({ site }: Site, deliveries: Histories['deliveries']): Site
 
 /** Without histories. */
 export function siteStateOf({ site, state, settings }: Site): SiteState {
-  const { exporting, live, trouble } = state;
+  const { exporting, live, trouble, backOff } = state;
   // An overdue refresh is due now.
   const refreshAtMs = Math.max(nextRefreshAtMs({ site, state, settings }), Date.now());
   return {
@@ -41,10 +51,14 @@ export function siteStateOf({ site, state, settings }: Site): SiteState {
     linkExpiresAt: firstToExpire(state)?.expiresAt ?? null,
     exportedAt: live?.exportedAt ?? null,
     withheld: withheldVersion(state),
+    confirmed: confirmedOf(state),
+    review: reviewOf(state),
     nextRefreshAt: live && Number.isFinite(refreshAtMs) ? new Date(refreshAtMs).toISOString() : null,
-    lastError: lastErrorOf(state),
-    deployments: state.targets.map(({ valuesFile, jobId, version, updatedAt, held, pin, off, error }) => {
-      return { valuesFile, jobId, version, updatedAt, held, pin, off, error };
+    lastError: shownErrorOf(state),
+    nextTryAt: backOff?.waiting ? new Date(backOff.untilMs).toISOString() : null,
+    deployments: state.targets.map(({ valuesFile, jobId, version, updatedAt, held, pin, off, confirmation, error }) => {
+      const confirmed = confirmation === null ? null : confirmation.servedAt !== null;
+      return { valuesFile, jobId, version, updatedAt, held, pin, off, confirmed, error };
     }),
     pendingCount: state.pending?.count ?? 0,
     deliveries: [],
@@ -67,20 +81,47 @@ export function phaseOf(state: State): SitePhase {
   if (state.unconfigured !== null) return 'unconfigured';
   if (failed && (exporting !== null || pending !== null)) return 'failed';
   if (pending !== null) return 'debouncing';
+  if (state.review !== null) return 'review';
+  const late = unconfirmedTargets(state).map(({ confirmation }) => confirmation?.late === true);
+  if (late.includes(false)) return 'confirming';
   if (targets.length > 0 && targets.every((target) => target.error !== null)) return 'failed';
+  if (late.length > 0 && late.length === targets.length) return 'failed';
   if (targets.length > 0 && targets.every((target) => target.off)) return 'off';
   if (targets.some((target) => target.held)) return 'held';
   return live === null ? 'idle' : 'live';
 }
 
-/** The newest error of the configuration, the export, the refresh or a deployment. */
+/** The newest error, also of a version that wasn't served in time. */
+function shownErrorOf(state: State): SiteError | null {
+  const { notServed } = state;
+  if (notServed === null) return lastErrorOf(state);
+  const { message, rolledBackTo, at } = notServed;
+  const what = rolledBackTo === null ? message : `${message}; rolled back to ${rolledBackTo}`;
+  return newestOf([lastErrorOf(state), { message: what, status: null, at }]);
+}
+
+/**
+ * The newest error of the configuration, the export, the refresh or a deployment, which lasts until a retry succeeds. A
+ * version that wasn't served in time has a mail of its own.
+ */
 export function lastErrorOf({ unconfigured, exportError, refreshError, targets }: State): SiteError | null {
-  const errors = [unconfigured, exportError, refreshError].filter((error) => error !== null);
+  const errors = [unconfigured, exportError, refreshError];
   const failed = targets.find((target) => target.error !== null);
   if (failed?.error && failed.failedAt) {
     errors.push({ message: `${failed.valuesFile}: ${failed.error}`, status: null, at: failed.failedAt });
   }
-  return errors.toSorted((a, b) => b.at.localeCompare(a.at))[0] ?? null;
+  return newestOf(errors);
+}
+
+function newestOf(errors: readonly (SiteError | null)[]): SiteError | null {
+  const known = errors.filter((error) => error !== null);
+  return known.toSorted((a, b) => b.at.localeCompare(a.at))[0] ?? null;
+}
+
+/** Of all deployments with a `statusUrl` that should serve the live job. */
+function confirmedOf({ live, targets }: State): boolean | null {
+  const asked = targets.filter(({ confirmation }) => confirmation !== null && confirmation.jobId === live?.jobId);
+  return asked.length === 0 ? null : asked.every(({ confirmation }) => confirmation?.servedAt !== null);
 }
 
 /** If every deployment is held at a pin, that isn't the newest version. */
@@ -96,6 +137,12 @@ function withheldVersion({ live, newest }: State): SiteState['withheld'] {
   return { version: newest.version, exportedAt: newest.exportedAt };
 }
 
+function reviewOf({ review }: State): SiteState['review'] {
+  if (review === null) return null;
+  const { jobId, version, at, reasons } = review;
+  return { jobId, version, at, reasons: [...reasons] };
+}
+
 function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
   if (!run.settings.searchAttributes) return null;
   const { site, phase, version, linkExpiresAt } = siteStateOf(run);
@@ -108,8 +155,33 @@ function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
   ];
 }
 
+/** Each change of it is an event in the history. */
+export function siteMemoOf(site: Site & { settings: { searchAttributes: boolean } }): SiteMemo {
+  const { state, settings } = site;
+  const link = firstToExpire(state);
+  return {
+    servedPublishAt: servedPublishAt(state.histories),
+    waitingSince: waitingSince(state),
+    refreshDueAt: link && new Date(plannedRefreshAtMs(site, link)).toISOString(),
+    ...(!settings.searchAttributes && { phase: phaseOf(state), linkExpiresAt: link?.expiresAt ?? null }),
+  };
+}
+
+function servedPublishAt({ exports, deliveries }: State['histories']): string | null {
+  const served = exports.find(({ deployedAt }) => deployedAt !== null);
+  const newest = served && deliveries.find(({ exportNumber }) => exportNumber === served.number);
+  return newest?.at ?? served?.requestedAt ?? null;
+}
+
+function waitingSince({ pending, exporting, paused }: State): string | null {
+  const waiting = [pending, exporting?.publishes].flatMap((publishes) =>
+    publishes && publishes.count > 0 ? [publishes.oldestAtMs] : [],
+  );
+  return paused || waiting.length === 0 ? null : new Date(Math.min(...waiting)).toISOString();
+}
+
 function details(run: SiteRun): string {
-  const { phase, withheld, linkExpiresAt, nextRefreshAt, lastError } = siteStateOf(run);
+  const { phase, withheld, review, linkExpiresAt, nextRefreshAt, lastError } = siteStateOf(run);
   const { pending, backOff, exporting, live, targets, histories } = run.state;
   const { domain, pageUrl } = run.settings;
   const lastExport = histories.exports.find(({ endedAt }) => endedAt !== null);
@@ -118,6 +190,9 @@ function details(run: SiteRun): string {
     pageUrl && `[Page of the site](${encodeURI(pageUrl)})`,
     live && `serves ${escapeMarkdown(live.version ?? live.jobId)}, exported ${live.exportedAt}`,
     withheld && `withholds the newer ${escapeMarkdown(withheld.version ?? 'export')}, exported ${withheld.exportedAt}`,
+    review &&
+      `**${escapeMarkdown(review.version ?? review.jobId)} waits for \`galley sites approve\` or \`reject\`**: ` +
+        escapeMarkdown(review.reasons.join('; ')),
     linkExpiresAt && `link ends ${linkExpiresAt}, next refresh ${nextRefreshAt ?? 'unknown'}`,
     exporting && `export ${exporting.jobId ?? ''} of ${exporting.publishes.count} publish(es): ${exporting.stage}`,
     pending &&
@@ -146,6 +221,8 @@ function adviceOf(state: State, { status }: SiteError): string {
   if (status === 401) return 'set a valid `adminApi.key` in `galley.yaml` and restart the workers.';
   if (status === 403) return 'check that the organization of the Admin API key has a plan with static exports.';
   if (state.exportError !== null) return `\`galley exports show\` and its report say why the job failed. ${retried}`;
+  if (state.notServed !== null)
+    return 'check the deployment: `GET /-/status` of it says why it serves another version.';
   if (state.refreshError !== null) return 'check that the Admin API responds. Galley retries until the link is fresh.';
   return 'check that a worker can write the values file. Galley retries every minute.';
 }

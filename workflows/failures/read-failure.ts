@@ -43,6 +43,14 @@ export function readFailure(error: unknown): Failure {
   return { type: cause instanceof TimeoutFailure ? 'TimedOut' : 'Other', message, status: null, retryAfterMs: null };
 }
 
+/** Why an activity failed. One that timed out has often failed before, which says more than the timeout. */
+export function reasonOf(error: unknown, withoutReason: string): string {
+  const { type, message } = readFailure(error);
+  if (type !== 'TimedOut' || !(error instanceof ActivityFailure)) return message;
+  const before = error.cause instanceof TimeoutFailure ? error.cause.cause : undefined;
+  return before?.message ?? withoutReason;
+}
+
 /** The operators to notify of a `NotConfigured` failure, as the worker that was asked last knows them. */
 export function operatorsOf(error: unknown): string[] {
   const failed = error instanceof ActivityFailure ? error.cause : error;

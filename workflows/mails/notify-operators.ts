@@ -1,11 +1,12 @@
 import { condition, isCancellation, patched } from '@temporalio/workflow';
 import { z } from 'zod';
 import type { MailResult } from '../../activities/reviewers/mail-input.ts';
-import { mailRecord as mailRecordSchema } from '../../contract/agent-state.ts';
+import { type MailRecord, mailRecord as mailRecordSchema } from '../../contract/agent-state.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
 import { mailRecord, resultOfFailedSend, uniqueAddresses } from './mail-record.ts';
 
-const MAX_OPERATORS = 50;
+/** Of one event. */
+export const MAX_OPERATORS = 50;
 
 /** A failure that persists: when it began, the mails about it, and whether it was reported to other targets. */
 export const incident = z.object({
@@ -77,10 +78,6 @@ function notifiedOperators<E extends string>({ state, events }: IncidentSource<E
   return mails.filter(({ event, outcome }) => event === events.failing && outcome !== 'refused').map(({ to }) => to);
 }
 
-/**
- * Sends one mail to each address that got none for this event yet. When the run ends, mails that are being sent are
- * finished, and the next run sends the others.
- */
 async function mail<E extends string>(
   source: IncidentSource<E>,
   event: E,
@@ -88,8 +85,20 @@ async function mail<E extends string>(
 ): Promise<void> {
   const { trouble } = source.state;
   if (trouble === null) return;
-  const send = source.send(event, new Date(trouble.sinceMs));
-  const done = new Set(trouble.mails.filter((sent) => sent.event === event).map(({ to }) => to));
+  await mailEach(trouble.mails, event, addresses, source.send(event, new Date(trouble.sinceMs)));
+}
+
+/**
+ * Sends one mail to each address that got none for this event yet, and adds its outcome to the records. When the run
+ * ends, mails that are being sent are finished, and the next run sends the others.
+ */
+export async function mailEach(
+  records: MailRecord[],
+  event: string,
+  addresses: readonly string[],
+  send: (to: string, summary: string) => Promise<MailResult>,
+): Promise<void> {
+  const done = new Set(records.filter((sent) => sent.event === event).map(({ to }) => to));
   const remaining = addresses.filter((to) => !done.has(to)).slice(0, Math.max(MAX_OPERATORS - done.size, 0));
   const sent = await Promise.allSettled(
     remaining.map(async (to) => {
@@ -98,7 +107,7 @@ async function mail<E extends string>(
         if (isCancellation(error)) throw error;
         return resultOfFailedSend(error);
       });
-      trouble.mails.push(mailRecord(event, to, result));
+      records.push(mailRecord(event, to, result));
     }),
   );
   for (const each of sent) if (each.status === 'rejected') throw each.reason;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createKey, createKeyRequest, listKeys, revokeKey } from '../../admin/api-keys.ts';
 import { setOrganization, setOrganizationRequest } from '../../admin/organizations.ts';
 import { addProjectRequest, setProjectRequest } from '../../admin/project-requests.ts';
-import { addProject, listProjects, setProject } from '../../admin/projects.ts';
+import { addProject, listProjects, removeProject, setProject } from '../../admin/projects.ts';
 import { label } from '../../admin/text.ts';
 import { parseInput } from '../../parse-input.ts';
 import type { Database } from '../../store/database.ts';
@@ -57,4 +57,10 @@ export function addAdminRoutes(app: Express, { db, operatorToken }: { db: Databa
       response.json(await setProject(db, input));
     })
     .all(methodNotAllowed(['GET', 'HEAD', 'PATCH', 'POST']));
+  app
+    .route('/admin/projects/:id')
+    .delete(async (request, response) => {
+      response.json(await removeProject(db, request.params.id));
+    })
+    .all(methodNotAllowed(['DELETE']));
 }

@@ -38,7 +38,7 @@ const POLICY = [
 
 const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
-/** `/openapi.json`, and `/docs/` to browse it. */
+/** `/openapi.json`, and `/docs/` to browse it, where `/` leads. */
 export function addOpenApiRoutes(app: Express, { publicUrl }: { publicUrl: () => string }): void {
   app
     .route('/openapi.json')
@@ -54,6 +54,7 @@ export function addOpenApiRoutes(app: Express, { publicUrl }: { publicUrl: () =>
       .all(methodNotAllowed(['GET', 'HEAD']));
   };
   // Relative, in case the public URL has a path.
+  addPage('/', (_request, response) => response.redirect(302, 'docs/'));
   addPage('/docs', (_request, response) => response.redirect(308, 'docs/'));
   addPage('/docs/', (_request, response) => {
     response.set({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' }).type('html').send(PAGE);

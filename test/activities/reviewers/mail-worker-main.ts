@@ -2,7 +2,7 @@
 // it prints a line for each scenario that has come to the step at which it stops for good.
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
-import { RECEIVER_CONNECTION } from '../../../api/temporal-connection.ts';
+import { PATIENT_CONNECTION } from '../../helpers/patient-connection.ts';
 import { createMailWorker, interceptHeartbeats, Scenarios } from './mail-fixture.ts';
 
 /** Where a scenario stops: before or after Temporal has stored that the mail is being sent, or what became of it. */
@@ -16,7 +16,7 @@ export type MailWorkerOptions = {
 };
 
 const options: MailWorkerOptions = JSON.parse(process.argv[2] ?? '');
-const connection = await Connection.connect({ address: options.address, ...RECEIVER_CONNECTION });
+const connection = await Connection.connect({ address: options.address, ...PATIENT_CONNECTION });
 const { namespace } = options;
 const scenarios = new Scenarios();
 for (const { name, smtpUrl, pauseAt } of options.scenarios) {

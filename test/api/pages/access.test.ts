@@ -42,7 +42,7 @@ async function session(): Promise<{ cookie: string; csrf: string }> {
 }
 
 const PAGES = ['/', '/ui/sites/handbook', '/ui/sites/handbook/events', '/ui/sites/handbook/rules/changelog'];
-const FORMS = ['export', 'refresh', 'pause', 'resume', 'rollback', 'remove', 'run-again'].map(
+const FORMS = ['export', 'refresh', 'pause', 'resume', 'approve', 'reject', 'rollback', 'remove', 'run-again'].map(
   (action) => `/ui/sites/handbook/${action}`,
 );
 

@@ -149,6 +149,33 @@ export const SAMPLE_PAGES: Record<string, () => VNode> = {
       )}
     />
   ),
+  'site-review': () => (
+    <SitePage
+      {...layout}
+      view={siteView({
+        phase: 'review',
+        review: {
+          jobId: 'se_000000000000000d',
+          version: '2026-11-21.13',
+          at: ago(300),
+          reasons: [
+            '310 pages instead of 1204: 74 % fewer (maxShrink is 20 %)',
+            '61 newly broken links, for example https://docs.example.com/guide (maxNewlyBroken is 50)',
+          ],
+        },
+        exports: [
+          exportRecord(13, {
+            outcome: 'review',
+            deployedAt: null,
+            startedAt: ago(360),
+            exportedAt: ago(302),
+            endedAt: ago(300),
+          }),
+          ...siteStatus().exports,
+        ],
+      })}
+    />
+  ),
   deliveries: () => <SiteListPage {...layout} view={siteView()} list="deliveries" />,
   rule: () => (
     <RulePage {...layout} site="handbook" rule="changelog" state={ruleState()} workflowUrl={undefined} now={NOW} />

@@ -89,7 +89,9 @@ describe('an operator', () => {
   let worker: { stop(): Promise<void> };
 
   beforeAll(async () => {
-    sites = await startSites({ docs: { projectId: 'prj_docs', webhooks: { token: { secret: 'hush' } } } });
+    sites = await startSites({
+      docs: { projectId: 'prj_docs', webhooks: { token: { secret: 'hush' } }, guards: { maxShrink: '20%' } },
+    });
     worker = runWorker(await sites.createWorker());
   });
 
@@ -138,6 +140,44 @@ describe('an operator', () => {
       expect(await phase(page).textContent()).toBe('Live');
       await page.context().close();
     }
+  });
+
+  it('sees a publish arrive and go live without a reload, and rolls it back', async () => {
+    const { page, errors } = await openPage();
+    await signIn(page);
+    const [first] = sites.adminApi.jobs;
+    sites.adminApi.behaviour.content += 1;
+    const delivery = JSON.stringify({ event: 'publish', title: 'A second page' });
+    const headers = { authorization: 'Bearer hush', 'content-type': 'application/json' };
+    const accepted = await fetch(`${sites.api.url}/webhooks/docs/token`, { method: 'POST', headers, body: delivery });
+    expect(accepted.status).toBe(202);
+    const rollBack = page.getByRole('link', { name: `Roll back to ${first?.version}` });
+    await rollBack.waitFor();
+    await page.getByText('A second page').first().waitFor();
+    await rollBack.click();
+    await page.getByRole('button', { name: 'Roll back' }).click();
+    await page.getByText('The earlier version is being served.').waitFor();
+    expect(await readFile(sites.valuesFile('docs'), 'utf8')).toContain(String(first?.jobId));
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('rejects and approves exports that a guard holds', async () => {
+    const { page, errors } = await openPage();
+    await signIn(page);
+    sites.adminApi.behaviour.pageCount = 1;
+    for (const { button, message } of [
+      { button: 'Reject', message: 'The export was rejected.' },
+      { button: 'Approve', message: 'The export was approved.' },
+    ]) {
+      await page.getByRole('button', { name: 'Export now' }).click();
+      await page.getByText('1 pages instead of 7').waitFor();
+      await page.getByRole('button', { name: button, exact: true }).click();
+      await page.getByText(message).waitFor();
+      expect(await phase(page).textContent()).toBe('Live');
+    }
+    expect(errors).toEqual([]);
+    await page.context().close();
   });
 
   it('removes a site after being asked, and signs out', async () => {

@@ -13,6 +13,7 @@ export type FakeJob = {
   startedAtMs: number;
   status: 'running' | 'completed' | 'failed';
   content: number;
+  pageCount: number;
   idempotencyKey: string | undefined;
 };
 
@@ -70,6 +71,8 @@ export type FakeAdminApi = {
     domain: string | undefined;
     /** What jobs started from now on contain. */
     content: number;
+    /** How many pages jobs started from now on have. */
+    pageCount: number;
     intercept: (call: Call) => Interception;
   };
   handle(request: IncomingMessage, response: ServerResponse, body: string): Promise<void>;
@@ -110,13 +113,14 @@ export function createFakeAdminApi({
     oneAtATime: true,
     domain: undefined,
     content: 0,
+    pageCount: 7,
     intercept: () => undefined,
   };
   const view = (job: FakeJob): object => ({
     jobId: job.jobId,
     status: job.status,
     progress: 50,
-    pageCount: 7,
+    pageCount: job.pageCount,
     version: job.version,
     domain: behaviour.domain,
     createdAt: new Date(job.createdAtMs).toISOString(),
@@ -163,6 +167,7 @@ export function createFakeAdminApi({
     const job: FakeJob = {
       ...{ jobId: jobId(number, domain), domain, version: `v${number}`, status: 'running' },
       ...{ createdAtMs: atMs, updatedAtMs: atMs, startedAtMs: atMs, content: behaviour.content, idempotencyKey },
+      pageCount: behaviour.pageCount,
     };
     jobs.push(job);
     byId.set(job.jobId, job);

@@ -1,9 +1,9 @@
 import { Client, Connection } from '@temporalio/client';
-import { RECEIVER_CONNECTION } from '../../../api/temporal-connection.ts';
 import { type DevServer, startDevServer } from '../../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../../embedded/temporal/locate-dev-server.ts';
 import { freePort } from '../free-port.ts';
 import { LESS_COLLECTING } from '../less-collecting.ts';
+import { PATIENT_CONNECTION } from '../patient-connection.ts';
 
 export interface TemporalServer {
   address: string;
@@ -26,7 +26,7 @@ export async function startTemporalServer(dbFilename: string, namespace = 'defau
   const environment = { ...process.env, ...LESS_COLLECTING };
   const start = () => startDevServer({ executable, dbFilename, namespace, port, environment });
   let server: DevServer = await start();
-  const connection = await Connection.connect({ address: server.address, ...RECEIVER_CONNECTION });
+  const connection = await Connection.connect({ address: server.address, ...PATIENT_CONNECTION });
   const client = new Client({ connection, namespace });
   return {
     address: server.address,

@@ -7,13 +7,13 @@ import {
 } from '@aws-sdk/client-s3';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
-import { RECEIVER_CONNECTION } from '../../../api/temporal-connection.ts';
 import { BUNDLES_FOLDER, workPrefix } from '../../../exporter/object-keys.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 import { createReconciler } from '../../../platform/reconciler.ts';
 import { startDirectRig } from '../../helpers/direct-export.ts';
 import { serveFiles, startHttpSite } from '../../helpers/http-site.ts';
+import { PATIENT_CONNECTION } from '../../helpers/patient-connection.ts';
 import { startS3, type TestS3 } from '../../helpers/s3.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
 import { objectStoreContract, type StoreUnderTest } from './object-store.contract.ts';
@@ -103,7 +103,7 @@ describe('uploads that never ended', () => {
       for (const key of [...swept, 'other/d']) await abandon(key);
       const before = await unfinished();
       const temporalClient = new Client({
-        connection: Connection.lazy({ address: '127.0.0.1:9', ...RECEIVER_CONNECTION }),
+        connection: Connection.lazy({ address: '127.0.0.1:9', ...PATIENT_CONNECTION }),
       });
       const deps = { ...rig, temporalClient, logger: pino({ level: 'silent' }) };
       await createReconciler(deps).reconcile();

@@ -5,7 +5,6 @@ import { jobDeployed, refreshEnded } from '../../../workflows/export-site/histor
 import { type MutableState, newState } from '../../../workflows/export-site/state.ts';
 import {
   applyDeliveries,
-  beginExport,
   dropExports,
   endExport,
   failExport,
@@ -13,6 +12,7 @@ import {
   jobStarted,
   requestExport,
   requestExportInsteadOf,
+  takePending,
 } from '../../../workflows/export-site/transitions.ts';
 import type { Failure } from '../../../workflows/failures/read-failure.ts';
 
@@ -44,7 +44,7 @@ function publish(id: string, event: Partial<PublishEvent> = {}): void {
 }
 
 function begin(jobId: string): NonNullable<MutableState['exporting']> {
-  beginExport(state, 'docs.example.com', NOON_MS + 5_000);
+  takePending(state, 'docs.example.com', NOON_MS + 5_000);
   const { exporting } = state;
   if (exporting === null) throw new Error('nothing to export');
   jobStarted(state, exporting, { jobId, version: null, createdAt: null, ageMs: null });
@@ -81,6 +81,7 @@ describe('an export in the history of a site', () => {
         startedAt: new Date(NOON_MS + 5_000).toISOString(),
         exportedAt: at,
         deployedAt: expect.any(String),
+        servedAt: null,
         endedAt: expect.any(String),
         outcome: 'deployed',
         error: null,

@@ -132,6 +132,7 @@ function fullState(): { state: MutableState; seen: ReturnType<typeof createSeenD
     off: false,
     searchedPin: null,
     searchAgainAtMs: null,
+    confirmation: null,
     error: 'e'.repeat(500),
     failedAt: null,
     failures: 1,

@@ -1,0 +1,92 @@
+import type { ExportReport } from '../../contract/admin-api.ts';
+import type { Guards } from '../../contract/settings.ts';
+import type { CallAdminApi } from './call-admin-api.ts';
+import { readOrGone } from './poll-job.ts';
+
+export type JudgeExportInput = {
+  jobId: string;
+  domain: string;
+  /** The job that is served: what the export is compared with. */
+  servedJobId: string;
+  guards: Guards;
+};
+
+/** What the guards compare; null if the service doesn't give it. */
+export type JudgedExport = { pageCount: number | null; report: ExportReport | null };
+
+/** Paths of sign-in pages, by their usual names. */
+const SIGN_IN = /\/(?:(?:wp-)?log[-_]?in|sign[-_]?in|auth|sso|oauth2?|sessions?\/new)(?:\.\w+)?(?:\/|$)/i;
+
+const MAX_REDIRECTS = 10;
+
+/**
+ * Why an export must not be deployed before someone has looked at it; empty if it may. Compares it with the served job,
+ * because the export before may itself have been rejected. Judges only what the service tells: without reports that is
+ * the number of pages. Throws `JobGone` if the export is unknown.
+ */
+export function createJudgeExport(call: CallAdminApi) {
+  const reportOf = async (jobId: string): Promise<ExportReport | null> => {
+    const outcome = await call('report', ({ exports }, options) => exports.report(jobId, options));
+    return outcome.verdict === 'success' ? outcome.result : null;
+  };
+  return async function judgeExport(input: JudgeExportInput): Promise<{ reasons: string[] }> {
+    const { jobId, servedJobId, guards, domain } = input;
+    const { job } = readOrGone(await call('read', ({ exports }, options) => exports.get(jobId, options)));
+    const served = await call('read', ({ exports }, options) => exports.get(servedJobId, options));
+    const servedPages = served.verdict === 'success' ? served.result.pageCount : null;
+    const now = { pageCount: job.pageCount, report: await reportOf(jobId) };
+    const before = { pageCount: servedPages, report: await reportOf(servedJobId) };
+    return { reasons: reasonsToHold(guards, domain, before, now) };
+  };
+}
+
+/** One sentence for each guard that the export is beyond. Pure. */
+export function reasonsToHold(guards: Guards, domain: string, before: JudgedExport, now: JudgedExport): string[] {
+  return [
+    shrinkOf(guards, before, now),
+    newlyBroken(guards, before, now),
+    guards.startPage ? startPageOf(domain, before, now) : null,
+  ].filter((reason) => reason !== null);
+}
+
+function shrinkOf({ maxShrink }: Guards, before: JudgedExport, now: JudgedExport): string | null {
+  if (before.pageCount === null || now.pageCount === null || before.pageCount === 0) return null;
+  const lost = before.pageCount - now.pageCount;
+  if (lost <= before.pageCount * maxShrink) return null;
+  const share = Math.round((lost / before.pageCount) * 100);
+  return `${now.pageCount} pages instead of ${before.pageCount}: ${share} % fewer (maxShrink is ${Math.round(maxShrink * 100)} %)`;
+}
+
+function newlyBroken({ maxNewlyBroken }: Guards, before: JudgedExport, now: JudgedExport): string | null {
+  if (before.report === null || now.report === null) return null;
+  const known = new Set(before.report.brokenLinks.map(({ url }) => url));
+  const listed = now.report.brokenLinks.filter(({ url }) => !known.has(url));
+  // The lists may be cut, the counts are complete.
+  const count = Math.max(listed.length, now.report.counts.brokenLinks - before.report.counts.brokenLinks);
+  if (count <= maxNewlyBroken) return null;
+  const example = listed[0] === undefined ? '' : `, for example ${listed[0].url.slice(0, 200)}`;
+  return `${count} newly broken links${example} (maxNewlyBroken is ${maxNewlyBroken})`;
+}
+
+/** The start page leads to a sign-in page or is broken now, and wasn't before. */
+function startPageOf(domain: string, before: JudgedExport, now: JudgedExport): string | null {
+  if (now.report === null) return null;
+  const fault = faultOfStartPage(domain, now.report);
+  if (fault === null) return null;
+  return before.report !== null && faultOfStartPage(domain, before.report) !== null ? null : fault;
+}
+
+function faultOfStartPage(domain: string, { brokenLinks, redirects }: ExportReport): string | null {
+  let url = `https://${domain}/`;
+  for (let hops = 0; hops < MAX_REDIRECTS; hops += 1) {
+    const redirect = redirects.find(({ from }) => from === url);
+    if (redirect === undefined) break;
+    url = redirect.to;
+  }
+  const broken = brokenLinks.find((link) => link.url === url);
+  if (broken !== undefined) return `the start page is an error: ${broken.status ?? broken.reason}`;
+  if (URL.canParse(url) && SIGN_IN.test(new URL(url).pathname)) {
+    return `the start page is a sign-in page now: it leads to ${url.slice(0, 200)}`;
+  }
+  return null;
+}

@@ -1,0 +1,24 @@
+import { access, constants } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { readValuesFile } from '../../deployment/values.ts';
+import { errorCode, errorText } from '../../embedded/report.ts';
+import { type Finding, fail, ok } from './finding.ts';
+import { nearestFolder } from './nearest-folder.ts';
+
+/** Whether Galley can write a values file, which it replaces atomically, so that its folder must be writable too. */
+export async function checkValuesFile(check: string, file: string): Promise<Finding> {
+  try {
+    const wanted = await readValuesFile(file, { emptyIsOff: true });
+    if (wanted !== undefined) {
+      await access(file, constants.W_OK);
+      await access(dirname(file), constants.W_OK | constants.X_OK);
+      return ok(check, `${file} can be written`);
+    }
+    await access(await nearestFolder(dirname(file)), constants.W_OK | constants.X_OK);
+    return ok(check, `${file} can be created by the first deploy`);
+  } catch (error) {
+    const code = errorCode(error);
+    const reason = code === undefined ? errorText(error) : `${file} can't be written (${code})`;
+    return fail(check, reason, 'Correct the file or its permissions, or choose another valuesFile.');
+  }
+}

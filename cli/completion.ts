@@ -1,0 +1,62 @@
+import { existsSync, readFileSync } from 'node:fs';
+import completions from '@bomb.sh/tab';
+import registerCommands from '@bomb.sh/tab/commander';
+import type { Command } from 'commander';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { DEFAULT_CONFIG } from './environment.ts';
+
+/** Only names matter, so a file with mistakes will do. */
+const configuredSites = z.object({
+  sites: z.record(z.string(), z.object({ webhooks: z.record(z.string(), z.unknown()).catch({}) })),
+});
+
+/** The script needs this function of the package bash-completion, which many machines lack. */
+const BASH_FALLBACK = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
+  _get_comp_words_by_ref() {
+    words=("\${COMP_WORDS[@]}") cword=$COMP_CWORD
+    cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD > 0 ? COMP_CWORD - 1 : 0]}
+  }
+fi
+`;
+
+/** Prints the script that a shell evaluates; it calls `galley complete`. */
+export function printScript(shell: 'bash' | 'zsh' | 'fish'): void {
+  if (shell === 'bash') process.stdout.write(BASH_FALLBACK);
+  completions.setup('galley', 'galley', shell);
+}
+
+/** Prints what can follow these words, in the form that the scripts read. Never fails: a shell would show that. */
+export function complete(program: Command, words: string[]): void {
+  // Adds the commands `completion` and `complete` too, so the program must not have them.
+  registerCommands(program, { completionCommandName: 'completion' });
+  const names = namesOf(readSites());
+  for (const command of completions.commands.values()) {
+    for (const argument of command.arguments.values()) {
+      const known = names[argument.name];
+      if (known !== undefined)
+        argument.handler = (add) => {
+          for (const name of known) add(name, '');
+        };
+    }
+  }
+  completions.parse(words);
+}
+
+type Sites = z.infer<typeof configuredSites>['sites'];
+
+/** What an argument of this name can be. */
+function namesOf(sites: Sites): Record<string, readonly string[]> {
+  const sources = Object.values(sites).flatMap(({ webhooks }) => Object.keys(webhooks));
+  return { site: Object.keys(sites), source: [...new Set(sources)] };
+}
+
+function readSites(): Sites {
+  try {
+    const file = process.env.GALLEY_CONFIG || DEFAULT_CONFIG;
+    if (!existsSync(file)) return {};
+    return configuredSites.parse(parse(readFileSync(file, 'utf8'), { logLevel: 'silent' })).sites;
+  } catch {
+    return {};
+  }
+}

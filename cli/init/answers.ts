@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { sources } from '../../api/webhooks/registry.ts';
+import { adminApiKey, adminApiUrl, domainName, siteOrigin } from '../../contract/admin-api.ts';
+import { siteName } from '../../contract/galley-config.ts';
+
+/** What `galley init` needs to know. */
+export interface Answers {
+  site: string;
+  domain: string;
+  /** Undefined: the site is served at its domain. */
+  origin: string | undefined;
+  source: string;
+  /** Undefined: `.env` has one, or one is made. */
+  secret: string | undefined;
+  /** As in galley.yaml: relative to its folder, or absolute. */
+  valuesFile: string;
+  /** Undefined: `galley up` runs its own. */
+  adminApi: { url: string; key: string } | undefined;
+  /** Undefined: `galley up` runs its own. */
+  temporal: { address: string; namespace: string; apiKey: string | undefined } | undefined;
+  /** The receiver's URL as the CMS reaches it; undefined: this machine's. */
+  publicUrl: string | undefined;
+}
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
+
+/** A single answer as text: the parsed value, or what was expected. */
+export const ANSWER = {
+  site: siteName,
+  domain: domainName,
+  origin: siteOrigin,
+  source: z.string().refine((name) => sourceNames().includes(name), {
+    error: () => `expected one of ${sourceNames().join(', ')}`,
+  }),
+  secret: z
+    .string()
+    .min(1, 'expected the secret')
+    .regex(/^[^\r\n\0]*$/, 'expected one line'),
+  valuesFile: z
+    .string()
+    .trim()
+    .min(1, 'expected a path')
+    .regex(/^\P{Cc}*$/u, 'expected a path in one line'),
+  adminApiUrl,
+  adminApiKey: adminApiKey.min(1, 'expected the key'),
+  temporalAddress: z.string().regex(/^[^\s:]+:\d{1,5}$|^\[[\da-fA-F:]+\]:\d{1,5}$/, 'expected host:port'),
+  temporalNamespace: z.string().regex(/^[\w.-]{1,255}$/, 'expected the name of a namespace'),
+  publicUrl: httpUrl.transform((text) => text.replace(/\/+$/, '')),
+} as const;
+
+/** The sources that need no setting besides the secret; the others are set up by hand. */
+export function sourceNames(): string[] {
+  const isEnough = ({ settings }: { settings: z.ZodType }): boolean =>
+    settings.safeParse({ secret: 'c2VjcmV0' }).success;
+  return [...sources].filter(([, source]) => isEnough(source)).map(([name]) => name);
+}
+
+/** The variable for a source's secret, as the source's page in the documentation names it where all share one form. */
+export function secretVariable(source: string): string {
+  return `${source.toUpperCase()}${source === 'github' ? '_WEBHOOK' : ''}_SECRET`;
+}
+
+/** A secret to enter in the CMS. 64 hex digits have the length that Contentful requires. */
+export function newSecret(source: string): string {
+  return source === 'standard' ? `whsec_${randomBytes(32).toString('base64')}` : randomBytes(32).toString('hex');
+}
+
+/** Whether the source accepts the secret; otherwise what it expected. */
+export function secretProblem(source: string, secret: string): string | undefined {
+  const parsed = sources.get(source)?.settings.safeParse({ secret });
+  return parsed?.error?.issues[0]?.message;
+}

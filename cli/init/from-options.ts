@@ -1,0 +1,105 @@
+import type { z } from 'zod';
+import { UsageError } from '../command-error.ts';
+import type { Settings } from '../environment.ts';
+import { readSecret } from '../projects/read-secret.ts';
+import { ANSWER, type Answers, secretProblem } from './answers.ts';
+
+/** The options of `galley init`, one for each question. */
+export interface InitOptions {
+  site?: string;
+  domain?: string;
+  origin?: string;
+  source?: string;
+  secret?: string;
+  valuesFile?: string;
+  adminApiUrl?: string;
+  adminApiKey?: string;
+  temporalAddress?: string;
+  temporalNamespace?: string;
+  temporalApiKey?: string;
+  publicUrl?: string;
+  yes?: boolean;
+  overwrite?: boolean;
+  skipChecks?: boolean;
+  json?: boolean;
+}
+
+export const DEFAULTS = { site: 'docs', source: 'contentful', temporalNamespace: 'default' } as const;
+
+/** The suggested values file of a site. */
+export function valuesFileOf(site: string): string {
+  return `values/${site}.yaml`;
+}
+
+/**
+ * The answers that were given as options, each checked; `-` for a secret reads standard input.
+ * @throws UsageError naming the option and what was expected
+ */
+export async function readOptions(
+  options: InitOptions,
+  { adminApiKey: keyOfEnvironment }: Pick<Settings, 'adminApiKey'>,
+): Promise<Partial<Answers>> {
+  const secret = options.secret && (await readSecret('--secret', options.secret, process.stdin));
+  const givenKey = options.adminApiKey && (await readSecret('--admin-api-key', options.adminApiKey, process.stdin));
+  const url = given('--admin-api-url', ANSWER.adminApiUrl, options.adminApiUrl);
+  const key = given('--admin-api-key', ANSWER.adminApiKey, givenKey ?? (url && keyOfEnvironment));
+  if (key !== undefined && url === undefined) throw new UsageError('--admin-api-url: expected beside --admin-api-key');
+  if (url !== undefined && key === undefined)
+    throw new UsageError('--admin-api-key: expected beside --admin-api-url; - reads it from standard input');
+  if (url !== undefined && options.origin !== undefined)
+    throw new UsageError('--origin has no effect with --admin-api-url: set it in the project at that service');
+  const source = given('--source', ANSWER.source, options.source);
+  const problem = secret && secretProblem(source ?? DEFAULTS.source, secret);
+  if (problem !== undefined && problem !== '') throw new UsageError(`--secret: ${problem}`);
+  const address = given('--temporal-address', ANSWER.temporalAddress, options.temporalAddress);
+  const namespace = given('--temporal-namespace', ANSWER.temporalNamespace, options.temporalNamespace);
+  if (address === undefined && (namespace ?? options.temporalApiKey) !== undefined)
+    throw new UsageError('--temporal-address: expected beside the other options of Temporal');
+  return withoutUndefined({
+    site: given('--site', ANSWER.site, options.site),
+    domain: given('--domain', ANSWER.domain, options.domain),
+    origin: given('--origin', ANSWER.origin, options.origin),
+    source,
+    secret: given('--secret', ANSWER.secret, secret),
+    valuesFile: given('--values-file', ANSWER.valuesFile, options.valuesFile),
+    adminApi: url !== undefined && key !== undefined ? { url, key } : undefined,
+    temporal: address && {
+      address,
+      namespace: namespace ?? DEFAULTS.temporalNamespace,
+      apiKey: options.temporalApiKey,
+    },
+    publicUrl: given('--public-url', ANSWER.publicUrl, options.publicUrl),
+  });
+}
+
+/**
+ * The answers without a person: options, otherwise defaults.
+ * @throws UsageError if there is no domain
+ */
+export function withDefaults(answers: Partial<Answers>): Answers {
+  const { domain, site = DEFAULTS.site } = answers;
+  if (domain === undefined) throw new UsageError('--domain: expected the domain of the site, such as docs.example.com');
+  return {
+    origin: undefined,
+    secret: undefined,
+    adminApi: undefined,
+    temporal: undefined,
+    publicUrl: undefined,
+    source: DEFAULTS.source,
+    valuesFile: valuesFileOf(site),
+    ...answers,
+    site,
+    domain,
+  };
+}
+
+function given(option: string, schema: z.ZodType<string>, text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  const parsed = schema.safeParse(text);
+  if (!parsed.success) throw new UsageError(`${option}: ${parsed.error.issues[0]?.message}`);
+  return parsed.data;
+}
+
+function withoutUndefined(answers: { [Key in keyof Answers]: Answers[Key] | undefined | '' }): Partial<Answers> {
+  return Object.fromEntries(Object.entries(answers).filter(([, value]) => value !== undefined && value !== ''));
+}

@@ -1,0 +1,80 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { ListedSite } from '../../activities/sites/list-sites.ts';
+
+/** Scrapes within this time share one listing, so that several scrapers cost no more than one. */
+const FRESH_FOR_MS = 10_000;
+/** A scrape waits this long for the listing. Prometheus' own default timeout is 10 s. */
+const DEADLINE_MS = 5_000;
+
+type SiteMetricsDeps = {
+  list: () => Promise<readonly ListedSite[]>;
+  /** How many sites galley.yaml has. */
+  configured: number;
+  nowMs?: () => number;
+};
+
+/**
+ * Adds gauges of each site with a workflow. One listing per scrape sets them all. If it fails, the gauges keep their last
+ * values and `galley_sites_listed` is 0.
+ */
+export function addSiteMetrics(registry: Registry, { list, configured, nowMs = Date.now }: SiteMetricsDeps): void {
+  let startedAtMs = Number.NEGATIVE_INFINITY;
+  let listing: Promise<void> = Promise.resolve();
+  const gauges = createGauges(registry, () => {
+    if (nowMs() - startedAtMs >= FRESH_FOR_MS) {
+      startedAtMs = nowMs();
+      listing = refresh();
+    }
+    return listing;
+  });
+  gauges.configured.set(configured);
+
+  async function refresh(): Promise<void> {
+    try {
+      const sites = await withinDeadline(list());
+      for (const gauge of Object.values(gauges)) if (gauge !== gauges.configured) gauge.reset();
+      for (const site of sites) setGauges(gauges, site);
+      gauges.listed.set(1);
+    } catch {
+      gauges.listed.set(0);
+    }
+  }
+}
+
+type Gauges = ReturnType<typeof createGauges>;
+
+function createGauges(registry: Registry, collect: () => Promise<void>) {
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]): Gauge<Label> =>
+    new Gauge({ name, help, labelNames, registers: [registry], collect });
+  const perSite = (name: string, help: string) => gauge(`galley_site_${name}`, help, ['site']);
+  return {
+    listed: gauge('galley_sites_listed', '1 if the last listing of the sites worked; if 0, their gauges are old.', []),
+    configured: gauge('galley_sites_configured', 'Sites in galley.yaml.', []),
+    phase: gauge('galley_site_phase', 'Always 1; the label is the phase of the site.', ['site', 'phase']),
+    linkExpiry: perSite('link_expiry_timestamp_seconds', 'When the first link of the site in use expires.'),
+    refreshDue: perSite('link_refresh_timestamp_seconds', 'When that link is due to be refreshed.'),
+    served: perSite('served_publish_timestamp_seconds', 'When the newest served publish of the site arrived.'),
+    waiting: perSite('waiting_publish_timestamp_seconds', 'When the oldest publish arrived that is not served yet.'),
+  };
+}
+
+function setGauges(gauges: Gauges, listed: ListedSite): void {
+  const { site } = listed;
+  if (listed.phase !== undefined) gauges.phase.set({ site, phase: listed.phase }, 1);
+  const set = (gauge: Gauge<'site'>, ms: number | null): void => {
+    if (ms !== null) gauge.set({ site }, ms / 1000);
+  };
+  set(gauges.linkExpiry, listed.linkExpiresAtMs);
+  set(gauges.refreshDue, listed.refreshDueAtMs);
+  set(gauges.served, listed.servedPublishAtMs);
+  set(gauges.waiting, listed.waitingSinceMs);
+}
+
+/** The listing itself goes on and is dropped. */
+async function withinDeadline<T>(call: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('the listing takes too long')), DEADLINE_MS);
+  });
+  return await Promise.race([call, late]).finally(() => clearTimeout(timer));
+}

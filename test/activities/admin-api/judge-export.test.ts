@@ -1,0 +1,98 @@
+import { createAdminApiActivities } from '../../../activities/admin-api/activities.ts';
+import { type JudgedExport, reasonsToHold } from '../../../activities/admin-api/judge-export.ts';
+import { createAdminApiClient } from '../../../client/admin-api-client.ts';
+import type { ExportReport } from '../../../contract/admin-api.ts';
+import { startScriptedServer } from '../../helpers/admin-api/scripted-server.ts';
+import { activityEnvironment } from '../activity-environment.ts';
+
+const GUARDS = { maxShrink: 0.2, maxNewlyBroken: 2, startPage: true };
+const START = 'https://docs.example.com/';
+
+function report(broken: readonly string[], changes: Partial<ExportReport> = {}): ExportReport {
+  return {
+    jobId: 'se_0000000000000000',
+    brokenLinks: broken.map((url) => ({ url, reason: 'answered 404', status: 404, referrers: [] })),
+    redirects: [],
+    skippedPages: [],
+    leftOut: [],
+    notices: [],
+    truncated: false,
+    counts: { brokenLinks: broken.length, redirects: 0, skippedPages: 0 },
+    ...changes,
+  };
+}
+
+const redirected = (...urls: string[]): ExportReport =>
+  report([], {
+    redirects: urls.slice(1).map((to, index) => ({ from: urls[index] ?? '', to, status: 302 })),
+  });
+
+const judge = (before: Partial<JudgedExport>, now: Partial<JudgedExport>, guards = GUARDS): string[] => {
+  const unknown = { pageCount: null, report: null };
+  return reasonsToHold(guards, 'docs.example.com', { ...unknown, ...before }, { ...unknown, ...now });
+};
+
+describe('an export is held', () => {
+  it('if it has fewer pages than the share allows', () => {
+    expect(judge({ pageCount: 100 }, { pageCount: 80 })).toEqual([]);
+    expect(judge({ pageCount: 100 }, { pageCount: 79 })).toEqual([
+      '79 pages instead of 100: 21 % fewer (maxShrink is 20 %)',
+    ]);
+    expect(judge({ pageCount: 0 }, { pageCount: 0 })).toEqual([]);
+    expect(judge({ pageCount: 100 }, { pageCount: 1_000 })).toEqual([]);
+  });
+
+  it('if it has more newly broken links, however many were broken before', () => {
+    const before = { report: report(['/a', '/b', '/c', '/d']) };
+    expect(judge(before, { report: report(['/a', '/b', '/x', '/y']) })).toEqual([]);
+    expect(judge(before, { report: report(['/x', '/y', '/z']) })).toEqual([
+      '3 newly broken links, for example /x (maxNewlyBroken is 2)',
+    ]);
+    // The list is cut, the count is not.
+    const cut = report(['/a'], { counts: { brokenLinks: 90, redirects: 0, skippedPages: 0 }, truncated: true });
+    expect(judge(before, { report: cut })).toEqual(['86 newly broken links (maxNewlyBroken is 2)']);
+  });
+
+  it.each(['/login', '/account/sign-in?next=%2F', '/wp-login.php', '/oauth2/authorize', '/users/sessions/new'])(
+    'if the start page leads to %s and did not before',
+    (path) => {
+      const leadsTo = redirected(START, 'https://docs.example.com/en/', `https://docs.example.com${path}`);
+      expect(judge({ report: report([]) }, { report: leadsTo })).toEqual([
+        `the start page is a sign-in page now: it leads to https://docs.example.com${path}`,
+      ]);
+      expect(judge({ report: leadsTo }, { report: leadsTo })).toEqual([]);
+      expect(judge({ report: report([]) }, { report: leadsTo }, { ...GUARDS, startPage: false })).toEqual([]);
+    },
+  );
+
+  it.each(['/en/', '/blog/login-for-beginners', '/authors/'])('but not if the start page leads to %s', (path) => {
+    expect(judge({ report: report([]) }, { report: redirected(START, `https://docs.example.com${path}`) })).toEqual([]);
+  });
+
+  it('if the start page is an error now', () => {
+    expect(judge({ report: report([]) }, { report: report([START]) })).toEqual(['the start page is an error: 404']);
+    expect(judge({ report: report([START]) }, { report: report([START]) })).toEqual([]);
+  });
+
+  it('by the number of pages alone, if the service has no reports', async () => {
+    const server = await startScriptedServer([
+      { status: 200, body: { status: 'completed', pageCount: 10 } },
+      { status: 200, body: { status: 'completed', pageCount: 100 } },
+      { status: 404, body: { error: 'no such path' } },
+      { status: 404, body: { error: 'no such path' } },
+    ]);
+    const client = createAdminApiClient({ url: server.url, key: 'galley_secret', retry: false });
+    const { judgeExport } = createAdminApiActivities(client);
+    const input = { jobId: 'se_2', servedJobId: 'se_1', domain: 'docs.example.com', guards: GUARDS };
+    expect(await activityEnvironment().run(judgeExport, input)).toEqual({
+      reasons: ['10 pages instead of 100: 90 % fewer (maxShrink is 20 %)'],
+    });
+    expect(server.received.map(({ path }) => path.split('/').slice(-2).join('/'))).toEqual([
+      'jobs/se_2',
+      'jobs/se_1',
+      'se_2/report',
+      'se_1/report',
+    ]);
+    await server.close();
+  });
+});

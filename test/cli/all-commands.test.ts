@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { createProgram } from '../../cli/program.ts';
+
+/** Services, and what prints for people or shells only. */
+const WITHOUT_JSON = [
+  'up',
+  'api',
+  'worker',
+  'platform',
+  'platform-worker',
+  'agent-worker',
+  'deployment',
+  'demo',
+  'completion',
+  'complete',
+];
+
+/** The commands of the contract, besides those that others here cover. */
+const STEERING = [
+  ...['list', 'status', 'export', 'refresh', 'pause', 'resume', 'rollback', 'remove'].map((name) => `sites ${name}`),
+  ...['list', 'show', 'changes', 'cancel'].map((name) => `exports ${name}`),
+  ...['list', 'show', 'message', 'cancel', 'archive', 'remove'].map((name) => `agents ${name}`),
+  ...['list', 'show', 'run-again'].map((name) => `deliveries ${name}`),
+  ...['add', 'set', 'list', 'remove'].map((name) => `projects ${name}`),
+  ...['init', 'doctor', 'open', 'config check', 'completion'],
+];
+
+function leaves(command: Command, path: readonly string[] = []): [name: string, command: Command][] {
+  if (command.commands.length === 0) return [[path.join(' '), command]];
+  return command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
+}
+
+const commands = leaves(createProgram());
+
+/** What `--help` prints. */
+function helpOf(command: Command): string {
+  const written: string[] = [];
+  const write = process.stdout.write;
+  process.stdout.write = (text: string | Uint8Array) => {
+    written.push(String(text));
+    return true;
+  };
+  try {
+    command.outputHelp();
+  } finally {
+    process.stdout.write = write;
+  }
+  return written.join('');
+}
+
+test('the commands of the contract are there', () => {
+  expect(commands.map(([name]) => name)).toEqual(expect.arrayContaining(STEERING));
+});
+
+test.each(commands)('galley %s: its help fits 80 columns, and it has --json if it prints data', (name, command) => {
+  const help = helpOf(command);
+  expect(help.split('\n').filter((line) => line.length > 80 && line.trim().includes(' '))).toEqual([]);
+  expect(command.description() === '' && name !== 'complete').toBe(false);
+  expect(command.options.some(({ long }) => long === '--json')).toBe(!WITHOUT_JSON.includes(name));
+});

@@ -1,0 +1,38 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { galley } from '../helpers/galley.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
+
+const folder = emptiedFolder();
+
+beforeEach(() =>
+  writeFile(join(folder, 'galley.yaml'), 'sites:\n  docs: {webhooks: {sanity: {secret: x}}}\n  drafts: {domain: 1}\n'),
+);
+
+/** What the shells' scripts get for these words; the last is being written. */
+async function candidates(...words: string[]): Promise<string[]> {
+  const { code, stdout } = await galley(['complete', '--', ...words], {}, folder);
+  expect(code).toBe(0);
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.pop()).toBe(':4');
+  return lines.map((line) => line.split('\t')[0] ?? '');
+}
+
+test('commands, subcommands, options and their values are completed', async () => {
+  expect(await candidates('do')).toEqual(['doctor']);
+  expect(await candidates('')).not.toContain('complete');
+  expect(await candidates('sites', 're')).toEqual(['refresh', 'resume', 'reject', 'remove']);
+  expect(await candidates('sites', 'status', '--j')).toEqual(['--json']);
+  expect(await candidates('organizations', 'set', 'acme', '--plan', '')).toEqual(['enterprise', 'free']);
+});
+
+test('names of sites and sources come from galley.yaml, also from one with mistakes', async () => {
+  expect(await candidates('sites', 'pause', '')).toEqual(['docs', 'drafts']);
+  expect(await candidates('webhook', 'send', 'docs', '')).toEqual(['sanity']);
+  await writeFile(join(folder, 'galley.yaml'), 'sites: [');
+  expect(await candidates('sites', 'pause', '')).toEqual([]);
+});
+
+test('an unknown shell is rejected', async () => {
+  expect(await galley(['completion', 'tcsh'], {}, folder)).toMatchObject({ code: 2 });
+});

@@ -1,0 +1,128 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describeClock } from '../../cli/checks/services.ts';
+import { galley } from '../helpers/galley.ts';
+import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
+import { startScriptedSmtp } from '../helpers/smtp-server.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
+
+const folder = emptiedFolder();
+const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
+
+let site: HttpSite;
+beforeAll(async () => {
+  // The site, the forge and the Admin API.
+  site = await startHttpSite((request, response) => {
+    const { authorization } = request.headers;
+    if (request.url === '/') response.end('<title>Home</title>');
+    else if (request.url === '/api/v3/user') response.writeHead(authorization === 'token good' ? 200 : 401).end();
+    else response.writeHead(authorization === 'Bearer galley_good' ? 404 : 401).end();
+  });
+});
+afterAll(() => site.close());
+
+async function configure(more: object = {}, ofSite: object = {}): Promise<void> {
+  const docs = {
+    domain: 'docs.example.com',
+    origin: site.origin,
+    export: { deployments: [{ valuesFile: 'values/docs.yaml' }] },
+    ...ofSite,
+  };
+  await writeFile(join(folder, 'galley.yaml'), JSON.stringify({ sites: { docs }, ...more }));
+}
+
+interface Reported {
+  ok: boolean;
+  checks: { check: string; status: string; message: string; fix: string | null }[];
+}
+
+async function doctor(
+  variables: Record<string, string> = {},
+): Promise<Reported & { code: number | null; stderr: string }> {
+  const home = join(folder, 'state');
+  const { code, stdout, stderr } = await galley(
+    ['doctor', '--json'],
+    { ...FREE_PORTS, GALLEY_HOME: home, ...variables },
+    folder,
+  );
+  const reported: Reported = JSON.parse(stdout);
+  return { code, stderr, ...reported };
+}
+
+function statusOf({ checks }: Reported, name: string): string | undefined {
+  return checks.find(({ check }) => check === name)?.status;
+}
+
+test('a correct configuration is in order, in lines of 80 columns', async () => {
+  await configure();
+  const found = await doctor();
+  expect(found).toMatchObject({ code: 0, ok: true, stderr: '' });
+  expect(new Set(found.checks.map(({ check }) => check))).toEqual(
+    new Set(['node', 'configuration', 'galley-home', 'disk', 'ports', 'temporal', 'site docs', 'clock']),
+  );
+  const { stdout } = await galley(['doctor'], { ...FREE_PORTS, GALLEY_HOME: folder }, folder);
+  expect(stdout).toMatch(/^ok {4}node: /);
+  expect(stdout).not.toContain('\u001b');
+  expect(stdout.split('\n').filter((line) => line.length > 80 && !line.includes(folder))).toEqual([]);
+});
+
+test('a mistake in galley.yaml is exit code 2, and everything else is checked all the same', async () => {
+  await configure({ opertors: [] });
+  const found = await doctor();
+  expect(found.code).toBe(2);
+  expect(found.checks).toContainEqual({
+    check: 'configuration',
+    status: 'fail',
+    message: 'opertors: unknown key: did you mean operators? (line 1)',
+    fix: expect.any(String),
+  });
+  expect(statusOf(found, 'disk')).toBe('ok');
+});
+
+test('servers that do not respond, wrong keys and secrets that others can read are found, with a fix each', async () => {
+  const smtp = { url: 'smtp://127.0.0.1:1', from: 'Galley <galley@example.com>' };
+  await configure({ smtp, forge: { kind: 'github', url: site.origin, token: 'bad' } });
+  await writeFile(join(folder, '.env'), 'ADMIN_API_KEY=galley_bad\n');
+  await chmod(join(folder, '.env'), 0o644);
+  await mkdir(join(folder, 'state'));
+  await writeFile(join(folder, 'state', 'operator-token'), 'x', { mode: 0o644 });
+  const found = await doctor({
+    ADMIN_API_URL: site.origin,
+    DATABASE_URL: 'postgres://127.0.0.1:1/galley',
+    OBJECT_STORE_URL: pathToFileURL(join(folder, '.env', 'objects')).href,
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+  });
+  expect(found).toMatchObject({ code: 1, ok: false });
+  const wrong = found.checks.filter(({ status }) => status !== 'ok');
+  expect(wrong.map(({ check, status }) => `${check} ${status}`)).toEqual([
+    'env-file warn',
+    'galley-home fail',
+    'temporal fail',
+    'admin-api fail',
+    'database fail',
+    'object-store fail',
+    'smtp fail',
+    'forge fail',
+  ]);
+  expect(wrong.every(({ fix }) => fix !== null)).toBe(true);
+});
+
+test('a mail server and a forge that accept Galley are in order', async () => {
+  const server = await startScriptedSmtp();
+  await configure({
+    smtp: { url: server.url, from: 'Galley <galley@example.com>' },
+    forge: { kind: 'github', url: site.origin, token: 'good' },
+  });
+  const found = await doctor();
+  await server.close();
+  expect({ smtp: statusOf(found, 'smtp'), forge: statusOf(found, 'forge') }).toEqual({ smtp: 'ok', forge: 'ok' });
+});
+
+test.each([
+  [1_000, 'ok', 'agrees with'],
+  [-20_000, 'warn', '20 s ahead of'],
+  [90_000, 'fail', '90 s behind'],
+])('a clock that differs by %i ms: %s', (offsetMs, status, message) => {
+  expect(describeClock('the database', offsetMs)).toMatchObject({ status, message: expect.stringContaining(message) });
+});

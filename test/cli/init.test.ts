@@ -1,0 +1,183 @@
+import { access, chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { sources } from '../../api/webhooks/registry.ts';
+import { checkAdminApi } from '../../cli/checks/admin-api.ts';
+import { checkSiteOrigin } from '../../cli/checks/site-origin.ts';
+import { checkTemporal } from '../../cli/checks/temporal.ts';
+import { checkValuesFile } from '../../cli/checks/values-file.ts';
+import { parseGalleyConfig } from '../../cli/config.ts';
+import { loadEnvFile, withVariables } from '../../cli/env-file.ts';
+import { newSecret, secretProblem, sourceNames } from '../../cli/init/answers.ts';
+import { withDefaults } from '../../cli/init/from-options.ts';
+import { renderConfig, variablesOf } from '../../cli/init/render-config.ts';
+import { galley } from '../helpers/galley.ts';
+import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
+
+const folder = emptiedFolder();
+const file = (name: string): string => join(folder, name);
+const read = async (name: string): Promise<string> => await readFile(file(name), 'utf8');
+
+let site: HttpSite;
+beforeAll(async () => {
+  site = await startHttpSite((request, response) => {
+    const { authorization } = request.headers;
+    if (request.url === '/') response.end('<title>Home</title>');
+    else response.writeHead(authorization === 'Bearer galley_good' ? 404 : 401).end();
+  });
+});
+afterAll(() => site.close());
+
+const init = async (...args: string[]) => await galley(['init', '--yes', ...args], {}, folder);
+
+describe('galley init without a terminal', () => {
+  test('writes a valid galley.yaml and a private .env, which other commands read, and keeps what is there', async () => {
+    await writeFile(file('.env'), '# mine\nOTHER=1\n');
+    const { code, stdout, stderr } = await init('--domain', 'docs.example.com', '--origin', site.origin);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('http://127.0.0.1:3000/webhooks/docs/contentful');
+    expect(stdout).toContain('npx galley up');
+    expect(stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
+    const variables = parseEnv(await read('.env'));
+    expect(variables).toEqual({ OTHER: '1', CONTENTFUL_SECRET: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(await read('.env')).toMatch(/^# mine\n/);
+    expect((await stat(file('.env'))).mode & 0o077).toBe(0);
+    const check = await galley(['config', 'check'], {}, folder);
+    expect(check).toMatchObject({ code: 0, stdout: expect.stringContaining('sites docs') });
+
+    const again = await init('--domain', 'other.example.com', '--origin', site.origin);
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('--overwrite') });
+    expect(await read('galley.yaml')).toContain('docs.example.com');
+    const replaced = await init('--domain', 'other.example.com', '--origin', site.origin, '--overwrite', '--json');
+    expect(JSON.parse(replaced.stdout)).toMatchObject({
+      written: [file('galley.yaml'), file('.env')],
+      secretVariable: 'CONTENTFUL_SECRET',
+    });
+    expect(parseEnv(await read('.env'))).toEqual(variables);
+  });
+
+  test('writes nothing if an answer fails its check, unless asked to', async () => {
+    const args = ['--domain', 'docs.example.com', '--admin-api-url', site.origin, '--admin-api-key', 'galley_bad'];
+    const { code, stdout } = await init(...args);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^fail {2}admin-api: .* rejects the key \(401\)$/m);
+    await expect(access(file('galley.yaml'))).rejects.toThrow();
+    expect((await init(...args, '--skip-checks')).code).toBe(0);
+    expect(parseEnv(await read('.env'))).toMatchObject({ ADMIN_API_URL: site.origin, ADMIN_API_KEY: 'galley_bad' });
+  });
+
+  test.each([
+    [[], /^galley: --domain: expected the domain/],
+    [['--domain', 'https://docs.example.com'], /--domain: expected a domain name/],
+    [['--domain', 'd.example.com', '--source', 'nonsense'], /--source: expected one of contentful,/],
+    [['--domain', 'd.example.com', '--source', 'standard', '--secret', '!'], /--secret: expected whsec_/],
+    [['--domain', 'd.example.com', '--admin-api-url', 'http://x'], /--admin-api-key: expected/],
+  ])('exits with 2 for %j', async (args, message) => {
+    const { code, stderr } = await init(...args);
+    expect(stderr).toMatch(message);
+    expect(code).toBe(2);
+  });
+
+  test('asks for --yes if there is no terminal', async () => {
+    const { code, stderr } = await galley(['init'], {}, folder);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('add --yes') });
+  });
+});
+
+test('the written configuration is valid for every source and any path', () => {
+  for (const source of sourceNames()) {
+    const valuesFile = `va: #"\${X}/${source}.yaml`;
+    const secret = newSecret(source);
+    expect(secretProblem(source, secret)).toBeUndefined();
+    const answers = withDefaults({ site: 'true', domain: '1.2', source, valuesFile, origin: 'http://127.0.0.1:1' });
+    const env = { ADMIN_API_URL: 'http://x', ADMIN_API_KEY: 'k', ...variablesOf(answers, secret) };
+    const { sites } = parseGalleyConfig({ text: renderConfig(answers), file: '/etc/galley.yaml', env });
+    expect(sites.true).toMatchObject({
+      domain: '1.2',
+      origin: 'http://127.0.0.1:1',
+      webhooks: { [source]: { secret } },
+      export: { deployments: [{ valuesFile: `/etc/${valuesFile}` }] },
+    });
+  }
+  expect([...sources.keys()].filter((name) => !sourceNames().includes(name))).toEqual(['hmac']);
+});
+
+describe('.env', () => {
+  test('is read beside galley.yaml, and the environment wins', async () => {
+    await mkdir(file('conf'));
+    await writeFile(file('conf/.env'), 'FIRST=file\nSECOND="of the # file"\nEMPTY=file\n');
+    const environment: NodeJS.ProcessEnv = { GALLEY_CONFIG: file('conf/galley.yaml'), FIRST: 'mine', EMPTY: '' };
+    loadEnvFile(environment);
+    expect(environment.SECOND).toBeUndefined();
+    await writeFile(file('conf/galley.yaml'), '');
+    loadEnvFile(environment);
+    expect(environment).toMatchObject({ FIRST: 'mine', SECOND: 'of the # file', EMPTY: '' });
+  });
+
+  test.each(['plain', 'with space', "it's", 'a "b" #c', '$HOME`x`', '=', 'a\\n', ' x '])(
+    'keeps the value %j',
+    (value) => {
+      expect(parseEnv(withVariables('# c\nexport NAME=old\nLAST=1', { NAME: value }))).toEqual({
+        NAME: value,
+        LAST: '1',
+      });
+    },
+  );
+
+  test('rejects a value that it can not hold', () => {
+    expect(() => withVariables('', { NAME: '\'"`' })).toThrow('NAME: expected one line');
+  });
+});
+
+describe('the checks of answers', () => {
+  test.each([
+    [200, {}, 'ok', 'responds 200'],
+    [301, { location: '/en/' }, 'ok', 'redirects to'],
+    [301, { location: 'https://www.example.com/' }, 'warn', 'www.example.com, which is not exported'],
+    [401, {}, 'fail', 'requires a login'],
+    [404, {}, 'fail', 'responds 404'],
+    [503, {}, 'warn', 'responds 503'],
+  ])('an origin that responds %i %j', async (status, headers, expected, message) => {
+    const origin = await startHttpSite((_, response) => response.writeHead(status, headers).end());
+    const found = await checkSiteOrigin('origin', { domain: 'docs.example.com', origin: origin.origin });
+    await origin.close();
+    expect(found).toMatchObject({ status: expected, message: expect.stringContaining(message) });
+  });
+
+  test('the Admin API: a valid key, a wrong one, a server that accepts any key, and none', async () => {
+    const check = async (url: string, key: string) => (await checkAdminApi({ url, key })).status;
+    expect(await check(site.origin, 'galley_good')).toBe('ok');
+    expect(await check(site.origin, 'galley_bad')).toBe('fail');
+    const other = await startHttpSite((_, response) => response.writeHead(404).end());
+    expect(await check(other.origin, 'any')).toBe('warn');
+    await other.close();
+    expect(await check(other.origin, 'any')).toBe('fail');
+  });
+
+  test('a values file that is no file, is invalid, or is below a file', async () => {
+    await writeFile(file('values.yaml'), 'staticExport: {enabled: perhaps}\n');
+    const check = async (name: string) => await checkValuesFile('values file', file(name));
+    expect(await check('values.yaml')).toMatchObject({ status: 'fail', message: expect.stringContaining('enabled') });
+    expect(await check('values.yaml/x.yaml')).toMatchObject({
+      status: 'fail',
+      message: expect.stringContaining('ENOTDIR'),
+    });
+    expect(await check('.')).toMatchObject({ status: 'fail', message: expect.stringContaining('EISDIR') });
+    expect(await check('new/folder/values.yaml')).toMatchObject({ status: 'ok' });
+    await writeFile(file('values.yaml'), '');
+    expect(await check('values.yaml')).toMatchObject({ status: 'ok' });
+    await chmod(file('values.yaml'), 0o444);
+    // Root may write anything.
+    expect((await check('values.yaml')).status).toBe(process.getuid?.() === 0 ? 'ok' : 'fail');
+  });
+
+  test('Temporal that does not respond', async () => {
+    const settings = { variables: { TEMPORAL_ADDRESS: '127.0.0.1:1' }, encryptionKeys: [] };
+    const [finding] = await checkTemporal({ settings });
+    expect(finding).toMatchObject({
+      status: 'fail',
+      message: '127.0.0.1:1 does not respond (connect ECONNREFUSED 127.0.0.1:1)',
+    });
+  });
+});

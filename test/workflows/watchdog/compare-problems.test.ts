@@ -1,0 +1,73 @@
+import { problemOfLink } from '../../../activities/watchdog/find-problems.ts';
+import type { OpenProblem, Problem } from '../../../contract/watchdog.ts';
+import { compareProblems } from '../../../workflows/watchdog/compare-problems.ts';
+
+const MINUTE_MS = 60_000;
+
+function problem(kind: Problem['kind'], site = 'docs'): Problem {
+  return { kind, site, workflowId: `export:${site}`, detail: 'broken' };
+}
+
+/** Plays checks, one a minute; returns what each reports. */
+function play(checks: Problem[][], { canReport = true } = {}): { opened: string[]; solved: string[] }[] {
+  let open: OpenProblem[] = [];
+  return checks.map((found, minute) => {
+    const compared = compareProblems(open, found, { nowMs: minute * MINUTE_MS, canReport });
+    open = compared.open;
+    return { opened: compared.opened.map(({ site }) => site), solved: compared.solved.map(({ site }) => site) };
+  });
+}
+
+describe('the watchdog', () => {
+  it('reports a problem once, its end once, and the next one again', () => {
+    const broken = [problem('failing-tasks')];
+    const others = [problem('failing-tasks', 'blog'), ...broken];
+    expect(play([broken, broken, others, others, [], [], broken])).toEqual([
+      { opened: ['docs'], solved: [] },
+      { opened: [], solved: [] },
+      { opened: ['blog'], solved: [] },
+      { opened: [], solved: [] },
+      { opened: [], solved: ['blog', 'docs'] },
+      { opened: [], solved: [] },
+      { opened: ['docs'], solved: [] },
+    ]);
+  });
+
+  it('reports a site that is not configured after 10 minutes, and nothing if it is configured by then', () => {
+    const missing = [problem('unconfigured')];
+    const lasting = play(Array.from({ length: 12 }, () => missing));
+    expect(lasting.flatMap(({ opened }, minute) => (opened.length > 0 ? [minute] : []))).toEqual([10]);
+    const short = play([...Array.from({ length: 10 }, () => missing), []]);
+    expect(short.flatMap(({ opened, solved }) => [...opened, ...solved])).toEqual([]);
+  });
+
+  it('reports what it found while nobody could be notified, as soon as somebody can', () => {
+    const found = [problem('link-expires')];
+    const { open, opened } = compareProblems([], found, { nowMs: 0, canReport: false });
+    expect(opened).toEqual([]);
+    expect(compareProblems(open, found, { nowMs: MINUTE_MS, canReport: true }).opened).toEqual([
+      { ...found[0], sinceMs: 0, reported: false },
+    ]);
+  });
+});
+
+describe('a link', () => {
+  const HOUR_MS = 3_600_000;
+  const listed = { site: 'docs', phase: 'live', servedPublishAtMs: null, waitingSinceMs: null } as const;
+  const problemsAt = (hour: number, refreshDueAtMs: number | null): (string | undefined)[] =>
+    problemOfLink({ ...listed, linkExpiresAtMs: 24 * HOUR_MS, refreshDueAtMs }, hour * HOUR_MS).map(
+      ({ detail }) => detail,
+    );
+
+  it('is a problem once half of the time between its refresh and its end is over', () => {
+    expect(problemsAt(21.9, 20 * HOUR_MS)).toEqual([]);
+    expect(problemsAt(22, 20 * HOUR_MS)).toEqual([
+      'its link was not refreshed and expires at 1970-01-02T00:00:00.000Z',
+    ]);
+    expect(problemsAt(24, 20 * HOUR_MS)).toEqual(['its link expired at 1970-01-02T00:00:00.000Z']);
+  });
+
+  it('is a problem half an hour before its end if the time of its refresh is unknown', () => {
+    expect([23.4, 23.5].map((hour) => problemsAt(hour, null).length)).toEqual([0, 1]);
+  });
+});

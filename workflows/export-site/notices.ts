@@ -1,0 +1,66 @@
+import { condition, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../../activities/create-activities.ts';
+import type { SiteMailInput } from '../../activities/reviewers/mail-input.ts';
+import type { MailRecord } from '../../contract/agent-state.ts';
+import { uniqueAddresses } from '../mails/mail-record.ts';
+import { MAX_OPERATORS, mailEach } from '../mails/notify-operators.ts';
+import { mailTimeouts } from '../retry/activity-timeouts.ts';
+import type { SiteRun } from './state.ts';
+
+const { sendSiteMail } = proxyActivities<Activities>(mailTimeouts);
+
+type Notice = {
+  mails: MailRecord[];
+  mail: Pick<SiteMailInput, 'event' | 'since' | 'error' | 'heldVersion'>;
+};
+
+/** Mails that don't wait for a failure to last: each goes once to each operator, as soon as there is a reason. */
+export async function mailNotices(run: SiteRun): Promise<void> {
+  const unsent = (): { notice: Notice; to: string[] }[] =>
+    noticesOf(run)
+      .map((notice) => ({ notice, to: withoutMail(run, notice) }))
+      .filter(({ to }) => to.length > 0);
+  for (;;) {
+    await condition(() => unsent().length > 0);
+    for (const { notice, to } of unsent()) await send(run, notice, to);
+  }
+}
+
+function noticesOf({ state: { review, notServed } }: SiteRun): Notice[] {
+  const notices: Notice[] = [];
+  if (review !== null) {
+    const { at, reasons, version, jobId, mails } = review;
+    const error = { message: reasons.join('\n'), status: null };
+    notices.push({ mails, mail: { event: 'site-review', since: at, error, heldVersion: version ?? jobId } });
+  }
+  // After the rollback, if there is one, so that the mail can name its version.
+  if (notServed?.tried) {
+    const { at, message, rolledBackTo, version, jobId, mails } = notServed;
+    const rolledBack = rolledBackTo === null ? '' : `\nRolled back to ${rolledBackTo}.`;
+    const error = { message: `${message}${rolledBack}`, status: null };
+    notices.push({ mails, mail: { event: 'site-not-served', since: at, error, heldVersion: version ?? jobId } });
+  }
+  return notices;
+}
+
+function withoutMail({ settings }: SiteRun, { mails }: Notice): string[] {
+  const mailed = new Set(mails.map(({ to }) => to));
+  const addresses = uniqueAddresses(settings.operators ?? []).slice(0, MAX_OPERATORS);
+  return addresses.filter((to) => !mailed.has(to));
+}
+
+async function send(run: SiteRun, { mail, mails }: Notice, addresses: readonly string[]): Promise<void> {
+  const { site, state, settings } = run;
+  const input = {
+    ...mail,
+    site,
+    domain: settings.domain,
+    workflowId: workflowInfo().workflowId,
+    version: state.live?.version ?? null,
+    linkExpiresAt: null,
+    pageUrl: settings.pageUrl ?? null,
+  };
+  await mailEach(mails, mail.event, addresses, (to, summary) =>
+    sendSiteMail.executeWithOptions({ summary }, [{ ...input, to }]),
+  );
+}

@@ -1,0 +1,63 @@
+import { ActivityCancellationType, ApplicationFailure, patched, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../../activities/create-activities.ts';
+import { readFailure } from '../failures/read-failure.ts';
+import { activityTimeouts } from '../retry/activity-timeouts.ts';
+import { createBundle, deploy } from './deploy.ts';
+import type { Exporting, SiteRun } from './state.ts';
+import { deployReviewed, endReview, undoDeploy } from './transitions.ts';
+
+const { judgeExport } = proxyActivities<Activities>({
+  ...activityTimeouts,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/** A person waits for the result. Two minutes are enough for a restart of the service. */
+const LINK_TIMEOUT = '2m';
+
+/**
+ * Why the finished export must wait for a person; empty if it may be deployed. The first export of a site has nothing to
+ * be compared with.
+ */
+export async function reasonsToHold(
+  run: SiteRun,
+  { jobId }: Exporting,
+  options: { scheduleToCloseTimeout: number },
+): Promise<string[]> {
+  const { guards, domain } = run.settings;
+  const { live } = run.state;
+  if (guards === undefined || live === null || jobId === null || live.jobId === jobId) return [];
+  if (!patched('guards-2026-11')) return [];
+  const summary = `compare ${jobId} with ${live.version ?? live.jobId}, which is served`.slice(0, 200);
+  const input = { jobId, domain, servedJobId: live.jobId, guards };
+  const { reasons } = await judgeExport.executeWithOptions({ ...options, summary }, [input]);
+  return reasons;
+}
+
+/** Deploys the held export. Throws if there is no link to it, or if a newer export came first; then nothing changed. */
+export async function approveReview(run: SiteRun): Promise<void> {
+  const { state } = run;
+  const { review, live, newest } = state;
+  if (review === null) throw approveFailed('no export waits for a review');
+  const { jobId } = review;
+  const options = { scheduleToCloseTimeout: LINK_TIMEOUT, summary: `link of the approved ${jobId}` } as const;
+  const link = await createBundle.executeWithOptions(options, [{ jobId }]).catch((error: unknown) => {
+    throw approveFailed(`${jobId} can't be deployed: ${readFailure(error).message}`);
+  });
+  if (state.review !== review) throw approveFailed(`${jobId} no longer waits for a review`);
+  deployReviewed(state, review, link);
+  run.refreshScope?.cancel();
+  const version = link.version ?? review.version;
+  const newerAt = await deploy(run, { jobId, version, bundleUrl: link.bundleUrl, reason: 'approved' });
+  if (newerAt === null || state.live?.jobId !== jobId) return;
+  undoDeploy(state, { live, newest }, jobId);
+  throw approveFailed(`${jobId} is older than what ${newerAt} got already`);
+}
+
+/** Drops the held export: the last good version stays until the next publish. */
+export function rejectReview({ state }: SiteRun): void {
+  endReview(state, 'rejected');
+}
+
+function approveFailed(why: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(why, 'ApproveFailed');
+}
