@@ -99,6 +99,7 @@ const OPERATOR = [
   'GET /admin/projects',
   'POST /admin/projects',
   'PATCH /admin/projects',
+  'DELETE /admin/projects/:id',
 ];
 
 /** Open to all: what they show needs no right, or their link or answer is the right. */
