@@ -6,6 +6,7 @@ import { ConfigurationError } from '../contract/configuration-error.ts';
 import { positiveDurationMs } from '../contract/duration.ts';
 import type { WorkerVersion } from '../contract/worker-version.ts';
 import type { ExportLimits } from '../exporter/limits.ts';
+import type { OpenIdSettings } from '../platform/dashboard/auth.ts';
 import { type AgentSettings, agentVariables, readAgentSettings } from './settings/agent.ts';
 import { type BrowserSettings, browserVariables, readBrowserSettings } from './settings/browser.ts';
 import { exportVariables, readExportLimits } from './settings/export.ts';
@@ -71,6 +72,9 @@ const schema = z.object({
   ...browserVariables,
   ...exportVariables,
   ...servingVariables,
+  OIDC_ISSUER: httpUrl.optional(),
+  OIDC_CLIENT_ID: z.string().min(1).optional(),
+  OIDC_CLIENT_SECRET: z.string().min(1).optional(),
   // Other characters can't be sent in a header, so the token would be unusable.
   OPERATOR_TOKEN: z
     .string()
@@ -122,6 +126,8 @@ export interface Settings {
   /** Undefined: agent jobs can only work on `file://` repositories. */
   forge: ForgeSettings | undefined;
   operatorToken: string | undefined;
+  /** Single sign-on for the platform's dashboard. */
+  openId: OpenIdSettings | undefined;
   adminApiUrl: string | undefined;
   adminApiKey: string | undefined;
   /** Absolute. */
@@ -158,7 +164,8 @@ export function readSettings(variables: Variables = process.env): Settings {
   const agent = readAgentSettings(env);
   const forge = readForgeSettings(env);
   const version = readWorkerVersion(env);
-  const problems = [...agent.problems, ...forge.problems, ...version.problems];
+  const openId = readOpenId(env);
+  const problems = [...agent.problems, ...forge.problems, ...version.problems, ...openId.problems];
   if (problems.length > 0) throw new ConfigurationError(problems);
   return {
     host: env.HOST,
@@ -183,6 +190,7 @@ export function readSettings(variables: Variables = process.env): Settings {
     serving: readServingSettings(env),
     forge: forge.settings,
     operatorToken: env.OPERATOR_TOKEN,
+    openId: openId.settings,
     adminApiUrl: env.ADMIN_API_URL,
     adminApiKey: env.ADMIN_API_KEY,
     home: resolve(env.GALLEY_HOME),
@@ -206,6 +214,20 @@ function readWorkerVersion({ WORKER_DEPLOYMENT: deploymentName, WORKER_BUILD_ID:
   const alone = deploymentName !== undefined || buildId !== undefined;
   const problems = alone ? [`${missing}: expected too, because Worker Versioning needs both`] : [];
   return { version: undefined, problems };
+}
+
+type OpenIdVariables = { [Name in 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET']?: string | undefined };
+
+function readOpenId(env: OpenIdVariables): { settings: OpenIdSettings | undefined; problems: string[] } {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = env;
+  if (issuer !== undefined && clientId !== undefined && clientSecret !== undefined) {
+    return { settings: { issuer, clientId, clientSecret }, problems: [] };
+  }
+  const named = { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret };
+  const missing = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  const isPartial = missing.length < Object.keys(named).length;
+  const problems = isPartial ? [`${missing.join(', ')}: expected too, because single sign-on needs all three`] : [];
+  return { settings: undefined, problems };
 }
 
 /** So that paths can be appended. */

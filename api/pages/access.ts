@@ -1,7 +1,8 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
-import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { HttpError } from '../../contract/http-error.ts';
 import { CSRF_FIELD } from '../../ui/components/form.tsx';
+import { fieldOf, isSameOrigin } from '../../ui/request.ts';
 import { equalInConstantTime } from '../webhooks/signature.ts';
 import type { Session, Sessions } from './session.ts';
 
@@ -9,22 +10,6 @@ import type { Session, Sessions } from './session.ts';
 export const SIGN_IN = '/ui/sign-in';
 
 const COOKIE = 'galley_session';
-
-/** Forms have a few short fields. */
-export const readForm: RequestHandler = express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 20 });
-
-/** A field of the form that `readForm` read; empty if there is none. */
-export function fieldOf(request: Request, name: string): string {
-  const body: unknown = request.body;
-  const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
-  return typeof value === 'string' ? value : '';
-}
-
-/** A parameter of the query; empty if there is none or several. */
-export function queryOf(request: Request, name: string): string {
-  const value = request.query[name];
-  return typeof value === 'string' ? value : '';
-}
 
 /** Sets the cookie of a session; undefined removes it. */
 export function setSession(request: Request, response: Response, value: string | undefined): void {
@@ -76,24 +61,11 @@ export function requireSession(sessions: Sessions | undefined): RequestHandler {
   };
 }
 
-/**
- * Rejects forms that another site's page sends: browsers say where a request comes from, by `Sec-Fetch-Site` or, without
- * HTTPS, by `Origin`.
- */
+/** Rejects forms that another site's page sends. */
 export const sameOriginOnly: RequestHandler = (request, _response, next) => {
-  const site = request.get('sec-fetch-site');
-  const isForeign = site === undefined ? !hasOwnOrigin(request) : site !== 'same-origin';
-  if (isForeign) throw new HttpError(403, 'the form was sent by a page of another site');
+  if (!isSameOrigin(request)) throw new HttpError(403, 'the form was sent by a page of another site');
   next();
 };
-
-function hasOwnOrigin(request: Request): boolean {
-  const origin = request.get('origin');
-  // No browser leaves it out of a form's POST.
-  if (origin === undefined) return true;
-  const hosts = [request.get('host'), request.get('x-forwarded-host')];
-  return URL.canParse(origin) && hosts.includes(new URL(origin).host);
-}
 
 /** Rejects a form without the session's CSRF token. Needs `requireSession` and `readForm` before it. */
 export const requireCsrf: RequestHandler = (request, _response, next) => {

@@ -1,10 +1,11 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { HttpError } from '../../contract/http-error.ts';
 import { Confirm } from '../../ui/components/confirm.tsx';
+import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
 import { sendPage } from '../../ui/send-page.ts';
 import { onlyMethods } from '../http-edge.ts';
 import type { SteerAction } from '../site-actions.ts';
-import { fieldOf, queryOf, readForm, requireCsrf, sameOriginOnly, signedOf } from './access.ts';
+import { requireCsrf, sameOriginOnly, signedOf } from './access.ts';
 import { createAgentReader, siteOfChange } from './agent-reader.ts';
 import { type Done, withMessage } from './done-messages.ts';
 import { changePath, Layout, sitePath } from './layout.tsx';

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { MessageKind } from '../../ui/components/message.tsx';
-import { queryOf } from './access.ts';
+import { queryOf } from '../../ui/request.ts';
 
 /** What a page says after an action led back to it. Codes, so that a link can't put words into the page. */
 const MESSAGES = {

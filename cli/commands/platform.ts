@@ -9,7 +9,7 @@ export function platformCommand(): Command {
     .addHelpText(
       'after',
       '\nListens on HOST (127.0.0.1) and PLATFORM_PORT (3100); needs DATABASE_URL. Waits for the database and for Temporal,\n' +
-        'and responds 503 only while the database is unavailable. OPERATOR_TOKEN opens its admin routes.',
+        'and responds 503 only while the database is unavailable. OPERATOR_TOKEN opens its admin routes and the\ndashboard. Without members, it prints a link for the first administrator.',
     )
     .action(async () => {
       const { settings, logger } = createContext();
@@ -23,6 +23,10 @@ export function platformCommand(): Command {
         const store = await openPlatformStore({ settings, home: openHome(settings.home), logger, lifetime });
         const { operatorToken } = settings;
         const service = await startPlatformApi({ settings, store, temporal, operatorToken, logger, lifetime });
+        // After the line `ready`, because the database may come later.
+        void service.setupUrl.then((url) => {
+          if (url !== undefined) process.stdout.write(`first administrator, once within 24 hours: ${url}\n`);
+        });
         return `platform ${service.url}`;
       });
     });

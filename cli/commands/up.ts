@@ -23,9 +23,9 @@ DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a gall
         const metrics = await startWorkerMetrics(settings, lifetime);
         installTemporalRuntime(logger, metrics?.sdkAddress);
         await startTracing(settings, 'up', lifetime);
-        const { addresses, config, signInUrl } = await startEverything({ settings, logger, lifetime });
+        const { addresses, config, signInUrl, setupUrl } = await startEverything({ settings, logger, lifetime });
         const { describeReady } = await import('../up/describe-ready.ts');
-        return describeReady({ addresses, config, signInUrl, settings, metricsUrl: metrics?.url });
+        return describeReady({ addresses, config, signInUrl, setupUrl, settings, metricsUrl: metrics?.url });
       });
     });
 }

@@ -4,6 +4,7 @@ import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { agentTaskQueue, TASK_QUEUES } from '../../contract/names.ts';
 import { createAgentWorkflows } from '../../platform/agent-workflows.ts';
 import { createPlatformApi } from '../../platform/api/create-platform-api.ts';
+import { createSetupUrl } from '../../platform/dashboard/first-administrator.ts';
 import { createExportWorkflows } from '../../platform/export-workflows.ts';
 import { createForgeTasks, type ForgeTasks } from '../../platform/forge/background-tasks.ts';
 import { createReconciler } from '../../platform/reconciler.ts';
@@ -28,6 +29,8 @@ interface Context {
 export interface PlatformService extends HttpService {
   /** Resolves when the database is available and migrated. */
   migrated: Promise<void>;
+  /** Resolves with the first administrator's link; undefined if there are members, or no dashboard. */
+  setupUrl: Promise<string | undefined>;
 }
 
 /** Serves the Admin API until the lifetime ends. Responds 503 while its database is unavailable. */
@@ -51,6 +54,8 @@ export async function startPlatformApi(context: Context): Promise<PlatformServic
       bundleLinkTtlMs: settings.bundleLinkTtlMs,
       ...(operatorToken === undefined ? {} : { operatorToken }),
       onForgeEvent: forge.wake,
+      openId: settings.openId,
+      stopped: lifetime.signal,
       metrics: queueMetrics(temporal),
       logger,
     }),
@@ -68,7 +73,8 @@ export async function startPlatformApi(context: Context): Promise<PlatformServic
     },
     (error: Error) => lifetime.fail(error),
   );
-  return { ...service, migrated };
+  const setupUrl = operatorToken === undefined ? undefined : migrated.then(() => createSetupUrl(store.db, publicUrl()));
+  return { ...service, migrated, setupUrl: setupUrl?.catch(() => undefined) ?? Promise.resolve(undefined) };
 }
 
 /** A registry with the platform's task queues. */

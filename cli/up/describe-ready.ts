@@ -3,13 +3,13 @@ import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Settings } from '../environment.ts';
 import type { Everything } from './start-everything.ts';
 
-type Ready = Pick<Everything, 'addresses' | 'config' | 'signInUrl'> & {
+type Ready = Pick<Everything, 'addresses' | 'config' | 'signInUrl' | 'setupUrl'> & {
   settings: Pick<Settings, 'apiPublicUrl'>;
   metricsUrl: string | undefined;
 };
 
 /** The text after `ready`: all URLs in one line for programs, then each with what it is for. */
-export function describeReady({ addresses, config, signInUrl, settings, metricsUrl }: Ready): string {
+export function describeReady({ addresses, config, signInUrl, setupUrl, settings, metricsUrl }: Ready): string {
   const { platform, api, deployments, temporal, temporalUi } = addresses;
   const line = [
     platform === null ? `admin-api ${config.adminApi.url}` : `platform ${platform}`,
@@ -29,7 +29,9 @@ export function describeReady({ addresses, config, signInUrl, settings, metricsU
     ['  to sign in, once within 15 minutes; later: galley open', [signInUrl]],
     ['Webhook: enter this URL in your CMS', webhooks],
     ['Your site: what is deployed, after the first export', deployments.map((each) => servedLine(each, config))],
-    ['Admin API: its documentation', platform === null ? [] : [`${platform}/`]],
+    ['Dashboard of the platform: projects, exports, keys, members', platform === null ? [] : [`${platform}/`]],
+    ['  for its first administrator, once within 24 hours', setupUrl === undefined ? [] : [setupUrl]],
+    ['Admin API: its documentation', platform === null ? [] : [`${platform}/docs/`]],
     ['Temporal: every workflow and its history', temporalUi === null ? [] : [`${temporalUi}/`]],
   ];
   const shown = blocks.filter(([, lines]) => lines.length > 0);

@@ -33,6 +33,8 @@ export interface Everything {
   config: GalleyConfig;
   /** Signs in to the sites page once, within 15 minutes. */
   signInUrl: string;
+  /** The first administrator's link to the platform's dashboard; undefined if there are members. */
+  setupUrl: string | undefined;
 }
 
 /**
@@ -88,7 +90,8 @@ export async function startEverything({ settings, logger, lifetime }: Context): 
   await home.announce(addresses);
   lifetime.onStop('announcement', () => home.announce(null));
   const signInUrl = `${api.url}/ui/sign-in?link=${signInLinks.create()}`;
-  return { addresses, temporal, admin: platform?.admin, operatorToken, config, signInUrl };
+  const setupUrl = platform?.setupUrl;
+  return { addresses, temporal, admin: platform?.admin, operatorToken, config, signInUrl, setupUrl };
 }
 
 /** Stored even if it was configured, so that commands beside this `up` don't find one of an earlier start. */

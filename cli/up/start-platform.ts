@@ -13,6 +13,8 @@ interface RunningPlatform {
   /** The first organization's access to its Admin API. */
   key: string;
   admin: Admin;
+  /** The first administrator's link to the dashboard; undefined if there are members. */
+  setupUrl: string | undefined;
 }
 
 interface Needs extends Pick<ChosenTemporal, 'temporal' | 'searchAttributes'> {
@@ -36,5 +38,5 @@ export async function startPlatform(
   await startPlatformWorker({ settings, home, publicUrl, store, temporal, searchAttributes, logger, lifetime });
   const admin = adminOnDatabase(store.db);
   const key = await ensureAdminKey({ admin, url: service.url, home });
-  return { url: service.url, key, admin };
+  return { url: service.url, key, admin, setupUrl: await service.setupUrl };
 }

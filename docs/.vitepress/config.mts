@@ -71,6 +71,7 @@ export default defineConfig({
           { text: 'Traces', link: '/operate/traces' },
           { text: 'Queries', link: '/operate/queries' },
           { text: 'The sites page', link: '/operate/sites-page' },
+          { text: "The platform's dashboard", link: '/operate/dashboard' },
           { text: 'States of a site', link: '/operate/states' },
           { text: 'When something fails', link: '/operate/failures' },
           { text: 'Backup and upgrades', link: '/operate/backup-and-upgrades' },

@@ -1,16 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { HttpError } from '../../contract/http-error.ts';
-import { insertApiKey, listApiKeys, revokeApiKey } from '../store/api-keys.ts';
+import { type Caller, findOrganizationKey, insertApiKey, listApiKeys, revokeApiKey } from '../store/api-keys.ts';
+import { recordAction } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
 import { ensureOrganization } from '../store/organizations.ts';
+import { hashApiKey, makeApiKey, shownPart } from './api-key-text.ts';
 import { plan } from './organizations.ts';
 import { label } from './text.ts';
-
-export const API_KEY_PREFIX = 'galley_';
-
-/** As much of a key as is kept and shown, so that people can tell which one it is. */
-const SHOWN_CHARACTERS = API_KEY_PREFIX.length + 6;
 
 /** The database can't even look for some texts, such as one with a NUL. */
 const KEY_ID = /^key_[\w-]{1,60}$/;
@@ -36,18 +33,13 @@ export const keyListing = z.object({
 });
 export type KeyListing = z.infer<typeof keyListing>;
 
-/** How a key is found again: a key has 256 random bits, so a plain hash gives nothing away. */
-export function hashApiKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
-}
-
 /**
  * Creates a key, and its organization if there is none (plan `enterprise` by default). The key is in this answer and
  * nowhere else. Throws an `HttpError` 400 if the organization exists with another plan: a key must not change the plan
  * of everyone else's.
  */
 export async function createKey(db: Database, request: CreateKeyRequest): Promise<CreatedKey> {
-  const key = API_KEY_PREFIX + randomBytes(32).toString('base64url');
+  const key = makeApiKey();
   return db.transaction(async (tx) => {
     const organization = await ensureOrganization(tx, {
       name: request.organization,
@@ -61,7 +53,7 @@ export async function createKey(db: Database, request: CreateKeyRequest): Promis
     const { id } = await insertApiKey(tx, {
       organizationId: organization.id,
       name: request.name ?? null,
-      prefix: key.slice(0, SHOWN_CHARACTERS),
+      prefix: shownPart(key),
       sha256: hashApiKey(key),
     });
     return { id, key, organization: organization.name };
@@ -88,4 +80,76 @@ export async function revokeKey(db: Database, id: string): Promise<{ id: string;
     throw new HttpError(404, `There is no key ${id.slice(0, 60)}: galley keys list shows their ids`);
   }
   return { id: revoked.id, revokedAt: revoked.revokedAt.toISOString() };
+}
+
+/** An IP address, or a range such as `10.0.0.0/8`. */
+const addressRange = z
+  .string()
+  .refine((text) => parseRange(text) !== undefined, 'expected addresses or ranges such as 203.0.113.7 or 10.0.0.0/8');
+
+export const createOwnKeyRequest = z.strictObject({
+  name: label,
+  /** Days until the key expires; undefined: never. */
+  days: z.int().min(1).max(3_650).optional(),
+  /** Undefined: any address may use it. */
+  addresses: z.array(addressRange).min(1).max(50).optional(),
+});
+export type CreateOwnKeyRequest = z.infer<typeof createOwnKeyRequest>;
+
+const DAY_MS = 86_400_000;
+
+/** Creates a key of the caller's organization. The key is in this answer and nowhere else. */
+export async function createOwnKey(
+  db: Database,
+  caller: Caller,
+  { name, days, addresses }: CreateOwnKeyRequest,
+): Promise<{ id: string; key: string }> {
+  const key = makeApiKey();
+  return db.transaction(async (tx) => {
+    const { id } = await insertApiKey(tx, {
+      organizationId: caller.organizationId,
+      name,
+      prefix: shownPart(key),
+      sha256: hashApiKey(key),
+      createdBy: caller.actor.name,
+      expiresAt: days === undefined ? null : new Date(Date.now() + days * DAY_MS),
+      allowedAddresses: addresses ?? null,
+    });
+    await recordAction(tx, { ...caller, action: 'key.create', target: id, detail: name });
+    return { id, key };
+  });
+}
+
+/** Revokes a key of the caller's organization. Throws an `HttpError` 404 if it has none of that id. */
+export async function revokeOwnKey(db: Database, caller: Caller, id: string): Promise<void> {
+  const { organizationId } = caller;
+  const key = KEY_ID.test(id) ? await findOrganizationKey(db, { organizationId, id }) : undefined;
+  if (key === undefined) throw new HttpError(404, 'There is no such key');
+  if (key.revokedAt !== null) return;
+  await db.transaction(async (tx) => {
+    await revokeApiKey(tx, id);
+    await recordAction(tx, { ...caller, action: 'key.revoke', target: id, detail: key.name ?? key.prefix });
+  });
+}
+
+type Range = { address: string; bits: number; family: 'ipv4' | 'ipv6' };
+
+function parseRange(text: string): Range | undefined {
+  const [, address = '', prefix] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
+  const version = isIP(address);
+  const longest = version === 4 ? 32 : 128;
+  const bits = prefix === undefined ? longest : Number(prefix);
+  if (version === 0 || bits > longest) return undefined;
+  return { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' };
+}
+
+/** Whether an address is in one of the ranges. IPv4 addresses in IPv6 notation count as IPv4. */
+export function isAllowedAddress(ranges: readonly string[], address: string): boolean {
+  const list = new BlockList();
+  for (const range of ranges.map(parseRange)) {
+    if (range !== undefined) list.addSubnet(range.address, range.bits, range.family);
+  }
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  const version = isIP(plain);
+  return version !== 0 && list.check(plain, version === 4 ? 'ipv4' : 'ipv6');
 }

@@ -31,7 +31,8 @@ function isPrintable(text: string | null): boolean {
   return text === null || /^\P{C}*$/u.test(text);
 }
 
-const settingsChange = z.strictObject({
+/** Changes of the settings; what is not named stays. */
+export const settingsChange = z.strictObject({
   external: projectSettings.shape.external.unwrap().optional(),
   scripts: projectSettings.shape.scripts.unwrap().optional(),
   sourceMaps: projectSettings.shape.sourceMaps.unwrap().optional(),

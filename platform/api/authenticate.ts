@@ -1,7 +1,8 @@
 import type { Request } from 'express';
 import { HttpError } from '../../contract/http-error.ts';
-import { API_KEY_PREFIX, hashApiKey } from '../admin/api-keys.ts';
-import { type Caller, findCaller } from '../store/api-keys.ts';
+import { hashApiKey, isApiKeyText } from '../admin/api-key-text.ts';
+import { isAllowedAddress } from '../admin/api-keys.ts';
+import { type Caller, findCaller, noteKeyUse } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' } as const;
@@ -11,17 +12,31 @@ export function readBearerToken(request: Request): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
 }
 
-/** The caller of a request. Throws an `HttpError` 401 for a missing, malformed, unknown or revoked key. */
+/** How often a key's last use is stored. */
+const NOTE_USE_AFTER_MS = 60_000;
+
+/**
+ * The caller of a request. Throws an `HttpError` 401 for a missing, malformed, unknown, revoked or expired key, and for
+ * one that this address may not use.
+ */
 export async function authenticate(db: Database, request: Request): Promise<Caller> {
   const key = readBearerToken(request);
   if (key === undefined) {
     throw new HttpError(401, 'An admin API key is required: send Authorization: Bearer <key>', CHALLENGE);
   }
-  const caller = key.startsWith(API_KEY_PREFIX) ? await findCaller(db, hashApiKey(key)) : undefined;
-  if (caller === undefined) {
-    throw new HttpError(401, 'The admin API key is unknown or was revoked', {
-      'WWW-Authenticate': 'Bearer error="invalid_token"',
-    });
+  const at = new Date();
+  const found = isApiKeyText(key) ? await findCaller(db, { sha256: hashApiKey(key), at }) : undefined;
+  if (found === undefined) throw invalid('The admin API key is unknown, has expired or was revoked');
+  const { lastUsedAt, allowedAddresses, ...caller } = found;
+  if (allowedAddresses !== null && !isAllowedAddress(allowedAddresses, request.ip ?? '')) {
+    throw invalid('The admin API key is not valid from this address');
+  }
+  if (lastUsedAt === null || at.getTime() - lastUsedAt.getTime() >= NOTE_USE_AFTER_MS) {
+    await noteKeyUse(db, { id: caller.actor.id, at });
   }
   return caller;
+}
+
+function invalid(message: string): HttpError {
+  return new HttpError(401, message, { 'WWW-Authenticate': 'Bearer error="invalid_token"' });
 }

@@ -1,5 +1,7 @@
 import express, { type Express } from 'express';
 import { formatDurationMs } from '../../contract/duration.ts';
+import { memberAccess } from '../dashboard/forge-access.ts';
+import { addDashboard, createDashboardContext } from '../dashboard/routes.tsx';
 import { addAdminRoutes } from './admin/routes.ts';
 import { addAgentRoutes } from './agent/routes.ts';
 import { errorHandler, notFound } from './error-handler.ts';
@@ -36,16 +38,20 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   addHealthRoutes(app, context.db);
   addAgentRoutes(app, context);
   addStaticExportRoutes(app, context);
-  addOpenApiRoutes(app, context);
   addObjectLinkRoutes(app, context.objects);
-  addForgeRoutes(app, context);
-  if (deps.operatorToken) addAdminRoutes(app, { db: context.db, operatorToken: deps.operatorToken });
+  const { operatorToken, openId, stopped } = deps;
+  const dashboard = operatorToken ? createDashboardContext({ context, operatorToken, openId, stopped }) : undefined;
+  addForgeRoutes(app, dashboard === undefined ? context : { ...context, ...memberAccess(dashboard) });
+  if (operatorToken) addAdminRoutes(app, { db: context.db, operatorToken });
+  // Before the documentation, to which `/` leads without a dashboard.
+  if (dashboard) addDashboard(app, dashboard);
+  addOpenApiRoutes(app, context);
   app.use(notFound);
   app.use(errorHandler(deps.logger));
   return app;
 }
 
-function contextOf({ now = Date.now, ...deps }: PlatformApiDeps): ApiContext {
+function contextOf({ now = Date.now, openId: _openId, stopped: _stopped, ...deps }: PlatformApiDeps): ApiContext {
   const { publicUrl } = deps;
   return {
     ...deps,

@@ -20,7 +20,8 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
   };
 }
 
-function asHttpError(error: unknown): HttpError {
+/** The response to an error: client faults keep their status, anything unexpected is 500 without details. */
+export function asHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (isUndecodable(error)) return unknownPath();
   const asked = clientStatus(error);

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import type { OpenIdSettings } from '../dashboard/auth.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { AgentRunKey } from '../store/agent-runs.ts';
 import type { Database } from '../store/database.ts';
@@ -21,10 +22,14 @@ export type PlatformApiDeps = {
   /** Base of links and of the OpenAPI document; a function if the port is only known after listening. */
   publicUrl: string | (() => string);
   bundleLinkTtlMs: number;
-  /** Enables the admin routes, and merging at the embedded forge; undefined: neither. */
+  /** Enables the admin routes, the dashboard, and merging at the embedded forge; undefined: none of them. */
   operatorToken?: string;
   /** Called when the embedded forge has put webhooks into its outbox. */
   onForgeEvent?: () => void;
+  /** Single sign-on for the dashboard; undefined: none. */
+  openId?: OpenIdSettings | undefined;
+  /** Ends the dashboard's live updates. */
+  stopped?: AbortSignal | undefined;
   /** The registry behind /metrics, if the caller adds metrics of its own. */
   metrics?: Registry;
   logger: Logger;

@@ -87,3 +87,24 @@ export async function listUnsettledAgentJobs(
     return { id, sequence, run, cancelRequestedAt, begun: startedAt !== null };
   });
 }
+
+/** An organization's jobs, of one project or all, newest first. */
+export async function listOrganizationAgentJobs(
+  db: Executor,
+  filter: Omit<AgentJobFilter, 'projectId'> & { organizationId: string; projectId?: string | undefined },
+): Promise<AgentJobRow[]> {
+  const { organizationId, projectId, status, beforeSequence } = filter;
+  return db
+    .select()
+    .from(agentJobs)
+    .where(
+      and(
+        eq(agentJobs.organizationId, organizationId),
+        projectId === undefined ? undefined : eq(agentJobs.projectId, projectId),
+        status === undefined ? undefined : eq(agentJobs.status, status),
+        beforeSequence === undefined ? undefined : lt(agentJobs.sequence, beforeSequence),
+      ),
+    )
+    .orderBy(desc(agentJobs.sequence))
+    .limit(filter.limit);
+}

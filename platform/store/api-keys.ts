@@ -1,29 +1,74 @@
-import { and, desc, eq, isNull, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, gt, isNull, or, sql } from 'drizzle-orm';
+import type { Actor } from './audit-log.ts';
 import type { Executor } from './database.ts';
 import { newId } from './ids.ts';
 import type { Plan } from './organizations.ts';
 import { apiKeys, organizations } from './schema/organizations.ts';
 
-/** The organization of a request's key. */
-export type Caller = { keyId: string; organizationId: string; plan: Plan };
+/** Who asks: an API key or a member, for one organization. */
+export type Caller = { organizationId: string; plan: Plan; actor: Actor };
+
+/** A key's caller, and what restricts the key. */
+export type KeyCaller = Caller & { lastUsedAt: Date | null; allowedAddresses: string[] | null };
 
 export async function insertApiKey(
   db: Executor,
-  key: { organizationId: string; name: string | null; prefix: string; sha256: string },
+  key: Pick<typeof apiKeys.$inferInsert, 'organizationId' | 'name' | 'prefix' | 'sha256'> & {
+    createdBy?: string | null;
+    expiresAt?: Date | null;
+    allowedAddresses?: string[] | null;
+  },
 ): Promise<{ id: string }> {
   const id = newId.apiKey();
   await db.insert(apiKeys).values({ id, ...key });
   return { id };
 }
 
-/** The caller of a key, found by the key's hash; undefined for an unknown or revoked one. */
-export async function findCaller(db: Executor, sha256: string): Promise<Caller | undefined> {
+/** The caller of a key, found by the key's hash; undefined for an unknown, revoked or expired one. */
+export async function findCaller(
+  db: Executor,
+  { sha256, at }: { sha256: string; at: Date },
+): Promise<KeyCaller | undefined> {
   const [row] = await db
-    .select({ keyId: apiKeys.id, organizationId: organizations.id, plan: organizations.plan })
+    .select({ key: apiKeys, plan: organizations.plan })
     .from(apiKeys)
     .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
-    .where(and(eq(apiKeys.sha256, sha256), isNull(apiKeys.revokedAt)));
-  return row;
+    .where(
+      and(
+        eq(apiKeys.sha256, sha256),
+        isNull(apiKeys.revokedAt),
+        or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, at)),
+      ),
+    );
+  if (row === undefined) return undefined;
+  const { id, organizationId, name, prefix, lastUsedAt, allowedAddresses } = row.key;
+  const actor = { kind: 'key' as const, id, name: name ?? prefix };
+  return { organizationId, plan: row.plan, actor, lastUsedAt, allowedAddresses };
+}
+
+/** Notes a key's use. Callers do so once a minute, because each is a write. */
+export async function noteKeyUse(db: Executor, { id, at }: { id: string; at: Date }): Promise<void> {
+  await db.update(apiKeys).set({ lastUsedAt: at }).where(eq(apiKeys.id, id));
+}
+
+export type ApiKeyRow = Omit<typeof apiKeys.$inferSelect, 'sha256'>;
+
+/** An organization's keys, newest first; never the key or its hash. */
+export async function listOrganizationKeys(db: Executor, organizationId: string): Promise<ApiKeyRow[]> {
+  const { sha256: _, ...columns } = getTableColumns(apiKeys);
+  return db
+    .select(columns)
+    .from(apiKeys)
+    .where(eq(apiKeys.organizationId, organizationId))
+    .orderBy(desc(apiKeys.createdAt), apiKeys.id);
+}
+
+/** A key of that organization; undefined if it has none of that id. */
+export async function findOrganizationKey(
+  db: Executor,
+  { organizationId, id }: { organizationId: string; id: string },
+): Promise<ApiKeyRow | undefined> {
+  return (await listOrganizationKeys(db, organizationId)).find((key) => key.id === id);
 }
 
 /** Keys with their organization, newest first; never the key or its hash. */

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm';
+import { asc, eq } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import { newId } from './ids.ts';
 import { organizations } from './schema/organizations.ts';
@@ -33,4 +33,9 @@ export async function updatePlan(
 ): Promise<OrganizationRow | undefined> {
   const [row] = await db.update(organizations).set({ plan }).where(eq(organizations.name, name)).returning();
   return row;
+}
+
+/** All organizations, oldest first. */
+export async function listOrganizations(db: Executor): Promise<OrganizationRow[]> {
+  return db.select().from(organizations).orderBy(asc(organizations.createdAt));
 }

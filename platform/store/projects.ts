@@ -74,6 +74,16 @@ export async function listProjectRows(
   return rows.map((row) => ({ project: toProject(row.project), organization: row.organization }));
 }
 
+/** An organization's projects, by domain. */
+export async function listOrganizationProjects(db: Executor, organizationId: string): Promise<Project[]> {
+  const rows = await db
+    .select()
+    .from(projects)
+    .where(eq(projects.organizationId, organizationId))
+    .orderBy(asc(projects.domain));
+  return rows.map(toProject);
+}
+
 /** Whether there was such a project. Throws if a job or a pull request refers to it. */
 export async function deleteProject(db: Executor, projectId: string): Promise<boolean> {
   const rows = await db.delete(projects).where(eq(projects.id, projectId)).returning({ id: projects.id });

@@ -1,10 +1,10 @@
 import { and, asc, eq, gt, lte, or } from 'drizzle-orm';
-import type { Executor, Transaction } from './database.ts';
+import type { Executor } from './database.ts';
 import { usageLog } from './schema/requests.ts';
 
 /** The accepted uses of a scope after `since`, oldest first. */
-export async function listUses(tx: Transaction, { scope, since }: { scope: string; since: Date }): Promise<Date[]> {
-  const rows = await tx
+export async function listUses(db: Executor, { scope, since }: { scope: string; since: Date }): Promise<Date[]> {
+  const rows = await db
     .select({ usedAt: usageLog.usedAt })
     .from(usageLog)
     .where(and(eq(usageLog.scope, scope), gt(usageLog.usedAt, since)))
@@ -12,8 +12,8 @@ export async function listUses(tx: Transaction, { scope, since }: { scope: strin
   return rows.map((row) => row.usedAt);
 }
 
-export async function logUse(tx: Transaction, use: { scope: string; usedAt: Date }): Promise<void> {
-  await tx.insert(usageLog).values(use);
+export async function logUse(db: Executor, use: { scope: string; usedAt: Date }): Promise<void> {
+  await db.insert(usageLog).values(use);
 }
 
 /**
@@ -22,4 +22,9 @@ export async function logUse(tx: Transaction, use: { scope: string; usedAt: Date
  */
 export async function deleteUsesOutside(db: Executor, { until, latest }: { until: Date; latest: Date }): Promise<void> {
   await db.delete(usageLog).where(or(lte(usageLog.usedAt, until), gt(usageLog.usedAt, latest)));
+}
+
+/** Forgets the uses of a scope, such as failed sign-ins after a successful one. */
+export async function deleteUses(db: Executor, scope: string): Promise<void> {
+  await db.delete(usageLog).where(eq(usageLog.scope, scope));
 }

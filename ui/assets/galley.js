@@ -27,3 +27,64 @@ function setLive(state) {
 document.addEventListener('htmx:sse:after:connection', () => setLive('on'));
 document.addEventListener('htmx:sse:error', () => setLive('off'));
 document.addEventListener('htmx:sse:close', () => setLive('off'));
+
+/** `3 h 5 min`, as the server writes durations. */
+function durationText(ms) {
+  const units = [
+    [86_400_000, 'd'],
+    [3_600_000, 'h'],
+    [60_000, 'min'],
+    [1_000, 's'],
+  ];
+  const first = units.findIndex(([size]) => ms >= size);
+  if (first === -1) return 'expired';
+  return units
+    .slice(first, first + 2)
+    .map(([size, name], index) => `${Math.floor((index === 0 ? ms : ms % units[first][0]) / size)} ${name}`)
+    .join(' ');
+}
+
+setInterval(() => {
+  for (const time of document.querySelectorAll('time[data-countdown]')) {
+    time.textContent = durationText(Date.parse(time.dateTime) - Date.now());
+  }
+}, 1_000);
+
+const PASSKEYS = '/ui/auth/passkey';
+
+async function callPasskeys(path, body) {
+  const sent = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await fetch(`${PASSKEYS}/${path}`, sent);
+  if (!response.ok) throw new Error((await response.json().catch(() => ({}))).message ?? `HTTP ${response.status}`);
+  return response.json();
+}
+
+/** Adds a passkey to the account, or signs in with one. */
+const PASSKEY_ACTIONS = {
+  async add() {
+    const options = await callPasskeys('generate-register-options');
+    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+    const credential = await navigator.credentials.create({ publicKey });
+    await callPasskeys('verify-registration', { response: credential.toJSON(), name: 'Passkey' });
+    location.reload();
+  },
+  async 'sign-in'(button) {
+    const options = await callPasskeys('generate-authenticate-options');
+    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
+    const credential = await navigator.credentials.get({ publicKey });
+    await callPasskeys('verify-authentication', { response: credential.toJSON() });
+    location.assign(button.dataset.to ?? '/');
+  },
+};
+
+document.addEventListener('click', async (event) => {
+  const button = event.target instanceof Element ? event.target.closest('button[data-passkey]') : null;
+  if (button === null) return;
+  const problem = document.getElementById('passkey-error');
+  try {
+    problem.textContent = '';
+    await PASSKEY_ACTIONS[button.dataset.passkey](button);
+  } catch (error) {
+    problem.textContent = error.name === 'NotAllowedError' ? 'No passkey was used.' : `${error.message}`;
+  }
+});

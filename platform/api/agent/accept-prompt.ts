@@ -1,25 +1,29 @@
-import type { Request, Response } from 'express';
-import type { PromptRequest } from '../../../contract/admin-api.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
+import type { Caller } from '../../store/api-keys.ts';
+import { recordAction } from '../../store/audit-log.ts';
 import type { Transaction } from '../../store/database.ts';
 import { lockUntilCommit } from '../../store/locks.ts';
-import { readIdempotencyKey, respondOnce } from '../idempotency.ts';
+import { type Answer, type readIdempotencyKey, respondOnce } from '../idempotency.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
 import { takeUse } from '../rate-limit.ts';
 import type { Limit } from '../sliding-window.ts';
 import { agentJobView } from './agent-job-view.ts';
 
 /** Per project; creates and messages count together (seed, "Limits"). */
-const PROMPT_LIMIT: Limit = { uses: 100, windowMs: 3_600_000 };
+export const PROMPT_LIMIT: Limit = { uses: 100, windowMs: 3_600_000 };
+
+export type PromptAnswer = Answer & { headers: Record<string, string>; job: AgentJobRow | undefined };
+
+export type Idempotency = ReturnType<typeof readIdempotencyKey>;
 
 type Asked = {
-  request: Request;
-  response: Response;
-  organizationId: string;
+  caller: Caller;
   projectId: string;
-  body: PromptRequest;
+  idempotency: Idempotency;
   /** The status of a success. */
   status: number;
+  /** For the audit log. */
+  action: string;
   /** Creates the run, or throws an HttpError for a conflict. */
   accept(tx: Transaction, at: Date): Promise<AgentJobRow>;
 };
@@ -28,9 +32,8 @@ type Asked = {
  * Handles a prompt after its body was checked: idempotency, conflict, limit (the contract's order). Job, stored
  * response and use are one transaction; once it commits the run will happen, even without Temporal.
  */
-export async function acceptPrompt(context: ApiContext, asked: Asked): Promise<void> {
-  const { request, response, organizationId, projectId, body, status, accept } = asked;
-  const idempotency = readIdempotencyKey(request, body);
+export async function acceptPrompt(context: ApiContext, asked: Asked): Promise<PromptAnswer> {
+  const { caller, projectId, idempotency, status, accept, action } = asked;
   const scope = `agent:${projectId}`;
   let accepted: AgentJobRow | undefined;
   let headers: Record<string, string> = {};
@@ -39,15 +42,16 @@ export async function acceptPrompt(context: ApiContext, asked: Asked): Promise<v
     await lockUntilCommit(tx, scope);
     // Read the clock after the lock, so that uses are counted in the order of their times.
     const at = context.now();
-    return respondOnce(tx, { organizationId, idempotency, at }, async () => {
+    return respondOnce(tx, { organizationId: caller.organizationId, idempotency, at }, async () => {
       const job = await accept(tx, at);
       headers = await takeUse(tx, { scope, limit: PROMPT_LIMIT, at });
+      await recordAction(tx, { ...caller, action, target: job.id, detail: projectId });
       accepted = job;
       return { status, body: agentJobView(job) };
     });
   });
   if (accepted !== undefined) startSoon(context, accepted);
-  response.status(answer.status).set(headers).json(answer.body);
+  return { ...answer, headers, job: accepted };
 }
 
 /** Not awaited: the run is in the database, and the reconciler starts it if this fails. */

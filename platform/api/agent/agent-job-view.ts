@@ -22,7 +22,7 @@ export function agentJobView(row: AgentJobRow): AgentJob {
 }
 
 /** An operator may have put a token into a repository's URL: more people read jobs than may push. */
-function withoutCredentials(repository: string): string {
+export function withoutCredentials(repository: string): string {
   if (!URL.canParse(repository)) return repository;
   const url = new URL(repository);
   if (url.username === '' && url.password === '') return repository;

@@ -1,12 +1,15 @@
 import type { RequestHandler } from 'express';
-import { promptRequest } from '../../../contract/admin-api.ts';
+import { type PromptRequest, promptRequest } from '../../../contract/admin-api.ts';
 import { HttpError } from '../../../contract/http-error.ts';
 import { parseInput } from '../../parse-input.ts';
 import { insertAgentJob } from '../../store/agent-jobs.ts';
+import type { Caller } from '../../store/api-keys.ts';
+import type { Project } from '../../store/projects.ts';
 import { authenticate } from '../authenticate.ts';
+import { readIdempotencyKey } from '../idempotency.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
-import { acceptPrompt } from './accept-prompt.ts';
+import { acceptPrompt, type Idempotency, type PromptAnswer } from './accept-prompt.ts';
 import { findOwnProject } from './agent-job-view.ts';
 
 /** `POST /v2/agent/{projectId}/job`: 201 and the job; 400 also if the project has no repository. */
@@ -15,16 +18,29 @@ export function createAgentJobHandler(context: ApiContext): RequestHandler {
     const caller = await authenticate(context.db, request);
     const project = await findOwnProject(context.db, caller, request.params.projectId);
     const body = parseInput(promptRequest, await readJsonBody(request, response));
-    const { id: projectId, organizationId, repository, ref } = project;
-    await acceptPrompt(context, {
-      ...{ request, response, organizationId, projectId, body, status: 201 },
-      accept: async (tx, at) => {
-        if (repository === null) throw new HttpError(400, lacksRepository(projectId));
-        const { agentModel: model } = context;
-        return insertAgentJob(tx, { organizationId, projectId, repository, ref, model, prompt: body.prompt, at });
-      },
-    });
+    const idempotency = readIdempotencyKey(request, body);
+    const answer = await createAgentJob(context, caller, { project, body, idempotency });
+    response.status(answer.status).set(answer.headers).json(answer.body);
   };
+}
+
+type Create = { project: Project; body: PromptRequest; idempotency: Idempotency };
+
+/** Creates a job of the caller's project. Throws 400 (it has no repository), 422 and 429. */
+export async function createAgentJob(
+  context: ApiContext,
+  caller: Caller,
+  { project, body: { prompt }, idempotency }: Create,
+): Promise<PromptAnswer> {
+  const { id: projectId, organizationId, repository, ref } = project;
+  return acceptPrompt(context, {
+    ...{ caller, projectId, idempotency, status: 201, action: 'agent.create' },
+    accept: async (tx, at) => {
+      if (repository === null) throw new HttpError(400, lacksRepository(projectId));
+      const { agentModel: model } = context;
+      return insertAgentJob(tx, { organizationId, projectId, repository, ref, model, prompt, at });
+    },
+  });
 }
 
 function lacksRepository(projectId: string): string {

@@ -1,30 +1,46 @@
 import type { RequestHandler } from 'express';
-import { promptRequest } from '../../../contract/admin-api.ts';
+import { type PromptRequest, promptRequest } from '../../../contract/admin-api.ts';
 import { HttpError } from '../../../contract/http-error.ts';
 import { parseInput } from '../../parse-input.ts';
 import { addAgentMessage } from '../../store/agent-job-transitions.ts';
+import type { AgentJobRow } from '../../store/agent-jobs.ts';
+import type { Caller } from '../../store/api-keys.ts';
 import { authenticate } from '../authenticate.ts';
+import { readIdempotencyKey } from '../idempotency.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
-import { acceptPrompt } from './accept-prompt.ts';
+import { acceptPrompt, type Idempotency, type PromptAnswer } from './accept-prompt.ts';
 import { findOwnAgentJob } from './agent-job-view.ts';
 
 /** `POST /v2/agent/{projectId}/job/{id}/message`: an ended job continues on the same branch and pull request. */
 export function messageAgentJobHandler(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(context.db, request);
-    const { id: jobId, organizationId, projectId } = await findOwnAgentJob(context.db, caller, request.params);
+    const job = await findOwnAgentJob(context.db, caller, request.params);
     const body = parseInput(promptRequest, await readJsonBody(request, response));
-    await acceptPrompt(context, {
-      ...{ request, response, organizationId, projectId, body, status: 200 },
-      accept: async (tx, at) => {
-        const outcome = await addAgentMessage(tx, { jobId, prompt: body.prompt, at });
-        if (outcome === undefined) throw new HttpError(404, 'There is no such agent job in this project');
-        if (outcome.accepted) return outcome.job;
-        const { status } = outcome.job;
-        const wayOut = status === 'active' ? 'send the message once it has ended' : 'make a new job';
-        throw new HttpError(409, `The job ${jobId} is ${status} and takes no message: ${wayOut}`);
-      },
-    });
+    const idempotency = readIdempotencyKey(request, body);
+    const answer = await messageAgentJob(context, caller, { job, body, idempotency });
+    response.status(answer.status).set(answer.headers).json(answer.body);
   };
+}
+
+type Message = { job: AgentJobRow; body: PromptRequest; idempotency: Idempotency };
+
+/** Sends a follow-up to the caller's job. Throws 409, 422 and 429. */
+export async function messageAgentJob(
+  context: ApiContext,
+  caller: Caller,
+  { job: { id: jobId, projectId }, body: { prompt }, idempotency }: Message,
+): Promise<PromptAnswer> {
+  return acceptPrompt(context, {
+    ...{ caller, projectId, idempotency, status: 200, action: 'agent.message' },
+    accept: async (tx, at) => {
+      const outcome = await addAgentMessage(tx, { jobId, prompt, at });
+      if (outcome === undefined) throw new HttpError(404, 'There is no such agent job in this project');
+      if (outcome.accepted) return outcome.job;
+      const { status } = outcome.job;
+      const wayOut = status === 'active' ? 'send the message once it has ended' : 'make a new job';
+      throw new HttpError(409, `The job ${jobId} is ${status} and takes no message: ${wayOut}`);
+    },
+  });
 }

@@ -15,7 +15,7 @@ export function agentLogHandler({ db, objects, logger }: ApiContext): RequestHan
   return async (request, response) => {
     const caller = await authenticate(db, request);
     const { id } = await findOwnAgentJob(db, caller, request.params);
-    const parts = joinLogs(objects, await listAgentRunLogs(db, id));
+    const parts = joinAgentLogs(objects, await listAgentRunLogs(db, id));
     // Read before the response begins, so that an unavailable store gives an error status and not half a response.
     const first = await parts.next();
     response.type('text/plain; charset=utf-8');
@@ -40,7 +40,10 @@ export function agentLogHandler({ db, objects, logger }: ApiContext): RequestHan
 }
 
 /** The logs in the order of the runs, each after a header line. A log that isn't in the store is omitted. */
-async function* joinLogs(objects: ObjectStore, logs: readonly RunLog[]): AsyncGenerator<Uint8Array, undefined> {
+export async function* joinAgentLogs(
+  objects: ObjectStore,
+  logs: readonly RunLog[],
+): AsyncGenerator<Uint8Array, undefined> {
   let endsLine = true;
   for (const { run, logKey, startedAt } of logs) {
     const log = await openLog(objects, logKey);

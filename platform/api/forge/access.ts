@@ -1,38 +1,48 @@
 import type { Request } from 'express';
 import { HttpError } from '../../../contract/http-error.ts';
-import { API_KEY_PREFIX } from '../../admin/api-keys.ts';
+import { isSameOrigin } from '../../../ui/request.ts';
+import { API_KEY_PREFIX } from '../../admin/api-key-text.ts';
 import { FORGE_OPERATOR, PULL_REQUEST_ID } from '../../forge/forge-context.ts';
 import { isReviewToken, readReviewToken } from '../../forge/review-links.ts';
 import type { Database } from '../../store/database.ts';
-import { getPullRequest } from '../../store/pull-requests.ts';
+import { getPullRequest, type PullRequestRow } from '../../store/pull-requests.ts';
 import { authenticate, readBearerToken } from '../authenticate.ts';
 import { createTokenCheck } from '../operator.ts';
 
-/** Who acts: the operator, under any name, or the reviewer of a link. */
-type Actor = { kind: 'operator' | 'reviewer'; name: string };
+/** Who acts: the operator, under any name; the reviewer of a link; or a signed-in member who may review. */
+export type ForgeActor = { kind: 'operator' | 'reviewer' | 'member'; name: string };
+
+/** What a form sent to authorize its action. */
+export type FormAccess = { formToken: string | undefined; formCsrf?: string | undefined };
+
+/** How members of the dashboard act here. */
+export type MemberAccess = {
+  /** The member whose session may decide about the pull request, for its page; undefined if there is none. */
+  findReviewer(request: Request, row: PullRequestRow): Promise<{ name: string; csrf: string } | undefined>;
+};
 
 export type ForgeAccess = {
   /** Reading needs only the link. But a token that is sent must be valid, so that a wrong one is found early. */
   allowReading(request: Request): Promise<void>;
   /**
    * Reviewing, merging and closing: the operator, or a reviewer of this pull request. `formToken` comes from a page's
-   * form; a header takes precedence. Cookies don't count, because another site can make a browser send them.
+   * form; a header takes precedence. A member's cookie counts only with the CSRF token of the same session.
    */
-  allowReviewing(request: Request, formToken: string | undefined): Promise<Actor>;
+  allowReviewing(request: Request, sent: FormAccess): Promise<ForgeActor>;
   /** Actions that only the operator may take. */
-  allowOperating(request: Request, formToken: string | undefined): Promise<void>;
+  allowOperating(request: Request, sent: FormAccess): Promise<void>;
 };
 
-type AccessDeps = { db: Database; operatorToken: string | undefined; now(): Date };
+type AccessDeps = { db: Database; operatorToken: string | undefined; members: MemberAccess | undefined; now(): Date };
 
 /**
  * Authorizes actions on pull requests. Throws an `HttpError`: 401 (no or wrong token), 403 (an Admin API key, or a
  * reviewer's link of another pull request), 410 (a reviewer's link that has ended).
  */
-export function createForgeAccess({ db, operatorToken, now }: AccessDeps): ForgeAccess {
+export function createForgeAccess({ db, operatorToken, members, now }: AccessDeps): ForgeAccess {
   const isOperator = operatorToken === undefined ? () => false : createTokenCheck(operatorToken);
 
-  async function actorOf(request: Request, token: string): Promise<Actor> {
+  async function actorOf(request: Request, token: string): Promise<ForgeActor> {
     if (isOperator(token)) return { kind: 'operator', name: FORGE_OPERATOR };
     if (isReviewToken(token)) return { kind: 'reviewer', name: await reviewerOf(request, token) };
     if (token.startsWith(API_KEY_PREFIX) && readBearerToken(request) === token) {
@@ -42,15 +52,28 @@ export function createForgeAccess({ db, operatorToken, now }: AccessDeps): Forge
     throw refusal('The operator token is wrong');
   }
 
-  async function reviewerOf(request: Request, token: string): Promise<string> {
+  async function pullRequestOf(request: Request): Promise<PullRequestRow> {
     const id = String(request.params.id);
     const row = PULL_REQUEST_ID.test(id) ? await getPullRequest(db, id) : undefined;
     if (row === undefined) throw new HttpError(404, 'There is no such pull request');
-    return readReviewToken(row, token, now()).reviewer;
+    return row;
   }
 
-  async function allowReviewing(request: Request, formToken: string | undefined): Promise<Actor> {
+  async function reviewerOf(request: Request, token: string): Promise<string> {
+    return readReviewToken(await pullRequestOf(request), token, now()).reviewer;
+  }
+
+  async function memberOf(request: Request, formCsrf: string): Promise<ForgeActor> {
+    if (!isSameOrigin(request)) throw new HttpError(403, 'The form was sent by a page of another site');
+    const found = await members?.findReviewer(request, await pullRequestOf(request));
+    if (found === undefined) throw refusal('Your session has ended, or your role may not review: sign in again');
+    if (found.csrf !== formCsrf) throw new HttpError(403, 'The form is no longer valid: reload the page and try again');
+    return { kind: 'member', name: found.name };
+  }
+
+  async function allowReviewing(request: Request, { formToken, formCsrf }: FormAccess): Promise<ForgeActor> {
     const token = readBearerToken(request) ?? formToken;
+    if (token === undefined && formCsrf !== undefined) return await memberOf(request, formCsrf);
     if (token === undefined || token === '') throw refusal('The operator token is required');
     return await actorOf(request, token);
   }
@@ -61,8 +84,8 @@ export function createForgeAccess({ db, operatorToken, now }: AccessDeps): Forge
       if (token !== undefined) await actorOf(request, token);
     },
     allowReviewing,
-    async allowOperating(request, formToken) {
-      const { kind } = await allowReviewing(request, formToken);
+    async allowOperating(request, sent) {
+      const { kind } = await allowReviewing(request, sent);
       if (kind !== 'operator')
         throw new HttpError(403, "A reviewer's link is not accepted here: use the operator token");
     },

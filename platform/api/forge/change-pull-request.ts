@@ -7,8 +7,10 @@ import { reviewShape } from '../../forge/github-shapes.ts';
 import { createReviewLink } from '../../forge/review-links.ts';
 import { requestReviewers, submitReview } from '../../forge/review-pull-request.ts';
 import { parseInput } from '../../parse-input.ts';
+import { recordAction } from '../../store/audit-log.ts';
+import { getProject } from '../../store/projects.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
-import type { ForgeAccess } from './access.ts';
+import type { ForgeAccess, ForgeActor } from './access.ts';
 import { isBrowser } from './answers.ts';
 import { readSent } from './form-body.ts';
 import { loadPullRequest } from './load-pull-request.ts';
@@ -22,15 +24,15 @@ export type ChangeContext = ReadContext & {
 
 /** Reads the body, authorizes the reviewer, and only then loads the pull request. */
 async function begin(context: ChangeContext, request: Request, response: Response) {
-  const { body, formToken } = await readSent(request, response);
-  const actor = await context.access.allowReviewing(request, formToken);
+  const { body, ...sent } = await readSent(request, response);
+  const actor = await context.access.allowReviewing(request, sent);
   return { body, actor, row: await loadPullRequest(context, request) };
 }
 
 /** The same for actions of the operator only. */
 async function beginOperating(context: ChangeContext, request: Request, response: Response) {
-  const { body, formToken } = await readSent(request, response);
-  await context.access.allowOperating(request, formToken);
+  const { body, ...sent } = await readSent(request, response);
+  await context.access.allowOperating(request, sent);
   return { body, row: await loadPullRequest(context, request) };
 }
 
@@ -48,6 +50,7 @@ async function end(
 export async function merge(context: ChangeContext, request: Request, response: Response): Promise<void> {
   const { row, actor } = await begin(context, request, response);
   const merged = await mergePullRequest(context, row, actor.name);
+  await recordPullAction(context, row, { actor, action: 'pull.merge' });
   const json = async () => ({ ...(await pullRequestJson(context, merged)), sha: merged.mergeCommitSha });
   await end(context, { request, response }, { row, json });
 }
@@ -55,7 +58,21 @@ export async function merge(context: ChangeContext, request: Request, response: 
 export async function close(context: ChangeContext, request: Request, response: Response): Promise<void> {
   const { row, actor } = await begin(context, request, response);
   const closed = await closePullRequest(context, row, actor.name);
+  await recordPullAction(context, row, { actor, action: 'pull.close' });
   await end(context, { request, response }, { row, json: () => pullRequestJson(context, closed) });
+}
+
+/** For the audit log of the project's organization. A repository without a project has none. */
+async function recordPullAction(
+  { db }: ChangeContext,
+  { id, projectId }: PullRequestRow,
+  { actor, action, detail }: { actor: ForgeActor; action: string; detail?: string },
+): Promise<void> {
+  const project = projectId === null ? undefined : await getProject(db, projectId);
+  if (project === undefined) return;
+  const kind = actor.kind === 'operator' ? 'operator' : 'member';
+  const who = { kind, id: actor.name, name: actor.name } as const;
+  await recordAction(db, { organizationId: project.organizationId, actor: who, action, target: id, detail });
 }
 
 const name = z
@@ -74,14 +91,15 @@ const reviewRequest = z.object({
 
 export async function review(context: ChangeContext, request: Request, response: Response): Promise<void> {
   const { body, actor, row } = await begin(context, request, response);
-  const isReviewer = actor.kind === 'reviewer';
+  const isReviewer = actor.kind !== 'operator';
   if (isReviewer && body.reviewer !== undefined && body.reviewer !== actor.name) {
-    throw new HttpError(403, `This link reviews as ${actor.name} only`);
+    throw new HttpError(403, `You review as ${actor.name} only`);
   }
   const sent = isReviewer ? { ...body, reviewer: undefined } : body;
   const schema = isReviewer ? reviewRequest : reviewRequest.required({ reviewer: true });
   const { event, reviewer = actor.name, body: words } = parseInput(schema, sent);
   const added = await submitReview(context, row, { reviewer, verdict: VERDICTS[event], body: words });
+  await recordPullAction(context, row, { actor, action: 'pull.review', detail: VERDICTS[event] });
   await end(context, { request, response }, { row, json: async () => reviewShape(added, pageOf(context, row)) });
 }
 

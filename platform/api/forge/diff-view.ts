@@ -40,7 +40,7 @@ ${note === null ? null : html`<p class="note">${note}</p>`}
 }
 
 /** Old and new path, if the file was moved. */
-export function pathOf({ path, previousPath }: Change): Html {
+function pathOf({ path, previousPath }: Change): Html {
   const now = html`<bdi>${visibleText(path)}</bdi>`;
   return previousPath === null ? now : html`<bdi>${visibleText(previousPath)}</bdi> → ${now}`;
 }
@@ -49,7 +49,7 @@ function tagOf({ status }: Change): Html | null {
   return status === 'modified' ? null : html`<span class="tag">${status}</span>`;
 }
 
-export function countsOf({ additions, deletions }: Change): Html {
+function countsOf({ additions, deletions }: Change): Html {
   if (additions === null || deletions === null) return html`<span class="counts">binary</span>`;
   return html`<span class="counts"><span class="added">+${additions}</span> <span class="gone">−${deletions}</span></span>`;
 }

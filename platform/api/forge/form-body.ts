@@ -15,6 +15,8 @@ export type Sent = {
   body: Record<string, unknown>;
   /** The form's `token` field. The token is never taken from a URL or from JSON. */
   formToken: string | undefined;
+  /** The form's `csrf` field: a member's page has it. */
+  formCsrf?: string | undefined;
 };
 
 /** Parses a body: a page's form, JSON, or nothing. Throws an `HttpError`: 400 (malformed), 413, 415. */
@@ -28,8 +30,12 @@ export async function readSent(request: Request, response: Response): Promise<Se
   await new Promise<void>((resolve, reject) => {
     parse(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
   });
-  const { token, ...body } = fields.safeParse(request.body).data ?? {};
-  return { body, formToken: typeof token === 'string' ? token.trim() : undefined };
+  const { token, csrf, ...body } = fields.safeParse(request.body).data ?? {};
+  return { body, formToken: textOf(token)?.trim(), formCsrf: textOf(csrf) };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function hasBody(request: Request): boolean {

@@ -1,8 +1,19 @@
 import type { PullRequestRow } from '../../store/pull-requests.ts';
 import { type Html, html, visibleText } from './html.ts';
 
-/** The reviewer whose link opened the page, with the link's token. */
-export type ActingReviewer = { name: string; token: string };
+/** The reviewer whose link opened the page, with the link's token; or a signed-in member, with the CSRF token. */
+export type ActingReviewer = { name: string; token: string } | { name: string; csrf: string };
+
+/** How the page's forms are sent, and what they are filled with. */
+export type FormState = {
+  acting: ActingReviewer | undefined;
+  /** Members can sign in. */
+  canSignIn: boolean;
+  /** Before each path: the page itself may answer a form. */
+  root: string;
+  /** What was typed before. */
+  remark: string;
+};
 
 const NAME_FIELD = html`<label>Your name <input name="reviewer" required maxlength="100" pattern="[A-Za-z0-9][A-Za-z0-9._\\-]*" title="Letters, digits, dots, dashes and underscores" autocomplete="username" autocapitalize="none" spellcheck="false"></label>`;
 
@@ -11,31 +22,39 @@ const NAME_FIELD = html`<label>Your name <input name="reviewer" required maxleng
  * is requested each time and never stored.
  */
 function tokenField(acting: ActingReviewer | undefined): Html {
-  return acting === undefined
-    ? html`<label>Operator token <input type="password" name="token" required autocomplete="off" spellcheck="false"></label>`
-    : html`<input type="hidden" name="token" value="${acting.token}">`;
+  if (acting === undefined) {
+    return html`<label>Operator token <input type="password" name="token" required autocomplete="off" spellcheck="false"></label>`;
+  }
+  return 'token' in acting
+    ? html`<input type="hidden" name="token" value="${acting.token}">`
+    : html`<input type="hidden" name="csrf" value="${acting.csrf}">`;
 }
 
-export function reviewForm({ id }: PullRequestRow, acting: ActingReviewer | undefined): Html {
+export function reviewForm({ id, state }: PullRequestRow, { acting, canSignIn, root, remark }: FormState): Html {
+  const signIn = canSignIn ? html`, or <a href="/ui/sign-in?to=/pulls/${id}">sign in</a>` : null;
+  const decisions =
+    state === 'open'
+      ? html`<button name="event" value="APPROVE">Approve</button> <button name="event" value="REQUEST_CHANGES">Ask for changes</button>`
+      : null;
   const who =
     acting === undefined
-      ? html`<p class="lead">Reviewers: open the link in your mail.</p>
+      ? html`<p class="lead">Reviewers: open the link in your mail${signIn}.</p>
 ${NAME_FIELD}`
       : html`<p class="lead">You act as <bdi>${visibleText(acting.name)}</bdi>.</p>`;
-  return html`<form class="panel" method="post" action="${id}/reviews">
+  return html`<form class="panel" method="post" action="${root}${id}/reviews">
 <h3>Review</h3>
 ${who}
-<label>Remark <textarea name="body" rows="3" maxlength="60000"></textarea></label>
+<label>Remark <textarea name="body" rows="3" maxlength="60000">${remark}</textarea></label>
 ${tokenField(acting)}
-<div class="buttons"><button name="event" value="APPROVE">Approve</button> <button name="event" value="REQUEST_CHANGES">Ask for changes</button> <button name="event" value="COMMENT">Comment</button></div>
+<div class="buttons">${decisions} <button name="event" value="COMMENT">Comment</button></div>
 </form>`;
 }
 
-export function actionForms({ id, baseBranch }: PullRequestRow, acting: ActingReviewer | undefined): Html {
-  return html`<form class="panel" method="post" action="${id}/merge">
+export function actionForms({ id, baseBranch }: PullRequestRow, { acting, root }: FormState): Html {
+  return html`<form class="panel" method="post" action="${root}${id}/merge">
 <h3>Merge or close</h3>
 <p class="lead">Merging adds a merge commit to <code>${baseBranch}</code>. Closing leaves the branch as it is.</p>
 ${tokenField(acting)}
-<div class="buttons"><button class="main">Merge</button> <button formaction="${id}/close">Close without merging</button></div>
+<div class="buttons"><button class="main">Merge</button> <button formaction="${root}${id}/close">Close without merging</button></div>
 </form>`;
 }

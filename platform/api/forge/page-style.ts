@@ -30,7 +30,9 @@ code, .path, .sha { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, 
 .badge { display: inline-block; border-radius: 1rem; padding: .1rem .75rem; margin-right: .35rem; color: var(--on-badge); font-size: .875rem; font-weight: 600; }
 .badge.open { background: var(--open); } .badge.merged { background: var(--merged); } .badge.closed { background: var(--closed); }
 .panel { border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; }
-.text { white-space: pre-wrap; margin: 0; unicode-bidi: plaintext; }
+.text { unicode-bidi: plaintext; } .text > :first-child { margin-top: 0; } .text > :last-child { margin-bottom: 0; }
+.text pre { overflow-x: auto; background: var(--panel); padding: .6rem .8rem; border-radius: .4rem; } .text h1, .text h2, .text h3 { font-size: 1.05rem; margin: 1rem 0 .4rem; }
+.problem { border: 1px solid var(--gone); border-radius: .5rem; padding: .6rem 1rem; color: var(--gone); }
 .soft, .note { color: var(--soft); }
 .note { margin: 0; padding: .6rem 1rem; font-size: .875rem; }
 ul.plain { list-style: none; margin: 0; padding: 0; }
@@ -40,8 +42,6 @@ ul.rows > li:first-child { border-top: 0; } ul.rows > li > :first-child { flex: 
 .sha, time, .by { color: var(--soft); font-size: .875rem; }
 .sha { padding-top: .12rem; font-size: .8rem; }
 .verdict-approved { color: var(--added); } .verdict-changes-requested { color: var(--gone); }
-.files { font-size: .875rem; } .files a { text-decoration: none; color: inherit; } .files a:hover { text-decoration: underline; }
-.files li { display: flex; gap: .75rem; justify-content: space-between; padding: .15rem 0; }
 .counts { white-space: nowrap; font-size: .8125rem; color: var(--soft); font-variant-numeric: tabular-nums; }
 .added { color: var(--added); } .gone { color: var(--gone); }
 .tag { border: 1px solid var(--line); border-radius: .3rem; padding: 0 .35rem; font-size: .75rem; color: var(--soft); }

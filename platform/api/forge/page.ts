@@ -4,9 +4,10 @@ import { fullNameOf } from '../../forge/repository.ts';
 import type { RequestedReviewer } from '../../store/pull-request-reviewers.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
-import { countsOf, diffView, pathOf } from './diff-view.ts';
+import { diffView } from './diff-view.ts';
 import { type ActingReviewer, actionForms, reviewForm } from './forms.ts';
 import { type Html, html, visibleText } from './html.ts';
+import { renderMarkdown } from './markdown.ts';
 
 type PageContent = {
   row: PullRequestRow;
@@ -16,27 +17,35 @@ type PageContent = {
   changes: Changes | undefined;
   /** Undefined: actions need the operator token. */
   acting: ActingReviewer | undefined;
+  /** Members can sign in. */
+  canSignIn: boolean;
+  /** Why the action of a form was rejected, and what was typed into it. */
+  problem: { message: string; remark: string } | undefined;
+  /** The way from the request's path to the page's folder. */
+  root: string;
 };
 
-/** The files listed above the diff; all of them are in it. */
+/** The files that are shown. */
 const FILES_LISTED = 300;
 
 /** A pull request's page. All texts are escaped, with hidden and direction characters made visible. */
 export function pullRequestPage(content: PageContent): string {
-  const { row, changes, acting } = content;
+  const { row, changes, acting, canSignIn, problem, root } = content;
+  const form = { acting, canSignIn, root, remark: visibleText(problem?.remark ?? '', { multiline: true }) };
   const title = visibleText(row.title);
-  const body = html`<h1><bdi>${title}</bdi> <span class="number">#${row.number}</span></h1>
+  const rejected = problem && html`<p class="problem" role="alert">${problem.message}.</p>`;
+  const body = html`${rejected ?? null}<h1><bdi>${title}</bdi> <span class="number">#${row.number}</span></h1>
 <p class="lead"><span class="badge ${row.state}">${STATES[row.state]}</span> ${leadOf(content)}</p>
 <h2>Description</h2>
 ${descriptionOf(row)}
 ${reviewsOf(content)}
 ${changes === undefined ? missing() : changesOf(changes, row)}
 ${html`<h2 id="decide">${row.state === 'open' ? 'Decide' : 'Review'}</h2>
-<div class="acts">${reviewForm(row, acting)}${row.state === 'open' ? actionForms(row, acting) : null}</div>`}`;
+<div class="acts">${reviewForm(row, form)}${row.state === 'open' ? actionForms(row, form) : null}</div>`}`;
   return pageOf({
     title: `${title} #${row.number}`,
     heading: html`<bdi>${visibleText(fullNameOf(row.repository))}</bdi> <a href="#decide">${row.state === 'open' ? 'Review, merge or close' : 'Review'}</a>`,
-    style: 'style.css',
+    style: `${root}style.css`,
     body,
   });
 }
@@ -86,7 +95,7 @@ function leadOf({ row, changes }: PageContent): Html {
 
 function descriptionOf({ body }: PullRequestRow): Html {
   if (body === '') return html`<p class="soft">There is none.</p>`;
-  return html`<div class="panel"><p class="text">${visibleText(body, { multiline: true })}</p></div>`;
+  return html`<div class="panel text">${renderMarkdown(body)}</div>`;
 }
 
 const VERDICTS = {
@@ -101,8 +110,7 @@ function reviewsOf({ asked, reviews }: PageContent): Html | null {
   if (waiting.length === 0 && reviews.length === 0) return null;
   const rows = [
     ...reviews.map((review) => {
-      const words =
-        review.body === '' ? null : html`<p class="text">${visibleText(review.body, { multiline: true })}</p>`;
+      const words = review.body === '' ? null : html`<div class="text">${renderMarkdown(review.body)}</div>`;
       return html`<li id="review-${review.id}"><div><bdi>${visibleText(review.reviewer)}</bdi> <strong class="verdict-${review.verdict}">${VERDICTS[review.verdict]}</strong>${words}</div>
 <span class="sha">${review.commitSha.slice(0, 10)}</span> ${timeOf(review.submittedAt)}</li>`;
     }),
@@ -128,11 +136,6 @@ function changesOf({ commits, commitCount, files }: Changes, row: PullRequestRow
 ${left > 0 ? html`<p class="note">${left} older commits are not listed.</p>` : null}
 <div class="panel"><ul class="plain rows">${commits.toReversed().map(commitOf)}</ul></div>
 <h2>Files changed <span class="count">${files.length}</span></h2>
-<ul class="plain files">${files
-    .slice(0, FILES_LISTED)
-    .map(
-      (file, index) => html`<li><a class="path" href="#file-${index + 1}">${pathOf(file)}</a>${countsOf(file)}</li>`,
-    )}</ul>
 ${unlisted > 0 ? html`<p class="note">${unlisted} more files are not listed.</p>` : null}
 ${diffView(files.slice(0, FILES_LISTED))}
 <p class="note">The whole, on a disk that has the repository: <code>git diff ${range}</code></p>`;

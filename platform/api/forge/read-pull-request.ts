@@ -10,19 +10,25 @@ import { readReviewToken } from '../../forge/review-links.ts';
 import { listRequestedReviewers } from '../../store/pull-request-reviewers.ts';
 import { listReviews } from '../../store/pull-request-reviews.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
+import type { MemberAccess } from './access.ts';
 import { wantsPage } from './answers.ts';
 import type { ActingReviewer } from './forms.ts';
 import { findRepository, loadPullRequest } from './load-pull-request.ts';
 import { pullRequestPage } from './page.ts';
 import { keptReviewToken } from './review-cookie.ts';
 
-export type ReadContext = ForgeContext & { now(): Date };
+export type ReadContext = ForgeContext & { now(): Date; members?: MemberAccess | undefined };
 
 /** The newest reviews, up to more than a change ever has. */
 const REVIEWS = 1_000;
 
-/** The page, or the same as JSON. */
-export async function sendPullRequest(context: ReadContext, request: Request, response: Response): Promise<void> {
+/** The page, or the same as JSON. With a `problem`, it answers a form whose action was rejected. */
+export async function sendPullRequest(
+  context: ReadContext,
+  request: Request,
+  response: Response,
+  problem?: { message: string; remark: string },
+): Promise<void> {
   const row = await loadPullRequest(context, request);
   if (!wantsPage(request)) {
     response.json(await pullRequestJson(context, row));
@@ -32,9 +38,11 @@ export async function sendPullRequest(context: ReadContext, request: Request, re
   const reviews = await listReviews(context.db, row.id, REVIEWS);
   const repository = await findRepository(row);
   const changes = repository && (await readChanges(repository.git, row));
-  response
-    .type('html')
-    .send(pullRequestPage({ row, asked, reviews, changes, acting: actingReviewer(context, request, row) }));
+  const acting = actingReviewer(context, request, row) ?? (await context.members?.findReviewer(request, row));
+  const canSignIn = context.members !== undefined;
+  // A form's own path is one level deeper than the page's.
+  const root = problem === undefined ? '' : '../';
+  response.type('html').send(pullRequestPage({ row, asked, reviews, changes, acting, canSignIn, problem, root }));
 }
 
 /** The reviewer whose link opened the page; undefined if none did or it has ended. */

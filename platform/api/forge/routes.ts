@@ -1,7 +1,9 @@
 import type { Express, Request, Response } from 'express';
+import { HttpError } from '../../../contract/http-error.ts';
+import { fieldOf } from '../../../ui/request.ts';
 import { methodNotAllowed } from '../error-handler.ts';
-import { createForgeAccess } from './access.ts';
-import { forgeHandler, forgeHeaders } from './answers.ts';
+import { createForgeAccess, type MemberAccess } from './access.ts';
+import { forgeHandler, forgeHeaders, isBrowser } from './answers.ts';
 import { askForReviews, type ChangeContext, close, giveReviewLink, merge, review } from './change-pull-request.ts';
 import { openReviewLink } from './open-review-link.ts';
 import { PAGE_STYLE } from './page-style.ts';
@@ -10,6 +12,8 @@ import { type ReadContext, sendCodeOwners, sendFiles, sendPullRequest, sendRevie
 type ForgeRoutesContext = ReadContext & {
   /** Enables merging, closing and reviewing by operators, and reviewers' links. */
   operatorToken?: string | undefined;
+  /** How members of the dashboard act here; undefined: they can't. */
+  members?: MemberAccess | undefined;
   /** Called when webhooks are waiting in the outbox; the dispatcher polls for the rest. */
   onForgeEvent?: (() => void) | undefined;
 };
@@ -19,16 +23,36 @@ type Change = (context: ChangeContext, request: Request, response: Response) => 
 
 const PULL_REQUEST = '/pulls/:id';
 
+/** Rejections that a reader of the page can do something about. */
+const STAYS_ON_PAGE: ReadonlySet<number> = new Set([400, 401, 403, 409, 410]);
+
+/** What was typed into the form's remark. */
+function remarkOf(request: Request): string {
+  return fieldOf(request, 'body').replaceAll('\r\n', '\n').slice(0, 60_000);
+}
+
 /** The embedded forge's pages. Not in the OpenAPI document: they correspond to GitHub's site, not to the Admin API. */
 export function addForgeRoutes(app: Express, { operatorToken, onForgeEvent, ...context }: ForgeRoutesContext): void {
-  const access = createForgeAccess({ db: context.db, operatorToken, now: context.now });
+  const { members, db, now } = context;
+  const access = createForgeAccess({ db, operatorToken, members, now });
   const changing: ChangeContext = { ...context, access, onEvent: onForgeEvent ?? (() => undefined) };
   const reading = (answer: Answer) =>
     forgeHandler(async (request, response) => {
       await access.allowReading(request);
       await answer(context, request, response);
     });
-  const posting = (change: Change) => forgeHandler((request, response) => change(changing, request, response));
+  const posting = (change: Change) =>
+    forgeHandler(async (request, response) => {
+      try {
+        await change(changing, request, response);
+      } catch (error) {
+        // In a browser, what went wrong is said on the same page, with what was typed.
+        if (!isBrowser(request) || !(error instanceof HttpError) || !STAYS_ON_PAGE.has(error.status)) throw error;
+        const problem = { message: error.message, remark: remarkOf(request) };
+        response.status(error.status).set(error.headers);
+        await sendPullRequest(context, request, response, problem);
+      }
+    });
 
   app.use('/pulls', forgeHeaders);
   app

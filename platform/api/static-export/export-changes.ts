@@ -5,6 +5,7 @@ import { HttpError } from '../../../contract/http-error.ts';
 import { ObjectMissingError } from '../../../exporter/ports.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { readManifest } from '../../objects/read-manifest.ts';
+import type { Caller } from '../../store/api-keys.ts';
 import { type ExportJobRow, findExportBefore } from '../../store/export-jobs.ts';
 import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
@@ -13,17 +14,22 @@ import { findOwnJob, requireCompleted, requireEnterprise } from './export-job-vi
 /** What is known of a completed export. */
 type Outcome = { jobId: string; files: BundleManifest['files']; brokenLinks: ExportReport['brokenLinks'] };
 
-/** `GET /v1/static-export/jobs/{jobId}/changes`: what differs from the project's completed export before. */
-export function changesHandler({ db, objects }: ApiContext): RequestHandler {
+/** `GET /v1/static-export/jobs/{jobId}/changes` */
+export function changesHandler(context: ApiContext): RequestHandler {
   return async (request, response) => {
-    const caller = await authenticate(db, request);
-    const job = await findOwnJob(db, caller, request.params.jobId);
-    requireEnterprise(caller);
-    requireCompleted(job);
-    const before = await findExportBefore(db, job);
-    const [then, now] = await Promise.all([before && readOutcome(objects, before), readOutcome(objects, job)]);
-    response.json(compareExports(then, now));
+    const caller = await authenticate(context.db, request);
+    response.json(await readChanges(context, caller, request.params.jobId));
   };
+}
+
+/** What differs from the project's completed export before. Throws 403, 404, and 409 unless the job has completed. */
+export async function readChanges({ db, objects }: ApiContext, caller: Caller, jobId: unknown): Promise<ExportChanges> {
+  const job = await findOwnJob(db, caller, jobId);
+  requireEnterprise(caller);
+  requireCompleted(job);
+  const before = await findExportBefore(db, job);
+  const [then, now] = await Promise.all([before && readOutcome(objects, before), readOutcome(objects, job)]);
+  return compareExports(then, now);
 }
 
 async function readOutcome(objects: ObjectStore, job: ExportJobRow): Promise<Outcome> {

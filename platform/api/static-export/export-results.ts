@@ -1,40 +1,51 @@
 import type { RequestHandler } from 'express';
 import { type Bundle, type ExportReport, exportReport } from '../../../contract/admin-api.ts';
+import type { Caller } from '../../store/api-keys.ts';
 import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
 import { findOwnJob, requireCompleted, requireEnterprise } from './export-job-view.ts';
 
-/** `POST /v1/static-export/jobs/{jobId}/bundle`: a new link to the archive that was packed when the job completed. */
-export function bundleHandler({ db, objects, publicUrl, bundleLinkTtlMs }: ApiContext): RequestHandler {
+/** `POST /v1/static-export/jobs/{jobId}/bundle` */
+export function bundleHandler(context: ApiContext): RequestHandler {
   return async (request, response) => {
-    const caller = await authenticate(db, request);
-    const job = await findOwnJob(db, caller, request.params.jobId);
-    requireEnterprise(caller);
-    const { archiveKey, archiveSha256, archiveSizeBytes } = requireCompleted(job);
-    const link = await objects.presign(archiveKey, { ttlMs: bundleLinkTtlMs, fileName: 'bundle.tar.gz' });
-    const bundle: Bundle = {
-      jobId: job.id,
-      bundleUrl: absolute(link.url, publicUrl()),
-      expiresAt: link.expiresAt.toISOString(),
-      sizeBytes: archiveSizeBytes,
-      sha256: archiveSha256,
-      version: job.version,
-    };
-    response.json(bundle);
+    const caller = await authenticate(context.db, request);
+    response.json(await createBundleLink(context, caller, request.params.jobId));
   };
 }
 
-/** `GET /v1/static-export/jobs/{jobId}/report`: an empty one if the job failed before it had anything to report. */
-export function reportHandler({ db, objects }: ApiContext): RequestHandler {
-  return async (request, response) => {
-    const caller = await authenticate(db, request);
-    const job = await findOwnJob(db, caller, request.params.jobId);
-    requireEnterprise(caller);
-    const reportKey = job.status === 'failed' ? job.reportKey : requireCompleted(job).reportKey;
-    const stored: unknown =
-      reportKey === null ? emptyReport(job.id) : JSON.parse((await objects.read(reportKey)).toString());
-    response.json(exportReport.parse(stored));
+/** A new link to the archive that was packed when the job completed. Throws 403, 404, and 409 if it hasn't. */
+export async function createBundleLink(context: ApiContext, caller: Caller, jobId: unknown): Promise<Bundle> {
+  const job = await findOwnJob(context.db, caller, jobId);
+  requireEnterprise(caller);
+  const { archiveKey, archiveSha256, archiveSizeBytes } = requireCompleted(job);
+  const ttlMs = context.bundleLinkTtlMs;
+  const link = await context.objects.presign(archiveKey, { ttlMs, fileName: 'bundle.tar.gz' });
+  return {
+    jobId: job.id,
+    bundleUrl: absolute(link.url, context.publicUrl()),
+    expiresAt: link.expiresAt.toISOString(),
+    sizeBytes: archiveSizeBytes,
+    sha256: archiveSha256,
+    version: job.version,
   };
+}
+
+/** `GET /v1/static-export/jobs/{jobId}/report` */
+export function reportHandler(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const caller = await authenticate(context.db, request);
+    response.json(await readReport(context, caller, request.params.jobId));
+  };
+}
+
+/** A job's findings; empty if it failed before it had any. Throws 403, 404, and 409 while the job runs. */
+export async function readReport({ db, objects }: ApiContext, caller: Caller, jobId: unknown): Promise<ExportReport> {
+  const job = await findOwnJob(db, caller, jobId);
+  requireEnterprise(caller);
+  const reportKey = job.status === 'failed' ? job.reportKey : requireCompleted(job).reportKey;
+  const stored: unknown =
+    reportKey === null ? emptyReport(job.id) : JSON.parse((await objects.read(reportKey)).toString());
+  return exportReport.parse(stored);
 }
 
 function emptyReport(jobId: string): ExportReport {

@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { domainName, type ExportJobPage, exportJobStatus } from '../../../contract/admin-api.ts';
 import { parseInput } from '../../parse-input.ts';
+import type { Caller } from '../../store/api-keys.ts';
 import { listExportJobs } from '../../store/export-jobs.ts';
 import { authenticate } from '../authenticate.ts';
 import { cursor, limit, nextCursor } from '../paging.ts';
@@ -25,24 +26,23 @@ export function getExportHandler({ db }: ApiContext): RequestHandler {
   };
 }
 
-/** `GET /v1/static-export/jobs`: newest first; `nextCursor` is null on the last page. */
-export function listExportsHandler({ db }: ApiContext): RequestHandler {
+/** `GET /v1/static-export/jobs` */
+export function listExportsHandler(context: ApiContext): RequestHandler {
   return async (request, response) => {
-    const caller = await authenticate(db, request);
-    const { domain, status, cursor: beforeSequence, limit } = parseInput(listExportsQuery, request.query);
-    requireEnterprise(caller);
-    const rows = await listExportJobs(db, {
-      organizationId: caller.organizationId,
-      domain,
-      status,
-      beforeSequence,
-      // One row more than requested shows whether there is another page.
-      limit: limit + 1,
-    });
-    const page: ExportJobPage = {
-      jobs: rows.slice(0, limit).map(exportJobView),
-      nextCursor: nextCursor(rows, limit),
-    };
-    response.json(page);
+    const caller = await authenticate(context.db, request);
+    response.json(await listExports(context, caller, parseInput(listExportsQuery, request.query)));
   };
+}
+
+/** Newest first; `nextCursor` is null on the last page. Throws 403. */
+export async function listExports(
+  { db }: ApiContext,
+  caller: Caller,
+  { cursor: beforeSequence, limit, ...filter }: z.output<typeof listExportsQuery>,
+): Promise<ExportJobPage> {
+  requireEnterprise(caller);
+  const { organizationId } = caller;
+  // One row more than requested shows whether there is another page.
+  const rows = await listExportJobs(db, { ...filter, organizationId, beforeSequence, limit: limit + 1 });
+  return { jobs: rows.slice(0, limit).map(exportJobView), nextCursor: nextCursor(rows, limit) };
 }

@@ -1,8 +1,9 @@
 import type { RequestHandler } from 'express';
-import { type StartExportRequest, startExportRequest } from '../../../contract/admin-api.ts';
+import { exportJob, type StartExportRequest, startExportRequest } from '../../../contract/admin-api.ts';
 import { HttpError } from '../../../contract/http-error.ts';
 import { parseInput } from '../../parse-input.ts';
 import type { Caller } from '../../store/api-keys.ts';
+import { recordAction } from '../../store/audit-log.ts';
 import type { Transaction } from '../../store/database.ts';
 import { findActiveExportJob, findExportOfVersion, insertExportJob } from '../../store/export-jobs.ts';
 import { lockUntilCommit } from '../../store/locks.ts';
@@ -16,7 +17,7 @@ import type { Limit } from '../sliding-window.ts';
 import { exportJobView, requireEnterprise } from './export-job-view.ts';
 
 /** Per organization. */
-const START_LIMIT: Limit = { uses: 60, windowMs: 3_600_000 };
+export const START_LIMIT: Limit = { uses: 60, windowMs: 3_600_000 };
 
 /**
  * `POST /v1/static-export/jobs`. Checks in the contract's order: key, project, body, idempotency, plan, conflict,
@@ -30,26 +31,41 @@ export function startExportHandler(context: ApiContext): RequestHandler {
     const body = parseInput(startExportRequest, input);
     if (project === undefined) throw new HttpError(404, `No project of the organization has the domain ${body.domain}`);
     const idempotency = readIdempotencyKey(request, body);
-    let started: string | undefined;
-    let headers: Record<string, string> = {};
-    const answer = await context.db.transaction(async (tx) => {
-      // One lock against all races: the key's first use, the active job, the last free slot.
-      await lockUntilCommit(tx, `static-export:${caller.organizationId}`);
-      // Read the clock after the lock, so that starts are counted in the order of their times.
-      const at = context.now();
-      return respondOnce(tx, { organizationId: caller.organizationId, idempotency, at }, async () => {
-        requireEnterprise(caller);
-        await refuseConflict(tx, project);
-        if (body.version !== undefined) await refuseRepeatedVersion(tx, project, body.version);
-        headers = await takeUse(tx, { scope: `static-export:${caller.organizationId}`, limit: START_LIMIT, at });
-        const answer = await createJob(tx, { project, body, at });
-        started = answer.jobId;
-        return answer;
-      });
-    });
-    if (started !== undefined) startSoon(context, started);
-    response.status(answer.status).set(headers).json(answer.body);
+    const answer = await startExport(context, caller, { project, body, idempotency });
+    response.status(answer.status).set(answer.headers).json(answer.body);
   };
+}
+
+type Start = { project: Project; body: StartExportRequest; idempotency: ReturnType<typeof readIdempotencyKey> };
+
+/** Starts an export of the caller's project. Throws 403, 409, 422 and 429. */
+export async function startExport(
+  context: ApiContext,
+  caller: Caller,
+  { project, body, idempotency }: Start,
+): Promise<Answer & { jobId: string; headers: Record<string, string> }> {
+  const { organizationId } = caller;
+  let started: string | undefined;
+  let headers: Record<string, string> = {};
+  const answer = await context.db.transaction(async (tx) => {
+    // One lock against all races: the key's first use, the active job, the last free slot.
+    await lockUntilCommit(tx, `static-export:${organizationId}`);
+    // Read the clock after the lock, so that starts are counted in the order of their times.
+    const at = context.now();
+    return respondOnce(tx, { organizationId, idempotency, at }, async () => {
+      requireEnterprise(caller);
+      await refuseConflict(tx, project);
+      if (body.version !== undefined) await refuseRepeatedVersion(tx, project, body.version);
+      headers = await takeUse(tx, { scope: `static-export:${organizationId}`, limit: START_LIMIT, at });
+      const answer = await createJob(tx, { project, body, at });
+      await recordAction(tx, { ...caller, action: 'export.start', target: answer.jobId, detail: project.domain });
+      started = answer.jobId;
+      return answer;
+    });
+  });
+  if (started !== undefined) startSoon(context, started);
+  const { jobId } = exportJob.pick({ jobId: true }).parse(answer.body);
+  return { ...answer, jobId, headers };
 }
 
 /**

@@ -35,7 +35,7 @@ describe('the admin routes', () => {
     const made = await api.adminPost('/admin/keys', { organization: 'Acme', name: 'CI' });
     expect(made.status).toBe(201);
     const { id, key: secret, organization } = JSON.parse(made.text);
-    expect([organization, secret]).toEqual(['Acme', expect.stringMatching(/^galley_[\w-]{43}$/)]);
+    expect([organization, secret]).toEqual(['Acme', expect.stringMatching(/^galley_[\w-]{49}$/)]);
     const list = await api.get('/admin/keys?organization=Acme', { key });
     expect(list.body).toMatchObject({
       keys: [{ id, organization: 'Acme', plan: 'enterprise', name: 'CI', revokedAt: null }],

@@ -1,0 +1,18 @@
+import MarkdownIt from 'markdown-it';
+import { Html, visibleText } from './html.ts';
+
+/**
+ * HTML in a text is shown as text, links lead only to http, https and mail addresses, and images are left out: the page
+ * loads none, and their address would tell others who reads it.
+ */
+const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true }).disable('image');
+markdown.validateLink = (url) => /^(?:https?:|mailto:|#)/i.test(url);
+markdown.renderer.rules.link_open = (tokens, index, options, _environment, renderer) => {
+  tokens[index]?.attrSet('rel', 'nofollow noopener noreferrer');
+  return renderer.renderToken(tokens, index, options);
+};
+
+/** Markdown that people and agents wrote, as safe markup. Hidden characters are shown. */
+export function renderMarkdown(text: string): Html {
+  return new Html(markdown.render(visibleText(text, { multiline: true })));
+}

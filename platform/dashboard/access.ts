@@ -1,0 +1,129 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { fromNodeHeaders } from 'better-auth/node';
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import { HttpError } from '../../contract/http-error.ts';
+import { CSRF_FIELD } from '../../ui/components/form.tsx';
+import { fieldOf, isSameOrigin } from '../../ui/request.ts';
+import type { Caller } from '../store/api-keys.ts';
+import { listMemberships, type Membership, type Role } from '../store/members.ts';
+import { authSecret } from './auth.ts';
+import type { DashboardContext } from './dashboard-context.ts';
+
+export const SIGN_IN = '/ui/sign-in';
+
+/** A signed-in member, acting for one of their organizations. */
+export type Signed = {
+  user: { id: string; name: string; email: string };
+  sessionId: string;
+  /** A secret of the session that its forms carry. */
+  csrf: string;
+  membership: Membership;
+  /** All of the user's organizations. */
+  memberships: readonly Membership[];
+  caller: Caller;
+};
+
+/** The headers for Better Auth, with the client's address. A client can't choose the address by a header. */
+export function authHeaders(request: Request): Headers {
+  const headers = fromNodeHeaders(request.headers);
+  headers.set('x-galley-client', request.ip ?? '');
+  return headers;
+}
+
+/** Copies the cookies that Better Auth set. */
+export function copyCookies(from: Headers, response: Response): void {
+  for (const cookie of from.getSetCookie()) response.append('Set-Cookie', cookie);
+}
+
+/** The member of a request's session; undefined without a valid one. Renews the cookie if a response is given. */
+export async function findSigned(
+  context: DashboardContext,
+  request: Request,
+  response?: Response,
+): Promise<Signed | 'no-organization' | undefined> {
+  // Without a cookie there is no session to look for.
+  if (request.headers.cookie === undefined) return undefined;
+  const { headers, response: found } = await context
+    .auth()
+    .api.getSession({ headers: authHeaders(request), returnHeaders: true });
+  if (response !== undefined) copyCookies(headers, response);
+  if (!found) return undefined;
+  const { session, user } = found;
+  const memberships = await listMemberships(context.db, user.id);
+  const active = memberships.find(({ organizationId }) => organizationId === session.activeOrganizationId);
+  const membership = active ?? memberships[0];
+  if (membership === undefined) return 'no-organization';
+  const { organizationId, plan } = membership;
+  return {
+    user: { id: user.id, name: user.name, email: user.email },
+    sessionId: session.id,
+    csrf: csrfOf(context.operatorToken, session.token),
+    ...{ membership, memberships },
+    caller: { organizationId, plan, actor: { kind: 'member', id: user.id, name: user.email } },
+  };
+}
+
+function csrfOf(operatorToken: string, sessionToken: string): string {
+  return createHmac('sha256', authSecret(operatorToken)).update(`csrf ${sessionToken}`).digest('base64url');
+}
+
+const signed = new WeakMap<Request, Signed>();
+
+/** Of a request that passed `requireSession`. */
+export function signedOf(request: Request): Signed {
+  const found = signed.get(request);
+  if (found === undefined) throw new HttpError(401, 'Your session has ended: please sign in again');
+  return found;
+}
+
+/** Leads to the sign-in without a session. */
+export function requireSession(context: DashboardContext): RequestHandler {
+  return async (request, response, next) => {
+    const found = await findSigned(context, request, response);
+    if (found === 'no-organization') {
+      throw new HttpError(403, 'You are in no organization any more: ask an owner for an invitation');
+    }
+    if (found === undefined) {
+      // What a form would do is lost; its page is a good place to return to only for GET.
+      const to = request.method === 'GET' ? `?to=${encodeURIComponent(request.originalUrl)}` : '';
+      response.redirect(303, `${SIGN_IN}${to}`);
+      return;
+    }
+    signed.set(request, found);
+    next();
+  };
+}
+
+/** Rejects forms that another site's page sends. */
+export const sameOriginOnly: RequestHandler = (request, _response, next) => {
+  if (!isSameOrigin(request)) throw new HttpError(403, 'The form was sent by a page of another site');
+  next();
+};
+
+const requireCsrf: RequestHandler = (request, _response, next) => {
+  const [sent, expected] = [Buffer.from(fieldOf(request, CSRF_FIELD)), Buffer.from(signedOf(request).csrf)];
+  if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) {
+    throw new HttpError(403, 'The form is no longer valid: go back, reload the page and try again');
+  }
+  next();
+};
+
+/** Lets only members with one of these roles through. */
+export function requireRole(...roles: readonly Role[]): RequestHandler {
+  return (request, _response, next) => {
+    const { role } = signedOf(request).membership;
+    if (!roles.includes(role)) throw new HttpError(403, `This needs the role ${roles.join(' or ')}; yours is ${role}`);
+    next();
+  };
+}
+
+/** A prompt of 100,000 characters is up to 900 kB as a form. */
+const readForm: RequestHandler = express.urlencoded({ extended: false, limit: '1mb', parameterLimit: 40 });
+
+/** What comes before each form's action. */
+export const FORM: readonly RequestHandler[] = [sameOriginOnly, readForm, requireCsrf];
+
+/** A path of these pages to return to; the overview for anything else. */
+export function localPath(to: string): string {
+  return /^\/(?:(?:ui\/(?!sign|auth)|pulls\/)[\w/?&=%.:~+-]*|\?[\w&=%.~+-]*)?$/.test(to) ? to : '/';
+}

@@ -1,0 +1,204 @@
+import type { Router } from 'express';
+import { HttpError } from '../../contract/http-error.ts';
+import { ActionButton, Button, Field, Form, Select } from '../../ui/components/form.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { Text } from '../../ui/components/text.tsx';
+import { RelativeTime } from '../../ui/components/time.tsx';
+import { fieldOf } from '../../ui/request.ts';
+import { recordAction } from '../store/audit-log.ts';
+import { deleteSessions, listPasskeys, listSessions } from '../store/members.ts';
+import { authHeaders, copyCookies, SIGN_IN, signedOf } from './access.ts';
+import { MIN_PASSWORD } from './auth.ts';
+import type { DashboardContext } from './dashboard-context.ts';
+import { Layout, type LayoutProps, PATHS } from './layout.tsx';
+import { messagesOf, withMessage } from './messages.ts';
+import { addPage, EVERYONE } from './pages.ts';
+import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
+
+/** A member's own account: organization, password, passkeys and sessions. */
+export function addAccountRoutes(router: Router, context: DashboardContext): void {
+  const { db } = context;
+  addPage(router, {
+    path: PATHS.account,
+    async show(request) {
+      const signed = signedOf(request);
+      const { id } = signed.user;
+      const [sessions, passkeys] = [await listSessions(db, id), await listPasskeys(db, id)];
+      const props = { sessions, passkeys, now: context.now() };
+      return <AccountPage signed={signed} messages={messagesOf(request)} {...props} />;
+    },
+  });
+  addPage(router, {
+    path: '/ui/account/end-sessions',
+    act: {
+      roles: EVERYONE,
+      async run(request, response) {
+        const { caller, user } = signedOf(request);
+        const headers = authHeaders(request);
+        const answer = await context.auth().api.signOut({ headers, asResponse: true });
+        copyCookies(answer.headers, response);
+        await deleteSessions(db, user.id);
+        await recordAction(db, { ...caller, action: 'session.end-all', target: user.email });
+        return `${SIGN_IN}?reason=everywhere`;
+      },
+    },
+  });
+  addPage(router, {
+    path: '/ui/account/organization',
+    act: {
+      roles: EVERYONE,
+      async run(request) {
+        const { memberships } = signedOf(request);
+        const organizationId = fieldOf(request, 'organization');
+        if (!memberships.some((each) => each.organizationId === organizationId)) {
+          throw new HttpError(404, 'You are in no such organization');
+        }
+        await context.auth().api.setActiveOrganization({ body: { organizationId }, headers: authHeaders(request) });
+        return PATHS.overview;
+      },
+    },
+  });
+  addCredentialRoutes(router, context);
+}
+
+function addCredentialRoutes(router: Router, context: DashboardContext): void {
+  const { db } = context;
+  addPage(router, {
+    path: '/ui/account/password',
+    act: {
+      roles: EVERYONE,
+      async run(request, response) {
+        const attempt = { email: signedOf(request).user.email, address: request.ip ?? '' };
+        // A stolen session must not be a way to guess the password.
+        const waitSeconds = await takeSignInAttempt(db, attempt);
+        if (waitSeconds > 0) throw new HttpError(429, `Too many attempts: try again in ${waitSeconds} seconds`);
+        const newPassword = fieldOf(request, 'new');
+        if (newPassword.length < MIN_PASSWORD || newPassword.length > 200) {
+          throw new HttpError(400, `The new password: expected ${MIN_PASSWORD} to 200 characters`);
+        }
+        const body = { currentPassword: fieldOf(request, 'current'), newPassword, revokeOtherSessions: true };
+        const headers = authHeaders(request);
+        const answer = await context.auth().api.changePassword({ body, headers, asResponse: true });
+        if (!answer.ok) throw new HttpError(400, 'The current password is wrong');
+        await forgetSignInAttempts(db, attempt);
+        copyCookies(answer.headers, response);
+        return withMessage(PATHS.account, 'password-changed');
+      },
+    },
+  });
+  addPage(router, {
+    path: '/ui/account/passkeys/:id/remove',
+    act: {
+      roles: EVERYONE,
+      async run(request) {
+        const own = await listPasskeys(db, signedOf(request).user.id);
+        const found = own.find(({ id }) => id === request.params.id);
+        if (found === undefined) throw new HttpError(404, 'There is no such passkey');
+        await context.auth().api.deletePasskey({ body: { id: found.id }, headers: authHeaders(request) });
+        return withMessage(PATHS.account, 'passkey-removed');
+      },
+    },
+  });
+}
+
+type AccountProps = Pick<LayoutProps, 'signed' | 'messages'> & {
+  sessions: Awaited<ReturnType<typeof listSessions>>;
+  passkeys: Awaited<ReturnType<typeof listPasskeys>>;
+  now: Date;
+};
+
+export function AccountPage({ signed, sessions, passkeys, now, ...layout }: AccountProps) {
+  const { user, csrf, memberships, membership } = signed;
+  const options = memberships.map(({ organizationId, organization }) => ({
+    value: organizationId,
+    label: organization,
+  }));
+  return (
+    <Layout {...layout} signed={signed} section="account" title="Your account">
+      <h1>
+        <Text>{user.name}</Text>
+      </h1>
+      <p class="soft">
+        <Text>{user.email}</Text>
+      </p>
+      {memberships.length > 1 && (
+        <section class="panel">
+          <h2>Organization</h2>
+          <Form action="/ui/account/organization" csrf={csrf} inline>
+            <Select label="Work in" name="organization" value={membership.organizationId} options={options} />
+            <Button>Switch</Button>
+          </Form>
+        </section>
+      )}
+      <div class="columns">
+        <PasswordPanel csrf={csrf} />
+        <PasskeysPanel csrf={csrf} passkeys={passkeys} now={now} />
+      </div>
+      <section class="panel">
+        <div class="panel-head">
+          <h2>Sessions</h2>
+          <ActionButton action="/ui/account/end-sessions" csrf={csrf} variant="danger">
+            Sign out everywhere
+          </ActionButton>
+        </div>
+        <Table
+          caption="Sessions"
+          rows={sessions}
+          keyOf={({ id }) => id}
+          columns={[
+            { label: 'Browser', kind: 'main', cell: ({ userAgent }) => <Text>{userAgent ?? 'unknown'}</Text> },
+            { label: 'Address', cell: ({ ipAddress }) => ipAddress ?? 'unknown' },
+            { label: 'Signed in', cell: ({ createdAt }) => <RelativeTime at={createdAt} now={now} /> },
+            { label: 'This one', cell: ({ id }) => (id === signed.sessionId ? 'yes' : '') },
+          ]}
+        />
+      </section>
+    </Layout>
+  );
+}
+
+function PasswordPanel({ csrf }: { csrf: string }) {
+  return (
+    <section class="panel">
+      <h2>Password</h2>
+      <Form action="/ui/account/password" csrf={csrf}>
+        <Field label="Current password" name="current" type="password" autocomplete="current-password" required />
+        <Field
+          label="New password"
+          name="new"
+          type="password"
+          autocomplete="new-password"
+          hint={`At least ${MIN_PASSWORD} characters. Your other sessions end.`}
+          maxLength={200}
+          required
+        />
+        <Button>Change the password</Button>
+      </Form>
+    </section>
+  );
+}
+
+function PasskeysPanel({ csrf, passkeys, now }: { csrf: string; passkeys: AccountProps['passkeys']; now: Date }) {
+  return (
+    <section class="panel">
+      <h2>Passkeys</h2>
+      {passkeys.length === 0 && <p class="soft">Sign in without a password: with a fingerprint, a face or a PIN.</p>}
+      <ul class="plain">
+        {passkeys.map(({ id, name, createdAt }) => (
+          <li key={id} class="title-line">
+            <Text>{name ?? 'Passkey'}</Text> <RelativeTime at={createdAt} now={now} />
+            <ActionButton action={`/ui/account/passkeys/${encodeURIComponent(id)}/remove`} csrf={csrf}>
+              Remove
+            </ActionButton>
+          </li>
+        ))}
+      </ul>
+      <div class="actions">
+        <button class="button scripted-only" type="button" data-passkey="add">
+          Add a passkey
+        </button>
+      </div>
+      <p class="field-error" id="passkey-error" role="status" />
+    </section>
+  );
+}

@@ -1,0 +1,287 @@
+import type { AgentJobStatus } from '../../../contract/admin-api.ts';
+import { Badge, type Tone } from '../../../ui/components/badge.tsx';
+import { CodeBlock } from '../../../ui/components/code.tsx';
+import { DefinitionList } from '../../../ui/components/definition-list.tsx';
+import { EmptyState } from '../../../ui/components/empty-state.tsx';
+import { ActionButton, Button, Field, Form, Select } from '../../../ui/components/form.tsx';
+import { Live, LiveIndicator } from '../../../ui/components/live.tsx';
+import { Message } from '../../../ui/components/message.tsx';
+import { None } from '../../../ui/components/none.tsx';
+import { Pager } from '../../../ui/components/pager.tsx';
+import { Table } from '../../../ui/components/table.tsx';
+import { LongText, Text } from '../../../ui/components/text.tsx';
+import { RelativeTime } from '../../../ui/components/time.tsx';
+import { formatCount } from '../../../ui/format.ts';
+import { withoutCredentials } from '../../api/agent/agent-job-view.ts';
+import { diffView } from '../../api/forge/diff-view.ts';
+import type { Changes } from '../../forge/changes/read-changes.ts';
+import type { AgentJobRow } from '../../store/agent-jobs.ts';
+import type { Project } from '../../store/projects.ts';
+import type { RequestedReviewer } from '../../store/pull-request-reviewers.ts';
+import type { ReviewRow } from '../../store/pull-request-reviews.ts';
+import type { PullRequestRow } from '../../store/pull-requests.ts';
+import type { Signed } from '../access.ts';
+import { Layout, type LayoutProps, PATHS, pathOf } from '../layout.tsx';
+import { Markup } from '../markup.tsx';
+import type { LogEnd } from './agent-log.ts';
+
+type Shared = Pick<LayoutProps, 'signed' | 'messages'>;
+
+export type PullRequestFacts = {
+  row: PullRequestRow;
+  changes: Changes | undefined;
+  asked: readonly RequestedReviewer[];
+  reviews: readonly ReviewRow[];
+};
+
+export type AgentFacts = {
+  job: AgentJobRow;
+  prompts: readonly string[];
+  log: LogEnd;
+  pullRequest: PullRequestFacts | null;
+  now: Date;
+};
+
+const STATUSES: Record<AgentJobStatus, { tone: Tone; label: string }> = {
+  active: { tone: 'busy', label: 'Active' },
+  completed: { tone: 'good', label: 'Completed' },
+  failed: { tone: 'bad', label: 'Failed' },
+  archived: { tone: 'neutral', label: 'Archived' },
+};
+const STATUS_OPTIONS = Object.entries(STATUSES).map(([value, { label }]) => ({ value, label }));
+const ANY = { value: '', label: 'Any' };
+
+/** A page stays below 100 kB: longer prompts and diffs are cut here, and whole in the API and on the pull request. */
+const SHOWN_PROMPT = 8_000;
+const SHOWN_PROMPTS = 3;
+const SHOWN_FILES = 20;
+const SHOWN_LINES = 120;
+
+type ListProps = Shared & {
+  /** One more than the page holds if there is another page. */
+  rows: readonly AgentJobRow[];
+  pageSize: number;
+  projects: readonly Project[];
+  query: { project: string; status: string };
+  isFirst: boolean;
+  now: Date;
+};
+
+export function AgentsPage({ rows, pageSize, projects, query, isFirst, now, ...layout }: ListProps) {
+  const { signed } = layout;
+  const shown = rows.slice(0, pageSize);
+  const last = rows.length > pageSize ? shown.at(-1) : undefined;
+  const options = projects.map(({ id, domain }) => ({ value: id, label: domain }));
+  const withRepository = projects.flatMap(({ id, domain, repository }) =>
+    repository === null ? [] : [{ value: id, label: domain }],
+  );
+  const href = (cursor: string) =>
+    `${PATHS.agents}?${new URLSearchParams(Object.entries({ ...query, cursor }).filter(([, value]) => value !== ''))}`;
+  return (
+    <Layout {...layout} section="agents" title="Agent jobs">
+      <div class="title">
+        <h1>Agent jobs</h1>
+        <search>
+          <Form action={PATHS.agents} inline>
+            <Select label="Project" name="project" value={query.project} options={[ANY, ...options]} />
+            <Select label="Status" name="status" value={query.status} options={[ANY, ...STATUS_OPTIONS]} />
+            <Button icon="search">Filter</Button>
+          </Form>
+        </search>
+      </div>
+      <section class="panel">
+        {shown.length === 0 ? <EmptyState title="No agent jobs here" /> : <AgentTable rows={shown} now={now} />}
+      </section>
+      {(last !== undefined || !isFirst) && (
+        <Pager
+          summary={formatCount(shown.length, 'job')}
+          firstHref={isFirst ? undefined : href('')}
+          nextHref={last && href(String(last.sequence))}
+        />
+      )}
+      {signed.membership.role !== 'reviewer' && withRepository.length > 0 && (
+        <section class="panel">
+          <h2>Ask an agent</h2>
+          <Form action={PATHS.agents} csrf={signed.csrf}>
+            <Select label="Project" name="project" value={query.project} options={withRepository} />
+            <Field label="Prompt" name="prompt" rows={4} maxLength={100_000} required />
+            <Button variant="primary">Create job</Button>
+          </Form>
+        </section>
+      )}
+    </Layout>
+  );
+}
+
+export function AgentTable({ rows, now }: { rows: readonly AgentJobRow[]; now: Date }) {
+  return (
+    <Table
+      caption="Agent jobs"
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        { label: 'Job', kind: 'main', cell: ({ id }) => <a href={pathOf('agents', id)}>{id}</a> },
+        { label: 'Status', cell: ({ status }) => <AgentStatus status={status} /> },
+        { label: 'Project', cell: ({ projectId }) => <a href={pathOf('projects', projectId)}>{projectId}</a> },
+        { label: 'Pull request', cell: ({ prLink }) => (prLink === null ? <None /> : <PullLink url={prLink} />) },
+        { label: 'Runs', kind: 'number', cell: ({ run }) => run },
+        { label: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} now={now} /> },
+      ]}
+    />
+  );
+}
+
+function AgentStatus({ status }: { status: AgentJobStatus }) {
+  const { tone, label } = STATUSES[status];
+  return <Badge tone={tone}>{label}</Badge>;
+}
+
+/** Only a web address becomes a link. */
+function PullLink({ url }: { url: string }) {
+  return /^https?:\/\//.test(url) ? <a href={url}>Open</a> : <Text>{url}</Text>;
+}
+
+export function AgentPage({ facts, ...layout }: Shared & { facts: AgentFacts }) {
+  const { id, status } = facts.job;
+  const { signed } = layout;
+  const parts = <AgentParts signed={signed} facts={facts} />;
+  const canWrite = signed.membership.role !== 'reviewer' && (status === 'completed' || status === 'failed');
+  return (
+    <Layout {...layout} section="agents" title={id} crumbs={[{ label: 'Agent jobs', href: PATHS.agents }]}>
+      {status === 'active' ? (
+        <Live id="agent" url={pathOf('agents', id, 'events')}>
+          {parts}
+        </Live>
+      ) : (
+        parts
+      )}
+      {canWrite && (
+        <section class="panel">
+          <h2>Follow-up message</h2>
+          <Form action={pathOf('agents', id, 'message')} csrf={signed.csrf}>
+            <Field label="Message" name="prompt" rows={3} maxLength={100_000} required />
+            <Button variant="primary">Send</Button>
+          </Form>
+        </section>
+      )}
+    </Layout>
+  );
+}
+
+/** Everything that changes while the job runs. */
+export function AgentParts({ signed, facts }: { signed: Signed; facts: AgentFacts }) {
+  const { job, prompts, log, pullRequest, now } = facts;
+  const { ref } = job;
+  const first = Math.max(0, prompts.length - SHOWN_PROMPTS);
+  return (
+    <div class="stack">
+      <div class="title">
+        <div class="title-line">
+          <h1>{job.id}</h1>
+          <AgentStatus status={job.status} />
+          {job.status === 'active' && <LiveIndicator />}
+        </div>
+        {signed.membership.role !== 'reviewer' && <Actions job={job} csrf={signed.csrf} />}
+      </div>
+      {job.error !== null && (
+        <Message kind="error">
+          <Text>{job.error}</Text>
+        </Message>
+      )}
+      <section class="panel">
+        <DefinitionList
+          items={[
+            { term: 'Project', value: <a href={pathOf('projects', job.projectId)}>{job.projectId}</a> },
+            { term: 'Repository', value: <Text>{withoutCredentials(job.repository)}</Text> },
+            { term: 'Branch', value: <Text>{ref === null ? 'the default' : ref}</Text> },
+            { term: 'Model', value: <Text>{job.model}</Text> },
+            { term: 'Created', value: <RelativeTime at={job.createdAt} now={now} /> },
+            { term: 'Changed', value: <RelativeTime at={job.updatedAt} now={now} /> },
+            { term: 'Pull request', value: job.prLink === null ? <None /> : <PullLink url={job.prLink} /> },
+          ]}
+        />
+      </section>
+      <section class="panel">
+        <h2>{prompts.length === 1 ? 'Prompt' : 'Prompts'}</h2>
+        {first > 0 && <p class="soft small">{formatCount(first, 'earlier prompt')} not shown.</p>}
+        {prompts.slice(first).map((prompt, index) => (
+          <LongText key={first + index}>
+            {prompt.length > SHOWN_PROMPT ? `${prompt.slice(0, SHOWN_PROMPT)}…` : prompt}
+          </LongText>
+        ))}
+      </section>
+      <section class="panel">
+        <h2>Log</h2>
+        {log.isCut && <p class="soft small">Its end: the API has the whole log.</p>}
+        {log.text === '' ? <EmptyState title="Nothing printed yet" /> : <CodeBlock>{log.text}</CodeBlock>}
+      </section>
+      {pullRequest !== null && <PullRequestPanel facts={pullRequest} now={now} />}
+    </div>
+  );
+}
+
+function Actions({ job: { id, status }, csrf }: { job: AgentJobRow; csrf: string }) {
+  if (status === 'archived') return null;
+  return (
+    <div class="actions">
+      {status === 'active' ? (
+        <ActionButton action={pathOf('agents', id, 'cancel')} csrf={csrf} icon="x" variant="danger">
+          Cancel
+        </ActionButton>
+      ) : (
+        <ActionButton action={pathOf('agents', id, 'archive')} csrf={csrf}>
+          Archive
+        </ActionButton>
+      )}
+    </div>
+  );
+}
+
+const VERDICTS: Record<ReviewRow['verdict'], string> = {
+  approved: 'approved',
+  'changes-requested': 'asks for changes',
+  commented: 'commented',
+};
+
+function PullRequestPanel({ facts: { row, changes, asked, reviews }, now }: { facts: PullRequestFacts; now: Date }) {
+  const files = changes?.files ?? [];
+  const shown = files.slice(0, SHOWN_FILES).map((file) => {
+    const hunks = file.patch?.hunks.slice(0, 5).map((hunk) => ({ ...hunk, lines: hunk.lines.slice(0, SHOWN_LINES) }));
+    return { ...file, patch: hunks === undefined ? null : { hunks } };
+  });
+  return (
+    <>
+      <section class="panel">
+        <div class="panel-head">
+          <h2>
+            <a href={`/pulls/${row.id}`}>
+              <Text>{row.title}</Text> #{row.number}
+            </a>
+          </h2>
+          <Badge tone={row.state === 'closed' ? 'bad' : 'good'}>{row.state}</Badge>
+        </div>
+        <h3>Notified</h3>
+        {asked.length + reviews.length === 0 && <p class="soft">Nobody was asked for a review yet.</p>}
+        <ul class="plain">
+          {asked.map(({ kind, name }) => (
+            <li key={`${kind} ${name}`}>
+              {kind === 'team' && 'team '}
+              <Text>{name}</Text> <span class="soft">was asked for a review</span>
+            </li>
+          ))}
+          {reviews.map(({ id, reviewer, verdict, submittedAt }) => (
+            <li key={id}>
+              <Text>{reviewer}</Text> {VERDICTS[verdict]} <RelativeTime at={submittedAt} now={now} />
+            </li>
+          ))}
+        </ul>
+      </section>
+      {changes !== undefined && (
+        <section class="panel">
+          <h2>Files changed ({files.length})</h2>
+          <Markup>{diffView(shown)}</Markup>
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,174 @@
+import type { Request, Router } from 'express';
+import { promptRequest } from '../../../contract/admin-api.ts';
+import { HttpError } from '../../../contract/http-error.ts';
+import { renderPart } from '../../../ui/page.tsx';
+import { fieldOf, queryOf } from '../../../ui/request.ts';
+import { findOwnProject } from '../../api/agent/agent-job-view.ts';
+import { createAgentJob } from '../../api/agent/create-agent-job.ts';
+import { archiveEndedAgentJob, cancelAgentRun } from '../../api/agent/end-agent-job.ts';
+import { messageAgentJob } from '../../api/agent/message-agent-job.ts';
+import { listAgentJobsQuery } from '../../api/agent/read-agent-jobs.ts';
+import { methodNotAllowed } from '../../api/error-handler.ts';
+import { findRepository } from '../../api/forge/load-pull-request.ts';
+import { readChanges } from '../../forge/changes/read-changes.ts';
+import { PULL_REQUEST_ID } from '../../forge/forge-context.ts';
+import { parseInput } from '../../parse-input.ts';
+import { type AgentJobRow, getAgentJob, listOrganizationAgentJobs } from '../../store/agent-jobs.ts';
+import { listRunPrompts } from '../../store/agent-runs.ts';
+import type { Caller } from '../../store/api-keys.ts';
+import { listOrganizationProjects } from '../../store/projects.ts';
+import { listRequestedReviewers } from '../../store/pull-request-reviewers.ts';
+import { listReviews } from '../../store/pull-request-reviews.ts';
+import { getPullRequest } from '../../store/pull-requests.ts';
+import { isStorable } from '../../store/storable-text.ts';
+import { signedOf } from '../access.ts';
+import type { DashboardContext } from '../dashboard-context.ts';
+import { PATHS, pathOf } from '../layout.tsx';
+import { streamPart } from '../live.ts';
+import { messagesOf, withMessage } from '../messages.ts';
+import { addPage, MAKERS } from '../pages.ts';
+import { readLogEnd } from './agent-log.ts';
+import { type AgentFacts, AgentPage, AgentParts, AgentsPage, type PullRequestFacts } from './agent-pages.tsx';
+
+const PAGE_SIZE = 20;
+const REVIEWS = 50;
+
+/** The pages of agent jobs. */
+export function addAgentRoutes(router: Router, context: DashboardContext): void {
+  addList(router, context);
+  addOne(router, context);
+  addActions(router, context);
+}
+
+/** Forms end lines with CRLF. */
+function promptOf(request: Request): string {
+  return fieldOf(request, 'prompt').replaceAll('\r\n', '\n');
+}
+
+function addList(router: Router, context: DashboardContext): void {
+  const { db } = context;
+  addPage(router, {
+    path: PATHS.agents,
+    async show(request) {
+      const signed = signedOf(request);
+      const { organizationId } = signed.caller;
+      const given = ['status', 'cursor'].map((name) => [name, queryOf(request, name)]);
+      const filled = Object.fromEntries(given.filter(([, value]) => value !== ''));
+      const { status, cursor: beforeSequence } = parseInput(listAgentJobsQuery, filled);
+      const project = queryOf(request, 'project');
+      const projectId = project === '' || !isStorable(project) ? undefined : project;
+      const filter = { organizationId, projectId, status, beforeSequence, limit: PAGE_SIZE + 1 };
+      const rows = await listOrganizationAgentJobs(db, filter);
+      const projects = await listOrganizationProjects(db, organizationId);
+      const query = { project, status: status ?? '' };
+      const isFirst = beforeSequence === undefined;
+      const props = { rows, pageSize: PAGE_SIZE, projects, query, isFirst, now: context.now() };
+      return <AgentsPage signed={signed} messages={messagesOf(request)} {...props} />;
+    },
+    act: {
+      roles: MAKERS,
+      async run(request) {
+        const { caller } = signedOf(request);
+        const project = await findOwnProject(db, caller, fieldOf(request, 'project'));
+        const body = parseInput(promptRequest, { prompt: promptOf(request) });
+        const { job } = await createAgentJob(context, caller, { project, body, idempotency: undefined });
+        return withMessage(job === undefined ? PATHS.agents : pathOf('agents', job.id), 'job-created');
+      },
+    },
+  });
+}
+
+/** A job of the caller's organization, whatever its project. Throws 404. */
+async function findJob({ db }: DashboardContext, caller: Caller, id: unknown): Promise<AgentJobRow> {
+  const job = typeof id === 'string' && isStorable(id) ? await getAgentJob(db, id) : undefined;
+  if (job === undefined || job.organizationId !== caller.organizationId) {
+    throw new HttpError(404, 'There is no such agent job');
+  }
+  return job;
+}
+
+async function readFacts(context: DashboardContext, job: AgentJobRow): Promise<AgentFacts> {
+  const runs = Array.from({ length: job.run }, (_each, index) => index + 1);
+  return {
+    job,
+    prompts: await listRunPrompts(context.db, { jobId: job.id, runs }),
+    log: await readLogEnd(context, job.id),
+    pullRequest: await readPullRequest(context, job),
+    now: context.now(),
+  };
+}
+
+/** What the embedded forge knows of the job's pull request; null if it is elsewhere or there is none. */
+async function readPullRequest(context: DashboardContext, { prLink }: AgentJobRow): Promise<PullRequestFacts | null> {
+  const id = prLink?.split('/pulls/').at(-1) ?? '';
+  const row = PULL_REQUEST_ID.test(id) ? await getPullRequest(context.db, id) : undefined;
+  if (row === undefined) return null;
+  const repository = await findRepository(row);
+  return {
+    row,
+    changes: repository && (await readChanges(repository.git, row)),
+    asked: await listRequestedReviewers(context.db, id),
+    reviews: await listReviews(context.db, id, REVIEWS),
+  };
+}
+
+function addOne(router: Router, context: DashboardContext): void {
+  addPage(router, {
+    path: `${PATHS.agents}/:jobId`,
+    async show(request) {
+      const signed = signedOf(request);
+      const job = await findJob(context, signed.caller, request.params.jobId);
+      return <AgentPage signed={signed} messages={messagesOf(request)} facts={await readFacts(context, job)} />;
+    },
+  });
+  router
+    .route(`${PATHS.agents}/:jobId/events`)
+    .get(async (request, response) => {
+      const signed = signedOf(request);
+      await findJob(context, signed.caller, request.params.jobId);
+      streamPart(context, { request, response }, async () => {
+        const job = await findJob(context, signed.caller, request.params.jobId);
+        const facts = await readFacts(context, job);
+        return { html: renderPart(<AgentParts signed={signed} facts={facts} />), isOver: job.status !== 'active' };
+      });
+    })
+    .all(methodNotAllowed(['GET', 'HEAD']));
+}
+
+function addActions(router: Router, context: DashboardContext): void {
+  const jobOf = (request: Request) => findJob(context, signedOf(request).caller, request.params.jobId);
+  addPage(router, {
+    path: `${PATHS.agents}/:jobId/message`,
+    act: {
+      roles: MAKERS,
+      async run(request) {
+        const job = await jobOf(request);
+        const body = parseInput(promptRequest, { prompt: promptOf(request) });
+        await messageAgentJob(context, signedOf(request).caller, { job, body, idempotency: undefined });
+        return withMessage(pathOf('agents', job.id), 'message-sent');
+      },
+    },
+  });
+  addPage(router, {
+    path: `${PATHS.agents}/:jobId/cancel`,
+    act: {
+      roles: MAKERS,
+      async run(request) {
+        const { id } = await jobOf(request);
+        const { result } = await cancelAgentRun(context, signedOf(request).caller, { id });
+        return withMessage(pathOf('agents', id), result === 'accepted' ? 'job-canceled' : 'job-ended');
+      },
+    },
+  });
+  addPage(router, {
+    path: `${PATHS.agents}/:jobId/archive`,
+    act: {
+      roles: MAKERS,
+      async run(request) {
+        const { id, status } = await jobOf(request);
+        await archiveEndedAgentJob(context, signedOf(request).caller, { id, status });
+        return withMessage(pathOf('agents', id), 'job-archived');
+      },
+    },
+  });
+}

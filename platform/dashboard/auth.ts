@@ -1,0 +1,145 @@
+import { createHmac } from 'node:crypto';
+import { passkey } from '@better-auth/passkey';
+import { betterAuth } from 'better-auth';
+import { drizzleAdapter } from 'better-auth/adapters/drizzle';
+import { APIError } from 'better-auth/api';
+import { createAccessControl } from 'better-auth/plugins/access';
+import { genericOAuth } from 'better-auth/plugins/generic-oauth';
+import { organization } from 'better-auth/plugins/organization';
+import { defaultStatements } from 'better-auth/plugins/organization/access';
+import type { Logger } from 'pino';
+import { recordAction } from '../store/audit-log.ts';
+import type { Database } from '../store/database.ts';
+import { findPendingInvitation, findUser, listMemberships } from '../store/members.ts';
+import {
+  accounts,
+  authRateLimits,
+  invitations,
+  members,
+  passkeys,
+  sessions,
+  users,
+  verifications,
+} from '../store/schema/members.ts';
+import { organizations } from '../store/schema/organizations.ts';
+
+/** Better Auth's own routes that are served: passkeys and the return from an OpenID provider. */
+export const AUTH_PATH = '/ui/auth';
+
+/** The id of the OpenID provider that the variables name. */
+export const OPENID = 'openid';
+
+export const MIN_PASSWORD = 12;
+
+const HOUR_SECONDS = 3_600;
+
+export type OpenIdSettings = { issuer: string; clientId: string; clientSecret: string };
+
+export type AuthOptions = {
+  db: Database;
+  /** The platform's URL as browsers use it. */
+  publicUrl: string;
+  /** Sessions end when it changes, because their key derives from it. */
+  operatorToken: string;
+  openId: OpenIdSettings | undefined;
+  /** Emails that may sign up now, besides those with an invitation. */
+  admitted: ReadonlySet<string>;
+  logger: Logger;
+};
+
+export type Auth = ReturnType<typeof createAuth>;
+
+/** The secret that signs cookies and forms. */
+export function authSecret(operatorToken: string): string {
+  return createHmac('sha256', operatorToken).update('galley: sessions of the dashboard').digest('base64url');
+}
+
+/** Owners manage members; what developers and reviewers may do is not Better Auth's business. */
+const access = createAccessControl(defaultStatements);
+const ROLE_RIGHTS = {
+  owner: access.newRole({ member: ['create', 'update', 'delete'], invitation: ['create', 'cancel'] }),
+  developer: access.newRole({}),
+  reviewer: access.newRole({}),
+};
+
+/** Better Auth over the platform's tables (docs/decisions/32). */
+export function createAuth({ db, publicUrl, operatorToken, openId, admitted, logger }: AuthOptions) {
+  const isHttps = publicUrl.startsWith('https:');
+  return betterAuth({
+    appName: 'Galley',
+    baseURL: publicUrl,
+    basePath: AUTH_PATH,
+    secret: authSecret(operatorToken),
+    telemetry: { enabled: false },
+    logger: { level: 'warn', log: (_level, message) => logger.debug({ part: 'auth' }, message) },
+    database: drizzleAdapter(db, { provider: 'pg', schema: TABLES }),
+    emailAndPassword: { enabled: true, minPasswordLength: MIN_PASSWORD, maxPasswordLength: 200 },
+    // Idle for 8 hours; each use extends it, at most every 10 minutes.
+    session: { expiresIn: 8 * HOUR_SECONDS, updateAge: HOUR_SECONDS / 6, cookieCache: { enabled: false } },
+    account: { accountLinking: { enabled: true, trustedProviders: [OPENID] } },
+    rateLimit: { enabled: true, storage: 'database', window: 60, max: 60 },
+    advanced: {
+      cookiePrefix: 'galley_platform',
+      useSecureCookies: isHttps,
+      cookies: { session_token: { attributes: { sameSite: 'strict' } } },
+      // Without a proxy's header: a client could put any address into it.
+      ipAddress: { ipAddressHeaders: ['x-galley-client'] },
+    },
+    databaseHooks: {
+      session: {
+        create: {
+          after: async ({ userId, ipAddress }) => recordSignIn(db, { userId, address: ipAddress ?? '' }),
+        },
+      },
+      user: {
+        create: {
+          before: async ({ email }) => {
+            if (admitted.has(email) || (await findPendingInvitation(db, { email })) !== undefined) return;
+            throw new APIError('FORBIDDEN', { message: 'You need an invitation to sign up' });
+          },
+        },
+      },
+    },
+    plugins: [
+      organization({
+        allowUserToCreateOrganization: false,
+        ac: access,
+        roles: ROLE_RIGHTS,
+        membershipLimit: 1_000,
+        cancelPendingInvitationsOnReInvite: true,
+        invitationExpiresIn: 7 * 24 * HOUR_SECONDS,
+      }),
+      passkey({ rpName: 'Galley' }),
+      ...(openId === undefined ? [] : [openIdPlugin(openId)]),
+    ],
+  });
+}
+
+/** In each of the person's organizations, because a session is for all of them. */
+async function recordSignIn(db: Database, { userId, address }: { userId: string; address: string }): Promise<void> {
+  const user = await findUser(db, userId);
+  if (user === undefined) return;
+  const actor = { kind: 'member' as const, id: user.id, name: user.email };
+  for (const { organizationId } of await listMemberships(db, userId)) {
+    const entry = { organizationId, actor, action: 'session.sign-in', target: user.email };
+    await recordAction(db, { ...entry, detail: address === '' ? undefined : `from ${address}` });
+  }
+}
+
+const TABLES = {
+  user: users,
+  session: sessions,
+  account: accounts,
+  verification: verifications,
+  organization: organizations,
+  member: members,
+  invitation: invitations,
+  passkey: passkeys,
+  rateLimit: authRateLimits,
+};
+
+function openIdPlugin({ issuer, clientId, clientSecret }: OpenIdSettings) {
+  const discoveryUrl = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
+  const scopes = ['openid', 'email', 'profile'];
+  return genericOAuth({ config: [{ providerId: OPENID, clientId, clientSecret, discoveryUrl, scopes, pkce: true }] });
+}

@@ -1,0 +1,14 @@
+import type { ApiContext } from '../api/platform-api-deps.ts';
+import type { Auth, OpenIdSettings } from './auth.ts';
+
+/** What the dashboard's pages work with. */
+export type DashboardContext = ApiContext & {
+  operatorToken: string;
+  openId: OpenIdSettings | undefined;
+  /** Created at the first call, because the URL may only be known after listening. */
+  auth(): Auth;
+  /** Emails that may sign up at this moment; the first administrator's. */
+  admitted: Set<string>;
+  /** Ends live updates. */
+  stopped: AbortSignal | undefined;
+};

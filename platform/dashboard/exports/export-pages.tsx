@@ -1,0 +1,284 @@
+import type { Bundle, ExportChanges, ExportJob, ExportJobPage, ExportReport } from '../../../contract/admin-api.ts';
+import { CopyField } from '../../../ui/components/code.tsx';
+import { DefinitionList } from '../../../ui/components/definition-list.tsx';
+import { EmptyState } from '../../../ui/components/empty-state.tsx';
+import { ActionButton, Button, Field, Form, Select } from '../../../ui/components/form.tsx';
+import { Live, LiveIndicator } from '../../../ui/components/live.tsx';
+import { Message } from '../../../ui/components/message.tsx';
+import { None } from '../../../ui/components/none.tsx';
+import { Pager } from '../../../ui/components/pager.tsx';
+import { Table } from '../../../ui/components/table.tsx';
+import { Text } from '../../../ui/components/text.tsx';
+import { Duration, RelativeTime, Time } from '../../../ui/components/time.tsx';
+import { formatBytes, formatCount, formatDuration } from '../../../ui/format.ts';
+import { diffView } from '../../api/forge/diff-view.ts';
+import type { Change } from '../../forge/changes/read-changes.ts';
+import type { ExportJobRow } from '../../store/export-jobs.ts';
+import type { Project } from '../../store/projects.ts';
+import type { Signed } from '../access.ts';
+import { Layout, type LayoutProps, PATHS, pathOf } from '../layout.tsx';
+import { Markup } from '../markup.tsx';
+import { ChangesPanel, ReportPanel } from './export-results.tsx';
+import { EXPORT_STATUS_OPTIONS, ExportStatus } from './export-status.tsx';
+import { paceOf, type Stage, stagesOf } from './progress.ts';
+
+type Shared = Pick<LayoutProps, 'signed' | 'messages'>;
+
+export type ExportFacts = {
+  job: ExportJobRow;
+  /** Of its crawl; null if none is stored. */
+  phase: 'crawling' | 'frozen' | null;
+  urls: { settled: number; all: number } | null;
+  report: ExportReport | null;
+  changes: ExportChanges | null;
+  bundle: Bundle | null;
+  now: Date;
+};
+
+type ListProps = Shared & {
+  list: ExportJobPage;
+  projects: readonly Project[];
+  query: { domain: string; status: string };
+  isFirst: boolean;
+  now: Date;
+};
+
+const ANY = { value: '', label: 'Any' };
+
+export function ExportsPage({ list, projects, query, isFirst, now, ...layout }: ListProps) {
+  const { signed } = layout;
+  const domains = projects.map(({ domain }) => ({ value: domain, label: domain }));
+  const parameters = (cursor: string) => new URLSearchParams(Object.entries({ ...query, cursor }).filter(([, v]) => v));
+  return (
+    <Layout {...layout} section="exports" title="Exports">
+      <div class="title">
+        <h1>Exports</h1>
+        <search>
+          <Form action={PATHS.exports} inline>
+            <Select label="Domain" name="domain" value={query.domain} options={[ANY, ...domains]} />
+            <Select label="Status" name="status" value={query.status} options={[ANY, ...EXPORT_STATUS_OPTIONS]} />
+            <Button icon="search">Filter</Button>
+          </Form>
+        </search>
+      </div>
+      <section class="panel">
+        {list.jobs.length === 0 ? <EmptyState title="No exports here" /> : <ExportTable jobs={list.jobs} now={now} />}
+      </section>
+      {(list.nextCursor !== null || !isFirst) && (
+        <Pager
+          summary={formatCount(list.jobs.length, 'export')}
+          firstHref={isFirst ? undefined : `${PATHS.exports}?${parameters('')}`}
+          nextHref={list.nextCursor === null ? undefined : `${PATHS.exports}?${parameters(list.nextCursor)}`}
+        />
+      )}
+      {signed.membership.role !== 'reviewer' && domains.length > 0 && (
+        <section class="panel">
+          <h2>Start an export</h2>
+          <Form action={PATHS.exports} csrf={signed.csrf} inline>
+            <Select label="Domain" name="domain" value={query.domain} options={domains} />
+            <Field label="Version (empty: the next free one)" name="version" maxLength={64} />
+            <Button variant="primary" icon="upload">
+              Start
+            </Button>
+          </Form>
+        </section>
+      )}
+    </Layout>
+  );
+}
+
+export function ExportTable({ jobs, now }: { jobs: readonly ExportJob[]; now: Date }) {
+  return (
+    <Table
+      caption="Exports"
+      rows={jobs}
+      keyOf={({ jobId }) => jobId}
+      columns={[
+        {
+          label: 'Domain',
+          kind: 'main',
+          cell: ({ jobId, domain }) => (
+            <>
+              <a href={pathOf('exports', jobId)}>{domain}</a>
+              <div class="soft small">
+                <code>{jobId}</code>
+              </div>
+            </>
+          ),
+        },
+        { label: 'Status', cell: ({ status }) => <ExportStatus status={status} /> },
+        { label: 'Progress', kind: 'number', cell: ({ progress }) => `${Math.floor(progress)} %` },
+        { label: 'Pages', kind: 'number', cell: ({ pageCount }) => pageCount.toLocaleString('en-US') },
+        { label: 'Version', cell: ({ version }) => <span class="mono">{version}</span> },
+        { label: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} now={now} /> },
+      ]}
+    />
+  );
+}
+
+export function ExportPage({ facts, ...layout }: Shared & { facts: ExportFacts }) {
+  const { id, domain, status } = facts.job;
+  const parts = <ExportParts signed={layout.signed} facts={facts} />;
+  const isOver = status === 'completed' || status === 'failed';
+  return (
+    <Layout {...layout} section="exports" title={domain} crumbs={[{ label: 'Exports', href: PATHS.exports }]}>
+      {isOver ? (
+        parts
+      ) : (
+        <Live id="export" url={pathOf('exports', id, 'events')}>
+          {parts}
+        </Live>
+      )}
+    </Layout>
+  );
+}
+
+/** Everything that changes while the job runs. */
+export function ExportParts({ signed, facts }: { signed: Signed; facts: ExportFacts }) {
+  const { job, report, changes, bundle, now } = facts;
+  const isOver = job.status === 'completed' || job.status === 'failed';
+  return (
+    <div class="stack">
+      <div class="title">
+        <div>
+          <div class="title-line">
+            <h1>{job.domain}</h1>
+            <ExportStatus status={job.status} />
+            {!isOver && <LiveIndicator />}
+          </div>
+          <code class="soft">{job.id}</code>
+        </div>
+        {signed.membership.role !== 'reviewer' && <Actions job={job} csrf={signed.csrf} isOver={isOver} />}
+      </div>
+      {job.error !== null && (
+        <Message kind="error">
+          <Text>{job.error}</Text>
+        </Message>
+      )}
+      <ProgressPanel facts={facts} />
+      {bundle !== null && <BundlePanel bundle={bundle} now={now} />}
+      {isOver && job.status === 'completed' && <ChangesPanel jobId={job.id} changes={changes} />}
+      {isOver && <ReportPanel report={report} />}
+    </div>
+  );
+}
+
+function Actions({ job, csrf, isOver }: { job: ExportJobRow; csrf: string; isOver: boolean }) {
+  return (
+    <div class="actions">
+      {isOver ? (
+        <ActionButton action={pathOf('exports', job.id, 'again')} csrf={csrf} icon="refresh">
+          Export again
+        </ActionButton>
+      ) : (
+        <ActionButton action={pathOf('exports', job.id, 'cancel')} csrf={csrf} icon="x" variant="danger">
+          Cancel
+        </ActionButton>
+      )}
+    </div>
+  );
+}
+
+function ProgressPanel({ facts }: { facts: ExportFacts }) {
+  const { job, urls, now } = facts;
+  const { pagesPerSecond, leftMs } = paceOf(job, now);
+  return (
+    <section class="panel">
+      <progress max={100} value={job.progress} aria-label="Progress">{`${Math.floor(job.progress)} %`}</progress>
+      <DefinitionList
+        items={[
+          { term: 'Progress', value: `${Math.floor(job.progress)} %` },
+          { term: 'Pages', value: job.pageCount.toLocaleString('en-US') },
+          ...(urls === null
+            ? []
+            : [
+                {
+                  term: 'Addresses',
+                  value: `${urls.settled.toLocaleString('en-US')} of ${urls.all.toLocaleString('en-US')}`,
+                },
+              ]),
+          { term: 'Rate', value: pagesPerSecond === null ? <None /> : `${pagesPerSecond.toFixed(1)} pages/s` },
+          { term: 'Time left', value: leftMs === null ? <None /> : `about ${formatDuration(leftMs)}` },
+          { term: 'Version', value: <span class="mono">{job.version}</span> },
+          { term: 'Created', value: <RelativeTime at={job.createdAt} now={now} /> },
+          { term: 'Took', value: <Duration from={job.startedAt} to={job.finishedAt ?? (job.startedAt && now)} /> },
+        ]}
+      />
+      <ol class="stages">
+        {stagesOf(facts).map((stage) => (
+          <StageLine key={stage.name} stage={stage} now={now} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const STAGE_TONES = { waiting: 'waiting', running: 'running', ended: 'ended', failed: 'failed' } as const;
+
+function StageLine({ stage: { name, state, from, to }, now }: { stage: Stage; now: Date }) {
+  const end = to ?? (state === 'running' ? now : null);
+  return (
+    <li data-stage="export" data-status={STAGE_TONES[state]}>
+      <span class="stage-name">{name}</span>
+      <span class="soft">
+        {state === 'waiting' && 'not yet'}
+        {state === 'running' && 'so far '}
+        {state === 'failed' && 'stopped '}
+        {from !== null && end !== null && <Duration from={from} to={end} />}
+      </span>
+    </li>
+  );
+}
+
+function BundlePanel({ bundle, now }: { bundle: Bundle; now: Date }) {
+  const leftMs = Date.parse(bundle.expiresAt) - now.getTime();
+  return (
+    <section class="panel">
+      <h2>Bundle</h2>
+      <CopyField id="bundle-url" label="Link" value={bundle.bundleUrl} />
+      <DefinitionList
+        items={[
+          {
+            term: 'Link expires in',
+            value: (
+              <>
+                <time class="number" dateTime={bundle.expiresAt} data-countdown="">
+                  {formatDuration(leftMs)}
+                </time>
+                <div class="soft small">
+                  <Time at={bundle.expiresAt} />
+                </div>
+              </>
+            ),
+          },
+          { term: 'Size', value: formatBytes(bundle.sizeBytes) },
+        ]}
+      />
+      <p class="small soft">
+        SHA-256 <code>{bundle.sha256}</code>. Load this page again for a new link to the same bytes.
+      </p>
+    </section>
+  );
+}
+
+type ChangedProps = Pick<LayoutProps, 'signed'> & { jobId: string; path: string; diff: Change };
+
+/** The text diff of one changed page. */
+export function ChangedPage({ signed, jobId, path, diff }: ChangedProps) {
+  const crumbs = [
+    { label: 'Exports', href: PATHS.exports },
+    { label: jobId, href: pathOf('exports', jobId) },
+  ];
+  return (
+    <Layout signed={signed} section="exports" title={path} crumbs={crumbs}>
+      <h1>
+        <Text>{path}</Text>
+      </h1>
+      {diff.patch?.hunks.length === 0 ? (
+        <Message kind="info">The text is the same: only markup, scripts or links differ.</Message>
+      ) : (
+        <Markup>{diffView([diff])}</Markup>
+      )}
+    </Layout>
+  );
+}

@@ -1,0 +1,179 @@
+import type { ExportChanges, ExportReport } from '../../../contract/admin-api.ts';
+import { EmptyState } from '../../../ui/components/empty-state.tsx';
+import { Table } from '../../../ui/components/table.tsx';
+import { Text } from '../../../ui/components/text.tsx';
+import { formatCount } from '../../../ui/format.ts';
+import { pathOf } from '../layout.tsx';
+
+/** The rows of each list on the page, and the referrers of each link: it stays below 100 kB. The API has all. */
+const SHOWN = 40;
+const REFERRERS = 3;
+/** Longer addresses are cut. */
+const MAX_TEXT = 160;
+
+function cut(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+}
+
+export function ReportPanel({ report }: { report: ExportReport | null }) {
+  if (report === null) {
+    return (
+      <section class="panel">
+        <h2>Report</h2>
+        <EmptyState title="The report is no longer stored" />
+      </section>
+    );
+  }
+  const { brokenLinks, leftOut, notices, counts, redirects } = report;
+  return (
+    <section class="panel">
+      <div class="panel-head">
+        <h2>Report</h2>
+        <span class="soft">
+          {formatCount(counts.brokenLinks, 'broken link')}, {formatCount(counts.redirects, 'redirect')},{' '}
+          {formatCount(counts.skippedPages, 'skipped page')}
+        </span>
+      </div>
+      {brokenLinks.length + leftOut.length + notices.length === 0 && <EmptyState title="Nothing to report" />}
+      {brokenLinks.length > 0 && <BrokenLinks links={brokenLinks} total={counts.brokenLinks} />}
+      {leftOut.length > 0 && <LeftOut rules={leftOut} />}
+      {notices.length > 0 && (
+        <details>
+          <summary>{formatCount(notices.length, 'notice')}</summary>
+          <ul class="plain">
+            {notices.slice(0, SHOWN).map(({ url, text }) => (
+              <li key={`${url} ${text}`}>
+                {url !== null && <Text>{`${cut(url)}: `}</Text>}
+                <Text>{cut(text)}</Text>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {redirects.length > 0 && (
+        <details>
+          <summary>{formatCount(counts.redirects, 'redirect')}</summary>
+          <ul class="plain">
+            {redirects.slice(0, SHOWN).map(({ from, to, status }) => (
+              <li key={from}>
+                <Text>{cut(from)}</Text> → <Text>{cut(to)}</Text> <span class="soft">{status}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function BrokenLinks({ links, total }: { links: ExportReport['brokenLinks']; total: number }) {
+  return (
+    <details open>
+      <summary>{formatCount(total, 'broken link')}</summary>
+      <Table
+        caption="Broken links"
+        rows={links.slice(0, SHOWN)}
+        keyOf={({ url }) => url}
+        columns={[
+          { label: 'Link', kind: 'main', cell: ({ url }) => <Text>{cut(url)}</Text> },
+          { label: 'Why', cell: ({ reason }) => <Text>{cut(reason)}</Text> },
+          { label: 'On', cell: ({ referrers }) => <Referrers referrers={referrers} /> },
+        ]}
+      />
+      {total > SHOWN && <p class="soft small">The API's report has all {total}.</p>}
+    </details>
+  );
+}
+
+function Referrers({ referrers }: { referrers: readonly string[] }) {
+  const more = referrers.length - REFERRERS;
+  return (
+    <ul class="plain">
+      {referrers.slice(0, REFERRERS).map((each) => (
+        <li key={each}>
+          <Text>{cut(each)}</Text>
+        </li>
+      ))}
+      {more > 0 && <li class="soft">and {more} more</li>}
+    </ul>
+  );
+}
+
+function LeftOut({ rules }: { rules: ExportReport['leftOut'] }) {
+  return (
+    <details open>
+      <summary>Left out</summary>
+      <Table
+        caption="Left out and why"
+        rows={rules.slice(0, SHOWN)}
+        keyOf={({ rule }) => rule}
+        columns={[
+          { label: 'Why', kind: 'main', cell: ({ reason }) => <Text>{cut(reason)}</Text> },
+          { label: 'Count', kind: 'number', cell: ({ count }) => count.toLocaleString('en-US') },
+          { label: 'Such as', cell: ({ examples }) => <Text>{cut(examples[0] ?? '')}</Text> },
+        ]}
+      />
+    </details>
+  );
+}
+
+export function ChangesPanel({ jobId, changes }: { jobId: string; changes: ExportChanges | null }) {
+  if (changes === null || changes.since === null) {
+    return (
+      <section class="panel">
+        <h2>Changes</h2>
+        <EmptyState
+          title={changes === null ? 'The export before is no longer stored' : 'This is the first export of these pages'}
+        />
+      </section>
+    );
+  }
+  const { since, added, changed, removed, newlyBroken } = changes;
+  const total = added.length + changed.length + removed.length + newlyBroken.length;
+  return (
+    <section class="panel">
+      <div class="panel-head">
+        <h2>Changes</h2>
+        <span class="soft">
+          since <a href={pathOf('exports', since)}>{since}</a>
+        </span>
+      </div>
+      {total === 0 && <EmptyState title="Nothing changed" />}
+      <PathList title="Added" paths={added} />
+      <PathList
+        title="Changed"
+        paths={changed}
+        hrefOf={(path) => `${pathOf('exports', jobId, 'changed')}?path=${encodeURIComponent(path)}`}
+      />
+      <PathList title="Removed" paths={removed} />
+      <PathList title="Newly broken" paths={newlyBroken.map(({ link, referrer }) => `${link} on ${referrer}`)} />
+    </section>
+  );
+}
+
+type PathListProps = { title: string; paths: readonly string[]; hrefOf?: (path: string) => string };
+
+function PathList({ title, paths, hrefOf }: PathListProps) {
+  if (paths.length === 0) return null;
+  return (
+    <details open={paths.length <= SHOWN}>
+      <summary>
+        {title} ({paths.length.toLocaleString('en-US')})
+      </summary>
+      <ul class="plain">
+        {paths.slice(0, SHOWN).map((path) => (
+          <li key={path}>
+            {hrefOf === undefined ? (
+              <Text>{cut(path)}</Text>
+            ) : (
+              <a href={hrefOf(path)}>
+                <Text>{cut(path)}</Text>
+              </a>
+            )}
+          </li>
+        ))}
+      </ul>
+      {paths.length > SHOWN && <p class="soft small">and {paths.length - SHOWN} more: the API lists all.</p>}
+    </details>
+  );
+}

@@ -1,0 +1,157 @@
+import type { Request, Router } from 'express';
+import { exportJobStatus, startExportRequest } from '../../../contract/admin-api.ts';
+import { HttpError } from '../../../contract/http-error.ts';
+import { renderPart } from '../../../ui/page.tsx';
+import { fieldOf, queryOf } from '../../../ui/request.ts';
+import { methodNotAllowed } from '../../api/error-handler.ts';
+import { cancelExport } from '../../api/static-export/cancel-export.ts';
+import { readChanges } from '../../api/static-export/export-changes.ts';
+import { findOwnJob, requireEnterprise } from '../../api/static-export/export-job-view.ts';
+import { createBundleLink, readReport } from '../../api/static-export/export-results.ts';
+import { listExports, listExportsQuery } from '../../api/static-export/read-exports.ts';
+import { startExport } from '../../api/static-export/start-export.ts';
+import { parseInput } from '../../parse-input.ts';
+import type { Caller } from '../../store/api-keys.ts';
+import { getCrawl } from '../../store/crawls.ts';
+import { requestedPaths } from '../../store/export-jobs.ts';
+import { findProjectByDomain, listOrganizationProjects } from '../../store/projects.ts';
+import { signedOf } from '../access.ts';
+import type { DashboardContext } from '../dashboard-context.ts';
+import { PATHS, pathOf } from '../layout.tsx';
+import { streamPart } from '../live.ts';
+import { messagesOf, withMessage } from '../messages.ts';
+import { addPage, EVERYONE, MAKERS } from '../pages.ts';
+import { ChangedPage, type ExportFacts, ExportPage, ExportParts, ExportsPage } from './export-pages.tsx';
+import { readPageDiff } from './page-diff.ts';
+
+/** The pages of static exports. */
+export function addExportRoutes(router: Router, context: DashboardContext): void {
+  addList(router, context);
+  addOne(router, context);
+  addActions(router, context);
+  addPage(router, {
+    path: `${PATHS.exports}/:jobId/changed`,
+    async show(request) {
+      const signed = signedOf(request);
+      const path = queryOf(request, 'path');
+      const diff = await readPageDiff(context, signed.caller, { jobId: request.params.jobId, path });
+      return <ChangedPage signed={signed} jobId={String(request.params.jobId)} path={path} diff={diff} />;
+    },
+  });
+}
+
+function addList(router: Router, context: DashboardContext): void {
+  const { db } = context;
+  addPage(router, {
+    path: PATHS.exports,
+    async show(request) {
+      const signed = signedOf(request);
+      const given = ['domain', 'status', 'cursor'].map((name) => [name, queryOf(request, name).trim()]);
+      const filled = Object.fromEntries(given.filter(([, value]) => value !== ''));
+      const list = await listExports(context, signed.caller, parseInput(listExportsQuery, filled));
+      const projects = await listOrganizationProjects(db, signed.caller.organizationId);
+      const query = { domain: queryOf(request, 'domain'), status: queryOf(request, 'status') };
+      const props = { list, projects, query, isFirst: queryOf(request, 'cursor') === '', now: context.now() };
+      return <ExportsPage signed={signed} messages={messagesOf(request)} {...props} />;
+    },
+    act: {
+      roles: MAKERS,
+      async run(request) {
+        const { caller } = signedOf(request);
+        const version = fieldOf(request, 'version').trim();
+        const asked = { domain: fieldOf(request, 'domain'), ...(version !== '' && { version }) };
+        return await start(context, caller, asked);
+      },
+    },
+  });
+}
+
+/** Starts an export; returns the path of its page. */
+async function start(context: DashboardContext, caller: Caller, asked: object): Promise<string> {
+  const body = parseInput(startExportRequest, asked);
+  const { organizationId } = caller;
+  const project = await findProjectByDomain(context.db, { organizationId, domain: body.domain });
+  if (project === undefined) throw new HttpError(404, `No project of the organization has the domain ${body.domain}`);
+  const answer = await startExport(context, caller, { project, body, idempotency: undefined });
+  return withMessage(pathOf('exports', answer.jobId), 'export-started');
+}
+
+/** Everything that an export's page shows. Throws 403 and 404. */
+async function readFacts(context: DashboardContext, caller: Caller, jobId: unknown): Promise<ExportFacts> {
+  requireEnterprise(caller);
+  const job = await findOwnJob(context.db, caller, jobId);
+  const isOver = exportJobStatus.extract(['completed', 'failed']).safeParse(job.status).success;
+  const isDone = job.status === 'completed';
+  const crawl = isOver ? undefined : await getCrawl(context.db, job.id);
+  const whole = (error: unknown): null => {
+    // The files of an old export may have been deleted: the page shows the rest.
+    if (error instanceof HttpError || (error instanceof Error && error.name === 'ObjectMissingError')) return null;
+    throw error;
+  };
+  return {
+    job,
+    phase: crawl?.phase ?? null,
+    urls: crawl === undefined ? null : { settled: crawl.settledCount, all: crawl.urlCount },
+    report: isOver ? await readReport(context, caller, job.id).catch(whole) : null,
+    changes: isDone ? await readChanges(context, caller, job.id).catch(whole) : null,
+    bundle: isDone ? await createBundleLink(context, caller, job.id) : null,
+    now: context.now(),
+  };
+}
+
+function addOne(router: Router, context: DashboardContext): void {
+  addPage(router, {
+    path: `${PATHS.exports}/:jobId`,
+    async show(request) {
+      const signed = signedOf(request);
+      const facts = await readFacts(context, signed.caller, request.params.jobId);
+      return <ExportPage signed={signed} messages={messagesOf(request)} facts={facts} />;
+    },
+  });
+  router
+    .route(`${PATHS.exports}/:jobId/events`)
+    .get(async (request, response) => {
+      const signed = signedOf(request);
+      const { jobId } = request.params;
+      await findOwnJob(context.db, signed.caller, jobId);
+      streamPart(context, { request, response }, async () => {
+        const facts = await readFacts(context, signed.caller, jobId);
+        const isOver = facts.job.status === 'completed' || facts.job.status === 'failed';
+        return { html: renderPart(<ExportParts signed={signed} facts={facts} />), isOver };
+      });
+    })
+    .all(methodNotAllowed(['GET', 'HEAD']));
+}
+
+function addActions(router: Router, context: DashboardContext): void {
+  const jobOf = (request: Request) => findOwnJob(context.db, signedOf(request).caller, request.params.jobId);
+  addPage(router, {
+    path: `${PATHS.exports}/:jobId/cancel`,
+    act: {
+      roles: MAKERS,
+      async run(request) {
+        const { result, job } = await cancelExport(context, signedOf(request).caller, request.params.jobId);
+        return withMessage(pathOf('exports', job.jobId), result === 'accepted' ? 'export-canceled' : 'export-ended');
+      },
+    },
+  });
+  addPage(router, {
+    path: `${PATHS.exports}/:jobId/again`,
+    act: {
+      roles: MAKERS,
+      async run(request) {
+        const job = await jobOf(request);
+        const paths = requestedPaths(job);
+        return await start(context, signedOf(request).caller, { domain: job.domain, ...(paths !== null && { paths }) });
+      },
+    },
+  });
+  addPage(router, {
+    path: `${PATHS.exports}/:jobId/download`,
+    act: {
+      roles: EVERYONE,
+      run: async (request) =>
+        (await createBundleLink(context, signedOf(request).caller, request.params.jobId)).bundleUrl,
+    },
+  });
+}

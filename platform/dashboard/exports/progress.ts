@@ -1,0 +1,66 @@
+import type { ExportJobRow } from '../../store/export-jobs.ts';
+import type { ExportFacts } from './export-pages.tsx';
+
+export type Pace = {
+  /** Pages per second since the start; null if nothing is known yet. */
+  pagesPerSecond: number | null;
+  /** The time left at this pace, in milliseconds; null if unknown or over. */
+  leftMs: number | null;
+};
+
+/** Below this, an estimate says more about the start than about the rest. */
+const ENOUGH_PERCENT = 3;
+
+/** How fast a job is, by what it has done so far. */
+export function paceOf(
+  {
+    startedAt,
+    finishedAt,
+    pageCount,
+    progress,
+    status,
+  }: Pick<ExportJobRow, 'startedAt' | 'finishedAt' | 'pageCount' | 'progress' | 'status'>,
+  now: Date,
+): Pace {
+  if (startedAt === null) return { pagesPerSecond: null, leftMs: null };
+  const elapsedMs = Math.max(1, (finishedAt ?? now).getTime() - startedAt.getTime());
+  const isRunning = status === 'running' && progress >= ENOUGH_PERCENT && progress < 100;
+  return {
+    pagesPerSecond: pageCount === 0 ? null : (pageCount * 1000) / elapsedMs,
+    leftMs: isRunning ? (elapsedMs * (100 - progress)) / progress : null,
+  };
+}
+
+export type Stage = {
+  name: string;
+  state: 'waiting' | 'running' | 'ended' | 'failed';
+  from: Date | null;
+  to: Date | null;
+};
+
+/** What a job goes through. Between crawling and packing, the database has no time. */
+export function stagesOf({ job, phase }: Pick<ExportFacts, 'job' | 'phase'>): Stage[] {
+  const { createdAt, startedAt, finishedAt, status } = job;
+  const crawl = { name: 'Crawl', from: startedAt, to: null };
+  const pack = { name: 'Rewrite and pack', from: null, to: null };
+  const queue: Stage = { name: 'Wait for a worker', state: 'ended', from: createdAt, to: startedAt };
+  if (status === 'queued') {
+    return [
+      { ...queue, state: 'running', to: null },
+      { ...crawl, state: 'waiting' },
+      { ...pack, state: 'waiting' },
+    ];
+  }
+  if (status === 'failed') {
+    return [queue, { ...crawl, to: finishedAt, state: 'failed' }, { ...pack, state: 'waiting' }];
+  }
+  if (status === 'completed') {
+    return [queue, { ...crawl, state: 'ended' }, { ...pack, to: finishedAt, state: 'ended' }];
+  }
+  const isFrozen = phase === 'frozen';
+  return [
+    queue,
+    { ...crawl, state: isFrozen ? 'ended' : 'running' },
+    { ...pack, state: isFrozen ? 'running' : 'waiting' },
+  ];
+}

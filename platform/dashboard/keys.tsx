@@ -1,0 +1,207 @@
+import type { Request, Router } from 'express';
+import { z } from 'zod';
+import { HttpError } from '../../contract/http-error.ts';
+import { Badge } from '../../ui/components/badge.tsx';
+import { CopyField } from '../../ui/components/code.tsx';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { EmptyState } from '../../ui/components/empty-state.tsx';
+import { Button, ButtonLink, Field, Form } from '../../ui/components/form.tsx';
+import { Message } from '../../ui/components/message.tsx';
+import { None } from '../../ui/components/none.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { Text } from '../../ui/components/text.tsx';
+import { RelativeTime } from '../../ui/components/time.tsx';
+import { fieldOf } from '../../ui/request.ts';
+import { createOwnKey, createOwnKeyRequest, revokeOwnKey } from '../admin/api-keys.ts';
+import { type ApiKeyRow, findOrganizationKey, listOrganizationKeys } from '../store/api-keys.ts';
+import { listOrganizationProjects, type Project } from '../store/projects.ts';
+import { isStorable } from '../store/storable-text.ts';
+import { type Signed, signedOf } from './access.ts';
+import type { DashboardContext } from './dashboard-context.ts';
+import { Layout, type LayoutProps, PATHS, pathOf } from './layout.tsx';
+import { messagesOf, withMessage } from './messages.ts';
+import { addPage, MAKERS } from './pages.ts';
+
+/** Organization settings → API keys. */
+export function addKeyRoutes(router: Router, context: DashboardContext): void {
+  const { db, now } = context;
+  const read = async (signed: Signed) => ({
+    keys: await listOrganizationKeys(db, signed.caller.organizationId),
+    projects: await listOrganizationProjects(db, signed.caller.organizationId),
+    now: now(),
+  });
+  addPage(router, {
+    path: PATHS.keys,
+    roles: MAKERS,
+    async show(request) {
+      const signed = signedOf(request);
+      return <KeysPage signed={signed} messages={messagesOf(request)} {...(await read(signed))} />;
+    },
+    act: {
+      roles: MAKERS,
+      async run(request) {
+        const signed = signedOf(request);
+        const parsed = createOwnKeyRequest.safeParse(requestedKey(request));
+        if (!parsed.success) {
+          throw new HttpError(400, z.flattenError(parsed.error).formErrors[0] ?? wrongField(parsed.error));
+        }
+        const created = await createOwnKey(db, signed.caller, parsed.data);
+        return <KeysPage signed={signed} created={created.key} {...(await read(signed))} />;
+      },
+    },
+  });
+  addPage(router, {
+    path: `${PATHS.keys}/:id/revoke`,
+    roles: MAKERS,
+    async show(request) {
+      const signed = signedOf(request);
+      return <RevokePage signed={signed} apiKey={await findKey(context, signed, request)} />;
+    },
+    act: {
+      roles: MAKERS,
+      async run(request) {
+        await revokeOwnKey(db, signedOf(request).caller, String(request.params.id));
+        return withMessage(PATHS.keys, 'key-revoked');
+      },
+    },
+  });
+}
+
+function requestedKey(request: Request) {
+  const [days, addresses] = [
+    fieldOf(request, 'days'),
+    fieldOf(request, 'addresses')
+      .split(/[\s,]+/)
+      .filter(Boolean),
+  ];
+  return {
+    name: fieldOf(request, 'name'),
+    ...(days.trim() !== '' && { days: Number(days) }),
+    ...(addresses.length > 0 && { addresses }),
+  };
+}
+
+function wrongField(error: z.ZodError): string {
+  const [issue] = error.issues;
+  return issue === undefined ? 'The form is incomplete' : `${issue.path.join('.')}: ${issue.message}`;
+}
+
+async function findKey({ db }: DashboardContext, { caller }: Signed, request: Request): Promise<ApiKeyRow> {
+  const id = String(request.params.id);
+  const key = isStorable(id) ? await findOrganizationKey(db, { organizationId: caller.organizationId, id }) : undefined;
+  if (key === undefined) throw new HttpError(404, 'There is no such key');
+  return key;
+}
+
+type KeysProps = Pick<LayoutProps, 'signed' | 'messages'> & {
+  keys: readonly ApiKeyRow[];
+  projects: readonly Project[];
+  now: Date;
+  /** A new key, shown this once. */
+  created?: string;
+};
+
+export function KeysPage({ signed, keys, projects, now, created, ...layout }: KeysProps) {
+  return (
+    <Layout {...layout} signed={signed} section="keys" title="API keys">
+      <h1>API keys</h1>
+      {created !== undefined && (
+        <section class="panel">
+          <h2>The new key</h2>
+          <Message kind="warning">Copy it now: it is not shown again.</Message>
+          <CopyField id="new-key" label="Admin API key" value={created} />
+        </section>
+      )}
+      <section class="panel">
+        <h2>Project ids</h2>
+        {projects.length === 0 && <EmptyState title="No projects yet" />}
+        {projects.map(({ id, domain }) => (
+          <CopyField key={id} id={`project-${id}`} label={`Project of ${domain}`} value={id} />
+        ))}
+      </section>
+      <section class="panel">
+        <h2>Create a key</h2>
+        <Form action={PATHS.keys} csrf={signed.csrf} inline>
+          <Field label="Name" name="name" maxLength={200} required />
+          <Field label="Expires after days (empty: never)" name="days" type="number" />
+          <Field label="Addresses, such as 10.0.0.0/8 (empty: any)" name="addresses" />
+          <Button variant="primary" icon="key">
+            Create key
+          </Button>
+        </Form>
+      </section>
+      <section class="panel">
+        <h2>Keys</h2>
+        {keys.length === 0 ? <EmptyState title="No keys yet" /> : <KeyTable keys={keys} now={now} />}
+      </section>
+    </Layout>
+  );
+}
+
+function KeyTable({ keys, now }: { keys: readonly ApiKeyRow[]; now: Date }) {
+  return (
+    <Table
+      caption="API keys"
+      rows={keys}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          label: 'Name',
+          kind: 'main',
+          cell: ({ name }) => (name === null ? <None>unnamed</None> : <Text>{name}</Text>),
+        },
+        { label: 'Prefix', cell: ({ prefix }) => <code>{prefix}…</code> },
+        { label: 'State', cell: (key) => <KeyState apiKey={key} now={now} /> },
+        {
+          label: 'Created',
+          cell: ({ createdAt, createdBy }) => (
+            <>
+              <RelativeTime at={createdAt} now={now} />{' '}
+              <span class="soft">
+                by <Text>{createdBy ?? 'an operator'}</Text>
+              </span>
+            </>
+          ),
+        },
+        { label: 'Last used', cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} now={now} none="never" /> },
+        { label: 'Expires', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} now={now} none="never" /> },
+        { label: 'Addresses', cell: ({ allowedAddresses }) => allowedAddresses?.join(', ') ?? 'any' },
+        {
+          label: 'Actions',
+          kind: 'actions',
+          cell: ({ id, revokedAt, name, prefix }) =>
+            revokedAt === null && (
+              <ButtonLink href={pathOf('keys', id, 'revoke')} label={`Revoke ${name ?? prefix}`}>
+                Revoke
+              </ButtonLink>
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+function KeyState({ apiKey: { revokedAt, expiresAt }, now }: { apiKey: ApiKeyRow; now: Date }) {
+  if (revokedAt !== null) return <Badge tone="bad">Revoked</Badge>;
+  if (expiresAt !== null && expiresAt <= now) return <Badge tone="warn">Expired</Badge>;
+  return <Badge tone="good">Active</Badge>;
+}
+
+function RevokePage({ signed, apiKey }: { signed: Signed; apiKey: ApiKeyRow }) {
+  const name = apiKey.name ?? apiKey.prefix;
+  return (
+    <Layout signed={signed} section="keys" title={`Revoke ${name}`} crumbs={[{ label: 'API keys', href: PATHS.keys }]}>
+      <Confirm
+        question="Revoke this key?"
+        action={pathOf('keys', apiKey.id, 'revoke')}
+        csrf={signed.csrf}
+        confirmLabel="Revoke the key"
+        cancelHref={PATHS.keys}
+      >
+        <p>
+          Requests with <Text>{name}</Text> (<code>{apiKey.prefix}…</code>) are rejected at once. This can't be undone.
+        </p>
+      </Confirm>
+    </Layout>
+  );
+}

@@ -1,0 +1,72 @@
+import type { ComponentChildren } from 'preact';
+import { ActionButton } from '../../ui/components/form.tsx';
+import { Icon } from '../../ui/components/icon.tsx';
+import { Text } from '../../ui/components/text.tsx';
+import { Page, type PageProps } from '../../ui/page.tsx';
+import type { Signed } from './access.ts';
+
+export const NAME = 'Galley platform';
+
+export const PATHS = {
+  overview: '/',
+  projects: '/ui/projects',
+  exports: '/ui/exports',
+  agents: '/ui/agents',
+  keys: '/ui/settings/keys',
+  members: '/ui/settings/members',
+  audit: '/ui/settings/audit',
+  account: '/ui/account',
+} as const;
+
+type Section = keyof typeof PATHS;
+
+const NAV: readonly { section: Section; label: string }[] = [
+  { section: 'overview', label: 'Overview' },
+  { section: 'projects', label: 'Projects' },
+  { section: 'exports', label: 'Exports' },
+  { section: 'agents', label: 'Agent jobs' },
+  { section: 'keys', label: 'API keys' },
+  { section: 'members', label: 'Members' },
+  { section: 'audit', label: 'Audit log' },
+];
+
+export type LayoutProps = Pick<PageProps, 'title' | 'crumbs' | 'messages'> & {
+  signed: Signed;
+  section: Section;
+  children: ComponentChildren;
+};
+
+/** The layout of the pages behind the sign-in. */
+export function Layout({ signed, section, children, ...page }: LayoutProps) {
+  return (
+    <Page
+      {...page}
+      name={NAME}
+      nav={NAV.map((item) => ({ label: item.label, href: PATHS[item.section], current: item.section === section }))}
+      account={
+        <>
+          <a class="account-name" href={PATHS.account}>
+            <Icon name="user" />
+            <Text>{signed.user.name}</Text>
+          </a>
+          <ActionButton action="/ui/sign-out" csrf={signed.csrf}>
+            Sign out
+          </ActionButton>
+        </>
+      }
+      footer={
+        <>
+          <Text>{signed.membership.organization}</Text>, plan {signed.membership.plan}. Your role:{' '}
+          {signed.membership.role}. Times are in UTC. <a href="/docs">API documentation</a>
+        </>
+      }
+    >
+      {children}
+    </Page>
+  );
+}
+
+/** A page's path below a section, with its parts escaped. */
+export function pathOf(section: Section, ...below: string[]): string {
+  return [PATHS[section], ...below.map(encodeURIComponent)].join('/');
+}

@@ -1,0 +1,242 @@
+import type { Router } from 'express';
+import { z } from 'zod';
+import { HttpError } from '../../contract/http-error.ts';
+import { CopyField } from '../../ui/components/code.tsx';
+import { EmptyState } from '../../ui/components/empty-state.tsx';
+import { ActionButton, Button, Field, Form, Select } from '../../ui/components/form.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { Text } from '../../ui/components/text.tsx';
+import { RelativeTime } from '../../ui/components/time.tsx';
+import { fieldOf } from '../../ui/request.ts';
+import { recordAction } from '../store/audit-log.ts';
+import { isRole, listMembers, listPendingInvitations, type MemberRow, ROLES } from '../store/members.ts';
+import { authHeaders, type Signed, signedOf } from './access.ts';
+import type { DashboardContext } from './dashboard-context.ts';
+import { Layout, type LayoutProps, PATHS, pathOf } from './layout.tsx';
+import { messagesOf, withMessage } from './messages.ts';
+import { addPage, OWNERS } from './pages.ts';
+import { invitationPath } from './sign-in-pages.tsx';
+
+const invitee = z.object({
+  email: z.email('email: expected an address such as ada@example.com').max(254),
+  role: z.enum(ROLES, { error: 'role: expected owner, developer or reviewer' }),
+});
+
+/** Members of the organization, their roles, and invitations. Better Auth checks each change again. */
+export function addMemberRoutes(router: Router, context: DashboardContext): void {
+  const { db } = context;
+  addPage(router, {
+    path: PATHS.members,
+    async show(request) {
+      const signed = signedOf(request);
+      const { organizationId } = signed.caller;
+      const isOwner = signed.membership.role === 'owner';
+      return (
+        <MembersPage
+          signed={signed}
+          messages={messagesOf(request)}
+          members={await listMembers(db, organizationId)}
+          invitations={isOwner ? await listPendingInvitations(db, organizationId) : []}
+          publicUrl={context.publicUrl()}
+          now={context.now()}
+        />
+      );
+    },
+    act: {
+      roles: OWNERS,
+      async run(request) {
+        const { caller } = signedOf(request);
+        const parsed = invitee.safeParse({ email: fieldOf(request, 'email').trim(), role: fieldOf(request, 'role') });
+        if (!parsed.success) throw new HttpError(400, parsed.error.issues[0]?.message ?? 'The form is incomplete');
+        const body = { ...parsed.data, organizationId: caller.organizationId };
+        const call = context.auth().api.createInvitation({ body, headers: authHeaders(request), asResponse: true });
+        await succeed(call, 'The invitation could not be created');
+        const { email, role } = parsed.data;
+        await recordAction(db, { ...caller, action: 'member.invite', target: email, detail: role });
+        return withMessage(PATHS.members, 'invited');
+      },
+    },
+  });
+  addMemberActions(router, context);
+}
+
+function addMemberActions(router: Router, context: DashboardContext): void {
+  const { db } = context;
+  const memberOf = async ({ caller }: Signed, id: unknown): Promise<MemberRow> => {
+    const member = (await listMembers(db, caller.organizationId)).find((each) => each.id === id);
+    if (member === undefined) throw new HttpError(404, 'There is no such member');
+    return member;
+  };
+  addPage(router, {
+    path: `${PATHS.members}/:id/role`,
+    act: {
+      roles: OWNERS,
+      async run(request) {
+        const signed = signedOf(request);
+        const { id, email } = await memberOf(signed, request.params.id);
+        const role = fieldOf(request, 'role');
+        if (!isRole(role)) throw new HttpError(400, 'role: expected owner, developer or reviewer');
+        const body = { memberId: id, role, organizationId: signed.caller.organizationId };
+        const call = context.auth().api.updateMemberRole({ body, headers: authHeaders(request), asResponse: true });
+        await succeed(call, 'The role could not be changed');
+        await recordAction(db, { ...signed.caller, action: 'member.role', target: email, detail: role });
+        return withMessage(PATHS.members, 'role-changed');
+      },
+    },
+  });
+  addPage(router, {
+    path: `${PATHS.members}/:id/remove`,
+    act: {
+      roles: OWNERS,
+      async run(request) {
+        const signed = signedOf(request);
+        const { id, email } = await memberOf(signed, request.params.id);
+        const body = { memberIdOrEmail: id, organizationId: signed.caller.organizationId };
+        const call = context.auth().api.removeMember({ body, headers: authHeaders(request), asResponse: true });
+        await succeed(call, 'The member could not be removed');
+        await recordAction(db, { ...signed.caller, action: 'member.remove', target: email });
+        return withMessage(PATHS.members, 'member-removed');
+      },
+    },
+  });
+  addPage(router, {
+    path: `${PATHS.members}/invitations/:id/cancel`,
+    act: {
+      roles: OWNERS,
+      async run(request) {
+        const { caller } = signedOf(request);
+        const open = await listPendingInvitations(db, caller.organizationId);
+        const invitation = open.find(({ id }) => id === request.params.id);
+        if (invitation === undefined) throw new HttpError(404, 'There is no such invitation');
+        const body = { invitationId: invitation.id };
+        const call = context.auth().api.cancelInvitation({ body, headers: authHeaders(request), asResponse: true });
+        await succeed(call, 'The invitation could not be canceled');
+        await recordAction(db, { ...caller, action: 'member.uninvite', target: invitation.email });
+        return withMessage(PATHS.members, 'invitation-canceled');
+      },
+    },
+  });
+}
+
+/** Throws an `HttpError` with Better Auth's reason unless the call succeeded. */
+async function succeed(call: Promise<Response>, failure: string): Promise<void> {
+  const answer = await call;
+  if (answer.ok) return;
+  const { message } = z
+    .object({ message: z.string() })
+    .catch({ message: 'not possible now' })
+    .parse(await answer.json());
+  throw new HttpError(answer.status >= 500 ? 503 : 409, `${failure}: ${message}`);
+}
+
+type Invitation = Awaited<ReturnType<typeof listPendingInvitations>>[number];
+
+type MembersProps = Pick<LayoutProps, 'signed' | 'messages'> & {
+  members: readonly MemberRow[];
+  invitations: readonly Invitation[];
+  publicUrl: string;
+  now: Date;
+};
+
+const ROLE_OPTIONS = ROLES.map((role) => ({ value: role, label: role }));
+
+export function MembersPage({ signed, members, invitations, publicUrl, now, ...layout }: MembersProps) {
+  const isOwner = signed.membership.role === 'owner';
+  return (
+    <Layout {...layout} signed={signed} section="members" title="Members">
+      <h1>Members</h1>
+      <section class="panel">
+        <MemberTable signed={signed} members={members} now={now} />
+        {!isOwner && <p class="soft small">Owners invite people and change roles.</p>}
+      </section>
+      {isOwner && (
+        <section class="panel">
+          <h2>Invite a person</h2>
+          <p class="soft">
+            Owners manage members and do everything else. Developers manage projects, keys, exports and agent jobs.
+            Reviewers read, and decide about pull requests.
+          </p>
+          <Form action={PATHS.members} csrf={signed.csrf} inline>
+            <Field label="Email" name="email" type="email" maxLength={254} required />
+            <Select label="Role" name="role" value="reviewer" options={ROLE_OPTIONS} />
+            <Button variant="primary" icon="mail">
+              Invite
+            </Button>
+          </Form>
+        </section>
+      )}
+      {isOwner && (
+        <section class="panel">
+          <h2>Open invitations</h2>
+          {invitations.length === 0 && <EmptyState title="No open invitations" />}
+          {invitations.map(({ id, email, role, expiresAt }) => (
+            <div key={id} class="row">
+              <CopyField
+                id={`invitation-${id}`}
+                label={`Link for ${email} (${role ?? ''})`}
+                value={publicUrl + invitationPath(id)}
+              />
+              <div class="actions">
+                <span class="soft small">
+                  Expires <RelativeTime at={expiresAt} now={now} />
+                </span>
+                <ActionButton
+                  action={pathOf('members', 'invitations', id, 'cancel')}
+                  csrf={signed.csrf}
+                  label={`Cancel the invitation of ${email}`}
+                >
+                  Cancel
+                </ActionButton>
+              </div>
+            </div>
+          ))}
+        </section>
+      )}
+    </Layout>
+  );
+}
+
+function MemberTable({ signed, members, now }: Pick<MembersProps, 'signed' | 'members' | 'now'>) {
+  const isOwner = signed.membership.role === 'owner';
+  return (
+    <Table
+      caption="Members"
+      rows={members}
+      keyOf={({ id }) => id}
+      columns={[
+        { label: 'Name', kind: 'main', cell: ({ name }) => <Text>{name}</Text> },
+        { label: 'Email', cell: ({ email }) => <Text>{email}</Text> },
+        { label: 'Role', cell: ({ role }) => role },
+        { label: 'Member since', cell: ({ createdAt }) => <RelativeTime at={createdAt} now={now} /> },
+        {
+          label: 'Actions',
+          kind: 'actions',
+          cell: ({ id, role, email, userId }) =>
+            isOwner &&
+            userId !== signed.user.id && (
+              <div class="actions">
+                <Form action={pathOf('members', id, 'role')} csrf={signed.csrf} inline>
+                  <select name="role" aria-label={`Role of ${email}`}>
+                    {ROLES.map((each) => (
+                      <option key={each} value={each} selected={each === role}>
+                        {each}
+                      </option>
+                    ))}
+                  </select>
+                  <Button label={`Change the role of ${email}`}>Change</Button>
+                </Form>
+                <ActionButton
+                  action={pathOf('members', id, 'remove')}
+                  csrf={signed.csrf}
+                  variant="danger"
+                  label={`Remove ${email}`}
+                >
+                  Remove
+                </ActionButton>
+              </div>
+            ),
+        },
+      ]}
+    />
+  );
+}

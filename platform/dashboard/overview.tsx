@@ -1,0 +1,73 @@
+import type { Router } from 'express';
+import type { ExportJobPage } from '../../contract/admin-api.ts';
+import { EmptyState } from '../../ui/components/empty-state.tsx';
+import { Message } from '../../ui/components/message.tsx';
+import { PROMPT_LIMIT } from '../api/agent/accept-prompt.ts';
+import { listExports } from '../api/static-export/read-exports.ts';
+import { START_LIMIT } from '../api/static-export/start-export.ts';
+import { type AgentJobRow, listOrganizationAgentJobs } from '../store/agent-jobs.ts';
+import { countExportsByHour, countPromptsByHour, type HourlyUse } from '../store/hourly-use.ts';
+import { signedOf } from './access.ts';
+import { AgentTable } from './agents/agent-pages.tsx';
+import type { DashboardContext } from './dashboard-context.ts';
+import { ExportTable } from './exports/export-pages.tsx';
+import { Layout, type LayoutProps, PATHS } from './layout.tsx';
+import { messagesOf } from './messages.ts';
+import { addPage } from './pages.ts';
+import { PLOT_HOURS, UsagePlot } from './usage-plot.tsx';
+
+const SHOWN = 5;
+
+/** The start page: what runs, what was done last, and the use of the limits. */
+export function addOverviewRoutes(router: Router, context: DashboardContext): void {
+  const { db } = context;
+  addPage(router, {
+    path: '/',
+    async show(request) {
+      const signed = signedOf(request);
+      const { organizationId, plan } = signed.caller;
+      const at = context.now();
+      const since = { organizationId, at, hours: PLOT_HOURS };
+      const exports = plan === 'enterprise' ? await listExports(context, signed.caller, { limit: SHOWN }) : undefined;
+      const jobs = await listOrganizationAgentJobs(db, { organizationId, status: undefined, limit: SHOWN });
+      const use = { exports: await countExportsByHour(db, since), prompts: await countPromptsByHour(db, since) };
+      return <OverviewPage signed={signed} messages={messagesOf(request)} {...{ exports, jobs, use, now: at }} />;
+    },
+  });
+}
+
+type OverviewProps = Pick<LayoutProps, 'signed' | 'messages'> & {
+  /** Undefined: the plan has no exports. */
+  exports: ExportJobPage | undefined;
+  jobs: readonly AgentJobRow[];
+  use: { exports: HourlyUse; prompts: HourlyUse };
+  now: Date;
+};
+
+export function OverviewPage({ exports, jobs, use, now, ...layout }: OverviewProps) {
+  return (
+    <Layout {...layout} section="overview" title="Overview">
+      <h1>Overview</h1>
+      <div class="columns">
+        <UsagePlot title="Exports per hour" use={use.exports} limit={START_LIMIT.uses} note="per organization" />
+        <UsagePlot title="Prompts per hour" use={use.prompts} limit={PROMPT_LIMIT.uses} note="per project" />
+      </div>
+      <section class="panel">
+        <div class="panel-head">
+          <h2>Exports</h2>
+          <a href={PATHS.exports}>All exports</a>
+        </div>
+        {exports === undefined && <Message kind="info">Static export needs the Enterprise plan.</Message>}
+        {exports?.jobs.length === 0 && <EmptyState title="No exports yet" />}
+        {exports !== undefined && exports.jobs.length > 0 && <ExportTable jobs={exports.jobs} now={now} />}
+      </section>
+      <section class="panel">
+        <div class="panel-head">
+          <h2>Agent jobs</h2>
+          <a href={PATHS.agents}>All agent jobs</a>
+        </div>
+        {jobs.length === 0 ? <EmptyState title="No agent jobs yet" /> : <AgentTable rows={jobs} now={now} />}
+      </section>
+    </Layout>
+  );
+}

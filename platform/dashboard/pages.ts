@@ -1,0 +1,46 @@
+import type { Request, RequestHandler, Response, Router } from 'express';
+import type { VNode } from 'preact';
+import { sendPage } from '../../ui/send-page.ts';
+import { methodNotAllowed } from '../api/error-handler.ts';
+import type { Role } from '../store/members.ts';
+import { FORM, requireRole } from './access.ts';
+
+/** Who may do what: owners manage members, developers the rest, reviewers read and review. */
+export const EVERYONE: readonly Role[] = ['owner', 'developer', 'reviewer'];
+export const MAKERS: readonly Role[] = ['owner', 'developer'];
+export const OWNERS: readonly Role[] = ['owner'];
+
+type Show = (request: Request, response: Response) => Promise<VNode>;
+/** Returns the path to go on to, or a page to show. */
+type Act = (request: Request, response: Response) => Promise<string | VNode>;
+
+type PageRoute = {
+  path: string;
+  /** Who may see it. */
+  roles?: readonly Role[];
+  show?: Show;
+  /** What its form does, and who may do it. */
+  act?: { roles: readonly Role[]; run: Act; status?: number };
+};
+
+/** One page: what GET shows and what POST does. Needs a session before it. */
+export function addPage(router: Router, { path, roles = EVERYONE, show, act }: PageRoute): void {
+  const route = router.route(path);
+  const methods: string[] = [];
+  if (show !== undefined) {
+    methods.push('GET', 'HEAD');
+    route.get(requireRole(...roles), async (request, response) => {
+      await sendPage(request, response, await show(request, response));
+    });
+  }
+  if (act !== undefined) {
+    methods.push('POST');
+    const run: RequestHandler = async (request, response) => {
+      const next = await act.run(request, response);
+      if (typeof next === 'string') response.redirect(303, next);
+      else await sendPage(request, response, next, act.status ?? 200);
+    };
+    route.post(...FORM, requireRole(...act.roles), run);
+  }
+  route.all(methodNotAllowed(methods));
+}

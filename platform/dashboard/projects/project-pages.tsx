@@ -1,0 +1,162 @@
+import { Badge } from '../../../ui/components/badge.tsx';
+import { CopyField } from '../../../ui/components/code.tsx';
+import { DefinitionList } from '../../../ui/components/definition-list.tsx';
+import { EmptyState } from '../../../ui/components/empty-state.tsx';
+import { ActionButton, Button, ButtonLink, Field, Form, Select } from '../../../ui/components/form.tsx';
+import { None } from '../../../ui/components/none.tsx';
+import { Table } from '../../../ui/components/table.tsx';
+import { Text } from '../../../ui/components/text.tsx';
+import { withoutCredentials } from '../../api/agent/agent-job-view.ts';
+import type { Project } from '../../store/projects.ts';
+import { Layout, type LayoutProps, PATHS, pathOf } from '../layout.tsx';
+import type { Finding } from './check-origin.ts';
+import { CHOICE_NAMES, CHOICES, type ChoiceName } from './project-form.ts';
+
+type Shared = Pick<LayoutProps, 'signed' | 'messages'>;
+
+export function ProjectsPage({ projects, ...layout }: Shared & { projects: readonly Project[] }) {
+  const { signed } = layout;
+  return (
+    <Layout {...layout} section="projects" title="Projects">
+      <h1>Projects</h1>
+      <section class="panel">
+        {projects.length === 0 ? (
+          <EmptyState title="No projects yet">
+            <p>A project is a site: add its domain below.</p>
+          </EmptyState>
+        ) : (
+          <Table
+            caption="Projects"
+            rows={projects}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                label: 'Domain',
+                kind: 'main',
+                cell: ({ id, domain }) => <a href={pathOf('projects', id)}>{domain}</a>,
+              },
+              { label: 'Project id', cell: ({ id }) => <code>{id}</code> },
+              { label: 'Origin', cell: ({ origin, domain }) => <Text>{origin ?? `https://${domain}`}</Text> },
+              { label: 'Repository', cell: (project) => <Repository project={project} /> },
+            ]}
+          />
+        )}
+      </section>
+      {signed.membership.role !== 'reviewer' && (
+        <section class="panel">
+          <h2>Add a project</h2>
+          <Form action={PATHS.projects} csrf={signed.csrf} inline>
+            <Field label="Domain" name="domain" maxLength={253} required />
+            <Field label="Project id, such as prj_docs" name="project" maxLength={64} required />
+            <Button variant="primary">Add project</Button>
+          </Form>
+        </section>
+      )}
+    </Layout>
+  );
+}
+
+function Repository({ project: { repository, ref } }: { project: Project }) {
+  if (repository === null) return <None>none</None>;
+  return (
+    <>
+      <Text>{withoutCredentials(repository)}</Text>
+      {ref !== null && (
+        <span class="soft">
+          {' '}
+          at <Text>{ref}</Text>
+        </span>
+      )}
+    </>
+  );
+}
+
+type ProjectProps = Shared & { project: Project; findings?: readonly Finding[] };
+
+export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
+  const { signed } = layout;
+  const { id, domain, origin } = project;
+  const canChange = signed.membership.role !== 'reviewer';
+  return (
+    <Layout {...layout} section="projects" title={domain} crumbs={[{ label: 'Projects', href: PATHS.projects }]}>
+      <div class="title">
+        <h1>{domain}</h1>
+        <div class="actions">
+          {canChange && (
+            <ActionButton action={pathOf('projects', id, 'check')} csrf={signed.csrf} icon="check">
+              Check the origin
+            </ActionButton>
+          )}
+          <ButtonLink href={`${PATHS.exports}?domain=${encodeURIComponent(domain)}`}>Exports</ButtonLink>
+          <ButtonLink href={`${PATHS.agents}?project=${encodeURIComponent(id)}`}>Agent jobs</ButtonLink>
+        </div>
+      </div>
+      {findings !== undefined && <Findings findings={findings} />}
+      <section class="panel">
+        <CopyField id="project-id" label="Project id" value={id} />
+        <DefinitionList
+          items={[
+            { term: 'Origin', value: <Text>{origin ?? `https://${domain}`}</Text> },
+            { term: 'Repository', value: <Repository project={project} /> },
+          ]}
+        />
+        <p class="soft small">
+          An operator changes these two: <code>galley projects set --project {id} --origin URL --repository URL</code>
+        </p>
+      </section>
+      {canChange && <SettingsForm project={project} csrf={signed.csrf} />}
+    </Layout>
+  );
+}
+
+function SettingsForm({ project: { id, domain, settings }, csrf }: { project: Project; csrf: string }) {
+  return (
+    <section class="panel">
+      <h2>Settings</h2>
+      <Form action={pathOf('projects', id)} csrf={csrf}>
+        <Field label="Domain" name="domain" value={domain} maxLength={253} required />
+        <div class="columns">
+          {CHOICE_NAMES.map((name) => (
+            <Choice key={name} name={name} value={settings[name]} />
+          ))}
+        </div>
+        <Button variant="primary">Save</Button>
+      </Form>
+    </section>
+  );
+}
+
+function Choice({ name, value }: { name: ChoiceName; value: string | boolean | readonly string[] }) {
+  const { label, options } = CHOICES[name];
+  const listed = Object.entries(options).map(([key, text]) => ({ value: key, label: text }));
+  const hosts = typeof value === 'object' ? [{ value: 'list', label: `Leave as links: ${value.join(', ')}` }] : [];
+  return (
+    <Select
+      label={label}
+      name={name}
+      value={typeof value === 'object' ? 'list' : String(value)}
+      options={[...hosts, ...listed]}
+    />
+  );
+}
+
+function Findings({ findings }: { findings: readonly Finding[] }) {
+  return (
+    <section class="panel">
+      <h2>What the origin says</h2>
+      <Table
+        caption="What the origin says"
+        rows={findings}
+        keyOf={({ what }) => what}
+        columns={[
+          { label: 'Looked for', kind: 'main', cell: ({ what }) => what },
+          {
+            label: 'Result',
+            cell: ({ isGood }) => <Badge tone={isGood ? 'good' : 'bad'}>{isGood ? 'Fine' : 'Problem'}</Badge>,
+          },
+          { label: 'Found', cell: ({ found }) => <Text>{found}</Text> },
+        ]}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,79 @@
+import type { Request, Router } from 'express';
+import { HttpError } from '../../../contract/http-error.ts';
+import { fieldOf } from '../../../ui/request.ts';
+import { settingsChange } from '../../admin/project-requests.ts';
+import { addProject, setProject } from '../../admin/projects.ts';
+import { findOwnProject } from '../../api/agent/agent-job-view.ts';
+import { parseInput } from '../../parse-input.ts';
+import { recordAction } from '../../store/audit-log.ts';
+import { listOrganizationProjects, type Project } from '../../store/projects.ts';
+import { type Signed, signedOf } from '../access.ts';
+import type { DashboardContext } from '../dashboard-context.ts';
+import { PATHS, pathOf } from '../layout.tsx';
+import { messagesOf, withMessage } from '../messages.ts';
+import { addPage, MAKERS } from '../pages.ts';
+import { checkOrigin } from './check-origin.ts';
+import { settingsOf } from './project-form.ts';
+import { ProjectPage, ProjectsPage } from './project-pages.tsx';
+
+/**
+ * Projects. Members name the domain and the crawl settings. Origin and repository stay the operator's: an origin may be
+ * a private address, and a repository is fetched with the worker's credentials.
+ */
+export function addProjectRoutes(router: Router, context: DashboardContext): void {
+  const { db } = context;
+  addPage(router, {
+    path: PATHS.projects,
+    async show(request) {
+      const signed = signedOf(request);
+      const projects = await listOrganizationProjects(db, signed.caller.organizationId);
+      return <ProjectsPage signed={signed} messages={messagesOf(request)} projects={projects} />;
+    },
+    act: {
+      roles: MAKERS,
+      async run(request) {
+        const { caller, membership } = signedOf(request);
+        const { organization } = membership;
+        const wanted = { organization, project: fieldOf(request, 'project'), domain: fieldOf(request, 'domain') };
+        const { project, domain } = await addProject(db, wanted);
+        await recordAction(db, { ...caller, action: 'project.add', target: project, detail: domain });
+        return withMessage(pathOf('projects', project), 'project-added');
+      },
+    },
+  });
+  addPage(router, {
+    path: `${PATHS.projects}/:projectId`,
+    async show(request) {
+      const { signed, project } = await projectOf(context, request);
+      return <ProjectPage signed={signed} messages={messagesOf(request)} project={project} />;
+    },
+    act: {
+      roles: MAKERS,
+      async run(request) {
+        const { signed, project } = await projectOf(context, request);
+        const settings = parseInput(settingsChange, settingsOf(request));
+        await setProject(db, { project: project.id, domain: fieldOf(request, 'domain'), settings });
+        await recordAction(db, { ...signed.caller, action: 'project.set', target: project.id, detail: project.domain });
+        return withMessage(pathOf('projects', project.id), 'project-saved');
+      },
+    },
+  });
+  addPage(router, {
+    path: `${PATHS.projects}/:projectId/check`,
+    act: {
+      roles: MAKERS,
+      async run(request) {
+        const { signed, project } = await projectOf(context, request);
+        const findings = await checkOrigin(project);
+        return <ProjectPage signed={signed} project={project} findings={findings} />;
+      },
+    },
+  });
+}
+
+async function projectOf({ db }: DashboardContext, request: Request): Promise<{ signed: Signed; project: Project }> {
+  const signed = signedOf(request);
+  const project = await findOwnProject(db, signed.caller, request.params.projectId);
+  if (project === undefined) throw new HttpError(404, 'There is no such project');
+  return { signed, project };
+}

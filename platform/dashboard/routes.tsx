@@ -1,0 +1,118 @@
+import { toNodeHandler } from 'better-auth/node';
+import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
+import { HttpError } from '../../contract/http-error.ts';
+import { ASSETS_PATH, serveAssets } from '../../ui/assets.ts';
+import { sendPage } from '../../ui/send-page.ts';
+import { asHttpError, methodNotAllowed } from '../api/error-handler.ts';
+import type { ApiContext } from '../api/platform-api-deps.ts';
+import { withoutValues } from '../store/query-error.ts';
+import { requireSession } from './access.ts';
+import { addAccountRoutes } from './account.tsx';
+import { addAgentRoutes } from './agents/agent-routes.tsx';
+import { addAuditRoutes } from './audit.tsx';
+import { AUTH_PATH, type Auth, createAuth, OPENID, type OpenIdSettings } from './auth.ts';
+import type { DashboardContext } from './dashboard-context.ts';
+import { addExportRoutes } from './exports/export-routes.tsx';
+import { addJoinRoutes } from './join-routes.tsx';
+import { addKeyRoutes } from './keys.tsx';
+import { addMemberRoutes } from './members.tsx';
+import { addOverviewRoutes } from './overview.tsx';
+import { addProjectRoutes } from './projects/project-routes.tsx';
+import { ErrorPage } from './sign-in-pages.tsx';
+import { addSignInRoutes } from './sign-in-routes.tsx';
+
+type DashboardOptions = {
+  context: ApiContext;
+  operatorToken: string;
+  openId?: OpenIdSettings | undefined;
+  stopped?: AbortSignal | undefined;
+};
+
+/** What pages need: sessions, and everything of the API. */
+export function createDashboardContext({
+  context,
+  operatorToken,
+  openId,
+  stopped,
+}: DashboardOptions): DashboardContext {
+  const admitted = new Set<string>();
+  let auth: Auth | undefined;
+  return {
+    ...context,
+    ...{ operatorToken, openId, stopped, admitted },
+    auth() {
+      const { db, logger } = context;
+      auth ??= createAuth({ db, logger, operatorToken, openId, admitted, publicUrl: context.publicUrl() });
+      return auth;
+    },
+  };
+}
+
+/** The dashboard: `/` and everything below `/ui`. Errors are pages, too. */
+export function addDashboard(app: Express, context: DashboardContext): void {
+  const router = express.Router({ strict: true, caseSensitive: true });
+  router
+    .route(`${ASSETS_PATH}/:file`)
+    .get(serveAssets(), () => {
+      throw new HttpError(404, 'There is no such file');
+    })
+    .all(methodNotAllowed(['GET', 'HEAD']));
+  addAuthRoutes(router, context);
+  addSignInRoutes(router, context);
+  addJoinRoutes(router, context);
+  // By path, because the router also sees the requests of other routes.
+  router.use(['/ui', /^\/$/], requireSession(context));
+  addOverviewRoutes(router, context);
+  addProjectRoutes(router, context);
+  addExportRoutes(router, context);
+  addAgentRoutes(router, context);
+  addKeyRoutes(router, context);
+  addMemberRoutes(router, context);
+  addAuditRoutes(router, context);
+  addAccountRoutes(router, context);
+  router.use('/ui', () => {
+    throw new HttpError(404, 'There is no such page');
+  });
+  router.use(renderErrorPages(context));
+  app.use(router);
+}
+
+/** The routes of Better Auth that browsers call themselves; all others are reached only through the pages. */
+const AUTH_ROUTES = {
+  '/passkey/generate-register-options': 'GET',
+  '/passkey/verify-registration': 'POST',
+  '/passkey/generate-authenticate-options': 'GET',
+  '/passkey/verify-authentication': 'POST',
+  [`/oauth2/callback/${OPENID}`]: 'GET',
+} as const;
+
+function addAuthRoutes(router: Router, context: DashboardContext): void {
+  for (const [path, method] of Object.entries(AUTH_ROUTES)) {
+    router.all(`${AUTH_PATH}${path}`, async (request, response) => {
+      if (request.method !== method) methodNotAllowed([method])(request, response, () => undefined);
+      // Better Auth limits requests by this address; a client can't choose it.
+      request.headers['x-galley-client'] = request.ip ?? '';
+      await toNodeHandler(context.auth())(request, response);
+    });
+  }
+}
+
+function renderErrorPages({ logger }: DashboardContext): ErrorRequestHandler {
+  return async (error: unknown, request, response, next) => {
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
+    const { status, message, headers } = asHttpError(error);
+    if (status >= 500)
+      logger.error({ err: withoutValues(error), requestId: response.get('x-request-id') }, 'A page failed');
+    response.set(headers);
+    const page = <ErrorPage status={status} message={message} backHref={backOf(request.path)} />;
+    await sendPage(request, response, page, status);
+  };
+}
+
+/** The page to go on to after an error: the one whose form was sent, or its list. */
+function backOf(path: string): string {
+  return /^\/ui\/(?:exports|agents|projects)(?=\/)|^\/ui\/settings\/\w+/.exec(path)?.[0] ?? '/';
+}

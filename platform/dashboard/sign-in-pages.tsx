@@ -1,0 +1,199 @@
+import { Button, ButtonLink, Field, Form } from '../../ui/components/form.tsx';
+import { Message } from '../../ui/components/message.tsx';
+import { Text } from '../../ui/components/text.tsx';
+import { Page } from '../../ui/page.tsx';
+import type { InvitationRow } from '../store/members.ts';
+import { SIGN_IN } from './access.ts';
+import { MIN_PASSWORD } from './auth.ts';
+import { SETUP } from './first-administrator.ts';
+import { NAME } from './layout.tsx';
+
+type SignInProps = {
+  /** Where to go then. */
+  to: string;
+  email?: string;
+  error?: string | undefined;
+  message?: string | undefined;
+  hasOpenId: boolean;
+};
+
+export function SignInPage({ to, email = '', error, message, hasOpenId }: SignInProps) {
+  return (
+    <Page title="Sign in" name={NAME} narrow>
+      <section class="panel">
+        <h1>Sign in</h1>
+        {message !== undefined && <Message kind="info">{message}</Message>}
+        {error !== undefined && <Message kind="error">{error}</Message>}
+        <Form action={SIGN_IN} csrf="">
+          <input type="hidden" name="to" value={to} />
+          <Field
+            label="Email"
+            name="email"
+            type="email"
+            value={email}
+            autocomplete="username"
+            maxLength={254}
+            required
+          />
+          <Field
+            label="Password"
+            name="password"
+            type="password"
+            autocomplete="current-password"
+            maxLength={200}
+            required
+          />
+          <Button variant="primary">Sign in</Button>
+        </Form>
+        <div class="actions">
+          <button class="button scripted-only" type="button" data-passkey="sign-in" data-to={to}>
+            Sign in with a passkey
+          </button>
+          {hasOpenId && <ButtonLink href="/ui/sign-in/openid">Sign in with single sign-on</ButtonLink>}
+        </div>
+        <p class="field-error" id="passkey-error" role="status" />
+        <p class="soft small">No account yet? An owner of your organization can invite you.</p>
+      </section>
+    </Page>
+  );
+}
+
+type NewUserProps = { name?: string; nameError?: string | undefined; passwordError?: string | undefined };
+
+function NewUserFields({ name = '', nameError, passwordError }: NewUserProps) {
+  return (
+    <>
+      <Field
+        label="Your name"
+        name="name"
+        value={name}
+        autocomplete="name"
+        error={nameError}
+        maxLength={100}
+        required
+      />
+      <Field
+        label="Password"
+        name="password"
+        type="password"
+        autocomplete="new-password"
+        hint={`At least ${MIN_PASSWORD} characters.`}
+        error={passwordError}
+        maxLength={200}
+        required
+      />
+    </>
+  );
+}
+
+type SetupProps = NewUserProps & {
+  link: string;
+  organization: string;
+  email?: string;
+  emailError?: string | undefined;
+  organizationError?: string | undefined;
+};
+
+/** The form of the first administrator's link. */
+export function SetupPage({ link, organization, email = '', emailError, organizationError, ...user }: SetupProps) {
+  return (
+    <Page title="First administrator" name={NAME} narrow>
+      <section class="panel">
+        <h1>Create the first account</h1>
+        <p class="soft">You become the owner of the organization. Everyone else needs an invitation.</p>
+        <Form action={SETUP} csrf="">
+          <input type="hidden" name="link" value={link} />
+          <Field
+            label="Organization"
+            name="organization"
+            value={organization}
+            error={organizationError}
+            maxLength={200}
+            required
+          />
+          <Field
+            label="Email"
+            name="email"
+            type="email"
+            value={email}
+            error={emailError}
+            autocomplete="username"
+            maxLength={254}
+            required
+          />
+          <NewUserFields {...user} />
+          <Button variant="primary">Create the account</Button>
+        </Form>
+      </section>
+    </Page>
+  );
+}
+
+type InvitationProps = NewUserProps & {
+  invitation: InvitationRow;
+  /** There is an account with this email already. */
+  isKnown: boolean;
+  /** CSRF token of the invited person's session; undefined: not signed in as that person. */
+  csrf: string | undefined;
+};
+
+/** An invitation's link: a new person signs up, one with an account accepts. */
+export function InvitationPage({ invitation, isKnown, csrf, ...user }: InvitationProps) {
+  const path = invitationPath(invitation.id);
+  return (
+    <Page title="Invitation" name={NAME} narrow>
+      <section class="panel">
+        <h1>
+          Join <Text>{invitation.organization}</Text>
+        </h1>
+        <p>
+          <Text>{invitation.email}</Text> is invited as {invitation.role}.
+        </p>
+        {csrf !== undefined && (
+          <Form action={path} csrf={csrf}>
+            <Button variant="primary">Accept</Button>
+          </Form>
+        )}
+        {csrf === undefined && isKnown && (
+          <ButtonLink href={`${SIGN_IN}?to=${encodeURIComponent(path)}`} variant="primary">
+            Sign in to accept
+          </ButtonLink>
+        )}
+        {csrf === undefined && !isKnown && (
+          <Form action={path} csrf="">
+            <NewUserFields {...user} />
+            <Button variant="primary">Create the account and join</Button>
+          </Form>
+        )}
+      </section>
+    </Page>
+  );
+}
+
+export function invitationPath(id: string): string {
+  return `/ui/invitations/${encodeURIComponent(id)}`;
+}
+
+/** An error on a page, with a way on. */
+export function ErrorPage({ status, message, backHref }: { status: number; message: string; backHref: string }) {
+  const title = TITLES[status] ?? 'That did not work';
+  return (
+    <Page title={title} name={NAME} narrow>
+      <section class="panel">
+        <h1>{title}</h1>
+        <p>{/[.!?]$/.test(message) ? message : `${message}.`}</p>
+        <p>
+          <a href={backHref}>Back</a>
+        </p>
+      </section>
+    </Page>
+  );
+}
+
+const TITLES: Record<number, string> = {
+  403: 'Not allowed',
+  404: 'Not found',
+  429: 'Too many attempts',
+  500: 'Something went wrong',
+  503: 'Not available now',
+};

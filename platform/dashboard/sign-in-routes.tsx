@@ -1,0 +1,130 @@
+import type { Request, Response, Router } from 'express';
+import { z } from 'zod';
+import { HttpError } from '../../contract/http-error.ts';
+import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
+import { sendPage } from '../../ui/send-page.ts';
+import { methodNotAllowed } from '../api/error-handler.ts';
+import { recordAction } from '../store/audit-log.ts';
+import {
+  authHeaders,
+  copyCookies,
+  FORM,
+  findSigned,
+  localPath,
+  requireSession,
+  SIGN_IN,
+  sameOriginOnly,
+  signedOf,
+} from './access.ts';
+import { OPENID } from './auth.ts';
+import type { DashboardContext } from './dashboard-context.ts';
+import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
+import { SignInPage } from './sign-in-pages.tsx';
+
+const email = z.email().max(254);
+
+/** The pages to sign in and out. */
+export function addSignInRoutes(router: Router, context: DashboardContext): void {
+  router
+    .route(SIGN_IN)
+    .get(async (request, response) => {
+      const to = localPath(queryOf(request, 'to'));
+      if ((await findSigned(context, request)) !== undefined) response.redirect(303, to);
+      else await sendPage(request, response, signInPage(context, { to, message: reasonOf(request) }));
+    })
+    .post(sameOriginOnly, readForm, (request, response) => signIn(context, request, response))
+    .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
+  router
+    .route('/ui/sign-out')
+    .post(requireSession(context), ...FORM, async (request, response) => {
+      const { caller, user } = signedOf(request);
+      const answer = await context.auth().api.signOut({ headers: authHeaders(request), asResponse: true });
+      copyCookies(answer.headers, response);
+      await recordAction(context.db, { ...caller, action: 'session.sign-out', target: user.email });
+      response.redirect(303, `${SIGN_IN}?reason=signed-out`);
+    })
+    .all(methodNotAllowed(['POST']));
+  if (context.openId !== undefined) addOpenId(router, context);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  'signed-out': 'You are signed out.',
+  everywhere: 'You are signed out everywhere.',
+  openid: 'Single sign-on did not work, or you have no invitation. Ask an owner of your organization.',
+};
+
+function reasonOf(request: Request): string | undefined {
+  const reason = queryOf(request, 'reason');
+  return Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
+}
+
+function signInPage(
+  { openId }: DashboardContext,
+  props: { to: string; email?: string; error?: string; message?: string | undefined },
+) {
+  return <SignInPage {...props} hasOpenId={openId !== undefined} />;
+}
+
+async function signIn(context: DashboardContext, request: Request, response: Response): Promise<void> {
+  const to = localPath(fieldOf(request, 'to'));
+  const entered = fieldOf(request, 'email').trim();
+  const again = (status: number, error: string) =>
+    sendPage(request, response, signInPage(context, { to, email: entered, error }), status);
+  const parsed = email.safeParse(entered);
+  if (!parsed.success) return again(400, 'Enter your email, such as ada@example.com.');
+  const attempt = { email: parsed.data, address: request.ip ?? '' };
+  const waitSeconds = await takeSignInAttempt(context.db, attempt);
+  if (waitSeconds > 0) {
+    response.set('Retry-After', String(waitSeconds));
+    return again(
+      429,
+      `Too many failed attempts from this address. Try again in ${Math.ceil(waitSeconds / 60)} minutes.`,
+    );
+  }
+  const body = { email: parsed.data, password: fieldOf(request, 'password').slice(0, 200) };
+  const answer = await context.auth().api.signInEmail({ body, headers: authHeaders(request), asResponse: true });
+  if (!answer.ok) {
+    if (answer.status >= 500) throw new HttpError(503, 'Signing in is not possible now', { 'Retry-After': '5' });
+    context.logger.warn({ address: attempt.address }, 'A sign-in to the dashboard failed');
+    return again(401, 'The email or the password is wrong.');
+  }
+  await forgetSignInAttempts(context.db, attempt);
+  copyCookies(answer.headers, response);
+  response.redirect(303, to);
+}
+
+/** A link, not a form: browsers apply `form-action` to redirects, too. */
+function addOpenId(router: Router, context: DashboardContext): void {
+  router
+    .route('/ui/sign-in/openid')
+    .get(async (request, response) => {
+      const body = {
+        providerId: OPENID,
+        callbackURL: '/ui/sign-in/done',
+        errorCallbackURL: `${SIGN_IN}?reason=openid`,
+      };
+      const { api } = context.auth();
+      if (!('signInWithOAuth2' in api)) throw new HttpError(404, 'There is no single sign-on');
+      const start: unknown = Reflect.get(api, 'signInWithOAuth2');
+      const answer = await callForResponse(start, { body, headers: authHeaders(request), asResponse: true });
+      const parsed = z.object({ url: z.url() }).safeParse(await answer.json());
+      if (!answer.ok || !parsed.success) throw new HttpError(503, 'The OpenID provider can not be reached');
+      copyCookies(answer.headers, response);
+      response.redirect(303, parsed.data.url);
+    })
+    .all(methodNotAllowed(['GET', 'HEAD']));
+  router
+    .route('/ui/sign-in/done')
+    .get((_request, response) => {
+      // Browsers send no strict cookie with a redirect that began at another site: this page begins a navigation here.
+      response.set({ Refresh: '0; url=/', 'Content-Type': 'text/html; charset=utf-8' });
+      response.send('<!doctype html><title>Signed in</title><a href="/">Continue</a>');
+    })
+    .all(methodNotAllowed(['GET', 'HEAD']));
+}
+
+async function callForResponse(call: unknown, options: object): Promise<globalThis.Response> {
+  const answer: unknown = typeof call === 'function' ? await call(options) : undefined;
+  if (!(answer instanceof globalThis.Response)) throw new Error('Better Auth answered with no response');
+  return answer;
+}

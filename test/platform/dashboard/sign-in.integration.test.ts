@@ -1,0 +1,109 @@
+import { sql } from 'drizzle-orm';
+import type { Browser } from './browser.ts';
+import { type DashboardFixture, PASSWORD, startDashboard } from './dashboard-fixture.ts';
+
+describe('the dashboard', () => {
+  let fixture: DashboardFixture;
+  let owner: Browser;
+  const email = 'ada@example.com';
+
+  beforeAll(async () => {
+    fixture = await startDashboard();
+    owner = await fixture.setUp(email, 'Handbook');
+  });
+  afterAll(() => fixture?.stop());
+
+  const signIn = (browser: Browser, fields: Record<string, string>, headers = {}) =>
+    browser.post('/ui/sign-in', { to: '', ...fields }, headers);
+
+  it('leads to the sign-in, and from there to the page that was asked for', async () => {
+    const browser = fixture.browser();
+    expect((await browser.get('/ui/exports?status=failed')).location).toBe(
+      '/ui/sign-in?to=%2Fui%2Fexports%3Fstatus%3Dfailed',
+    );
+    expect((await browser.get('/')).location).toBe('/ui/sign-in?to=%2F');
+    const shown = await signIn(browser, { to: '/ui/exports?status=failed', email, password: PASSWORD });
+    expect([shown.status, shown.location]).toEqual([303, '/ui/exports?status=failed']);
+    const elsewhere = await signIn(fixture.browser(), { to: '//evil.example', email, password: PASSWORD });
+    expect(elsewhere.location).toBe('/');
+  });
+
+  it('shows every page to its owner, each below 100 kB and without an inline script', async () => {
+    const paths = ['', 'ui/projects', 'ui/exports', 'ui/agents', 'ui/settings/keys', 'ui/settings/members'];
+    for (const path of [...paths, 'ui/settings/audit', 'ui/account']) {
+      const { status, text, headers } = await owner.get(`/${path}`);
+      expect([path, status]).toEqual([path, 200]);
+      expect(text.length).toBeLessThan(100_000);
+      expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=/);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    }
+  });
+
+  it('lets nobody sign up without an invitation, nor use the first link twice', async () => {
+    const answer = await fetch(`${fixture.platform.baseUrl}/ui/auth/sign-up/email`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Eve', email: 'eve@example.com', password: PASSWORD }),
+      redirect: 'manual',
+    });
+    expect(answer.status).toBe(303);
+    const { rows } = await fixture.platform.db.execute(sql`select email from users`);
+    expect(rows).toEqual([{ email }]);
+    expect((await fixture.browser().get('/ui/setup?link=used')).status).toBe(410);
+  });
+
+  it('limits attempts by account and address, and does not lock the account for others', async () => {
+    const eve = fixture.browser();
+    const wrong = { email, password: 'wrong wrong wrong' };
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 11; attempt += 1) statuses.push((await signIn(eve, wrong)).status);
+    expect(statuses).toEqual([...Array(10).fill(401), 429]);
+    // The owner signs in from another address at the same time: here, their session goes on.
+    expect((await owner.get('/')).status).toBe(200);
+    const { rows } = await fixture.platform.db.execute(
+      sql`select distinct scope from usage_log where scope like 'sign-in%'`,
+    );
+    expect(JSON.stringify(rows)).not.toContain('example.com');
+    await fixture.platform.db.execute(sql`delete from usage_log`);
+    expect((await signIn(eve, { email, password: PASSWORD })).status).toBe(303);
+  });
+
+  it('rejects forms of other sites and without the CSRF token', async () => {
+    const foreign = await signIn(fixture.browser(), { email, password: PASSWORD }, { origin: 'https://evil.example' });
+    expect(foreign.status).toBe(403);
+    expect((await owner.post('/ui/settings/keys', { name: 'x', csrf: 'wrong' })).status).toBe(403);
+  });
+
+  it('signs out everywhere', async () => {
+    const [one, other] = [fixture.browser(), fixture.browser()];
+    for (const browser of [one, other]) await signIn(browser, { email, password: PASSWORD });
+    const kept = new Map(other.cookies);
+    const done = await one.submit('/ui/account', '/ui/account/end-sessions');
+    expect(done.location).toBe('/ui/sign-in?reason=everywhere');
+    expect([...other.cookies]).toEqual([...kept]);
+    for (const browser of [one, other, owner]) expect((await browser.get('/')).status).toBe(303);
+    await signIn(owner, { email, password: PASSWORD });
+    expect((await owner.get('/')).status).toBe(200);
+  });
+
+  it('shows a new key once, which opens the API until it is revoked', async () => {
+    const { text } = await owner.submit('/ui/settings/keys', '/ui/settings/keys', {
+      name: 'CI',
+      days: '',
+      addresses: '',
+    });
+    const key = /galley_[\w-]{49}/.exec(text)?.[0] ?? '';
+    const ask = () =>
+      fetch(`${fixture.platform.baseUrl}/v1/static-export/jobs`, { headers: { authorization: `Bearer ${key}` } });
+    expect((await ask()).status).toBe(200);
+    const list = (await owner.get('/ui/settings/keys')).text;
+    expect(list).not.toContain(key);
+    expect(list).toContain(key.slice(0, 13));
+    const revoke = /\/ui\/settings\/keys\/(key_\w+)\/revoke/.exec(list)?.[0] ?? '';
+    await owner.submit(revoke, revoke);
+    expect((await ask()).status).toBe(401);
+    const audit = (await owner.get('/ui/settings/audit')).text;
+    for (const told of ['Created a key', 'Revoked a key', 'Signed in', 'ada@example.com'])
+      expect(audit).toContain(told);
+  });
+});
