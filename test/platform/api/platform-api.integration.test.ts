@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { makeApiKey } from '../../../platform/admin/api-key-text.ts';
 import { createPlatformApi } from '../../../platform/api/create-platform-api.ts';
 import { connectDatabase } from '../../../platform/store/database.ts';
 import type { OpenApiCheck } from '../../helpers/openapi-check.ts';
@@ -102,7 +103,7 @@ describe("the platform's API", () => {
     const db = connectDatabase({ url: empty.url, logger, maxConnections: 1 });
     const fresh = await startTestPlatform(empty, { db, logger });
     const client = createApiClient(fresh.baseUrl);
-    expect((await client.get(JOBS, { key: 'galley_any' })).status).toBe(503);
+    expect((await client.get(JOBS, { key: makeApiKey() })).status).toBe(503);
     expect((await client.get('/readyz')).status).toBe(503);
     await fresh.stop();
     await db.close();

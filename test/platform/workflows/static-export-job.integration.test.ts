@@ -97,7 +97,7 @@ describe('an export of a whole site', () => {
       expect(found).toMatchObject({ kind: 'file', file: { url } });
       if (found.kind !== 'file') continue;
       const byName = resolveRequest(encodeURI(`/${found.file.path}`), deployed);
-      expect(byName).toEqual({ kind: 'redirect', location: url, status: 301 });
+      expect(byName).toEqual({ kind: 'redirect', location: url, status: 308 });
     }
     for (const path of ['404.html', 'css/main.css']) {
       expect(manifest.files.find((file) => file.path === path)).not.toHaveProperty('url');
