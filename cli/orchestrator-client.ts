@@ -1,5 +1,4 @@
 import { userInfo } from 'node:os';
-import { request } from 'undici';
 import { errorCode } from '../embedded/report.ts';
 import { UsageError } from './command-error.ts';
 import { createContext } from './context.ts';
@@ -39,6 +38,7 @@ export async function openOrchestrator({ url }: { url?: string | undefined }): P
 
 /** False only if the connection is refused: then a token would not help. */
 async function listens(url: URL): Promise<boolean> {
+  const { request } = await import('undici');
   return await request(url, { method: 'HEAD', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).then(
     () => true,
     (error: unknown) => errorCode(error) !== 'ECONNREFUSED',

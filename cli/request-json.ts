@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import { errorBody } from '../contract/http-error.ts';
 import { errorCode, errorText } from '../embedded/report.ts';
 import { CommandError, UsageError } from './command-error.ts';
@@ -29,7 +28,8 @@ export async function requestJson({
   timeoutMs = TIMEOUT_MS,
 }: JsonRequest): Promise<unknown> {
   const timeout = AbortSignal.timeout(timeoutMs);
-  // Unlike `fetch`, this also reaches ports that browsers block.
+  // Unlike `fetch`, this also reaches ports that browsers block. Loaded here, because most commands make no request.
+  const { request } = await import('undici');
   const response = await request(url, {
     method,
     headers: {
