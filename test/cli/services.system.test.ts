@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJob } from '../../contract/admin-api.ts';
+import { makeApiKey } from '../../platform/admin/api-key-text.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { galley, type RunningGalley, spawnService, startGalley } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
@@ -62,7 +63,7 @@ describe('services that start before Temporal and PostgreSQL', () => {
   const url = ({ ready }: RunningGalley): string => /http\S+/.exec(ready)?.[0] ?? '';
   const status = async (address: string, init?: RequestInit): Promise<number> => (await fetch(address, init)).status;
   const jobs = (): string => `${url(platform)}/v1/static-export/jobs`;
-  const unknownKey = { headers: { authorization: 'Bearer galley_unknown' } };
+  const unknownKey = { headers: { authorization: `Bearer ${makeApiKey()}` } };
 
   test('listen and answer 503, or wait, and end in order at SIGTERM', async () => {
     [api, platform] = await Promise.all([start('api'), start('platform')]);
