@@ -1,9 +1,5 @@
-import {
-  type AdminApiClient,
-  AdminApiError,
-  createAdminApiClient,
-  type RequestOptions,
-} from '../client/admin-api-client.ts';
+import type { AdminApiClient, RequestOptions } from '../client/admin-api-client.ts';
+import { AdminApiError } from '../client/admin-api-error.ts';
 import { CommandError, UsageError } from './command-error.ts';
 import { createContext } from './context.ts';
 import { openHome } from './home.ts';
@@ -49,5 +45,7 @@ async function openAdminApi(): Promise<{ url: string; client: AdminApiClient }> 
     throw new UsageError('ADMIN_API_URL: expected the URL of the Admin API, or a running `galley up` on GALLEY_HOME');
   const key = settings.adminApiKey ?? (own ? await home.readSecret(ADMIN_KEY_FILE) : undefined);
   if (key === undefined) throw new UsageError(`ADMIN_API_KEY: expected the key for ${url}`);
+  // Loaded here, because it loads undici, and most commands make no request.
+  const { createAdminApiClient } = await import('../client/admin-api-client.ts');
   return { url, client: createAdminApiClient({ url, key, timeoutMs: TIMEOUT_MS, retry: QUICK_RETRY }) };
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
-import { AdminApiError } from '../client/admin-api-client.ts';
+import { AdminApiError } from '../client/admin-api-error.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { HttpError } from '../contract/http-error.ts';
 import { errorText } from '../embedded/report.ts';

@@ -1,3 +1,5 @@
+import { request } from 'undici';
+
 /** What the client uses of `RequestInit`. */
 export type HttpInit = {
   method: 'GET' | 'POST';
@@ -22,8 +24,6 @@ export async function httpRequest(
   url: string,
   { method, headers: sent, body = '', signal }: HttpInit,
 ): Promise<HttpResponse> {
-  // Loaded here, because most commands that know the client make no request.
-  const { request } = await import('undici');
   // The signal limits the whole request.
   const noLimits = { headersTimeout: 0, bodyTimeout: 0 };
   const response = await request(url, { ...noLimits, method, headers: sent, body: body || null, signal });
