@@ -6,12 +6,8 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
-  proxyActivities,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/create-activities.ts';
-import type { SiteMailInput } from '../activities/reviewers/mail-input.ts';
 import { QUERIES, SIGNALS, UPDATES } from '../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../contract/publish-event.ts';
 import { type ActionOptions, UNKNOWN_ACTOR } from '../contract/site-action.ts';
@@ -33,18 +29,15 @@ import { settingsSource, watchConfiguration } from './export-site/configuration.
 import { confirmLoop } from './export-site/confirm.ts';
 import { cancelJob, exportLoop } from './export-site/export.ts';
 import { actionBegan, actionFailed, exportEnded } from './export-site/histories.ts';
-import { mailNotices } from './export-site/notices.ts';
-import { notifyFailed, notifyRecovered } from './export-site/notifications.ts';
+import { incidentSource, mailNotices } from './export-site/notices.ts';
 import { refreshLinks, refreshLoop, watchPins } from './export-site/refresh.ts';
-import { approveReview, rejectReview } from './export-site/review.ts';
+import { approveReview } from './export-site/review.ts';
 import { rollBack } from './export-site/rollback.ts';
 import { newRun, newState, restoreState, type SiteRun, serializeState } from './export-site/state.ts';
-import { firstToExpire } from './export-site/targets.ts';
-import { applyDeliveries, endBackOff, requestExport, setPaused } from './export-site/transitions.ts';
-import { briefSiteStateOf, lastErrorOf, siteStateWithHistories, watchVisibility } from './export-site/visibility.ts';
-import { type IncidentSource, notifyOperators } from './mails/notify-operators.ts';
-import { wants, watchOutbox } from './notifications/outbox.ts';
-import { mailTimeouts } from './retry/activity-timeouts.ts';
+import { applyDeliveries, endBackOff, endReview, requestExport, setPaused } from './export-site/transitions.ts';
+import { briefSiteStateOf, siteStateWithHistories, watchVisibility } from './export-site/visibility.ts';
+import { notifyOperators } from './mails/notify-operators.ts';
+import { watchOutbox } from './notifications/outbox.ts';
 
 export type ExportSiteInput = {
   /** The site's name in galley.yaml. */
@@ -66,8 +59,6 @@ export const remove = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.remove);
 export const approve = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.approve);
 export const reject = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.reject);
 export const rollback = defineUpdate<SiteState, [string, ActionOptions?]>(UPDATES.rollback);
-
-const { sendSiteMail } = proxyActivities<Activities>(mailTimeouts);
 
 /** After this time without a response the service is down, and there is no job to cancel. */
 const START_TIMEOUT_MS = 30_000;
@@ -199,7 +190,7 @@ function setReviewHandlers(run: SiteRun): void {
     reject,
     (options) => {
       recordAction(run, 'reject', options, run.state.review?.version);
-      rejectReview(run);
+      endReview(run.state, 'rejected');
       return briefSiteStateOf(run);
     },
     { description: 'Drops the export that a guard holds. The served version stays.', validator },
@@ -270,36 +261,6 @@ async function removeSite(run: SiteRun, options: unknown): Promise<SiteState> {
     exportEnded(run.state.histories, 'canceled', { waiting: false });
   }
   return lastState;
-}
-
-function incidentSource(run: SiteRun): IncidentSource<SiteMailInput['event']> {
-  const { state, site } = run;
-  return {
-    state,
-    isFailing: () => lastErrorOf(state) !== null,
-    operators: () => run.settings.operators ?? [],
-    notifyAfterMs: () => run.settings.tellAfterMs ?? 0,
-    events: { failing: 'site-trouble', recovered: 'site-recovered' },
-    patch: 'tell-operators-2026-11',
-    report: {
-      isWanted: () => wants(run, 'failed') || wants(run, 'recovered'),
-      failed: (since) => notifyFailed(run, since),
-      recovered: (since) => notifyRecovered(run, since),
-    },
-    send(event, since) {
-      const mail = {
-        site,
-        domain: run.settings.domain,
-        workflowId: workflowInfo().workflowId,
-        event,
-        since: since.toISOString(),
-        error: lastErrorOf(state),
-        version: state.live?.version ?? null,
-        linkExpiresAt: firstToExpire(state)?.expiresAt ?? null,
-      };
-      return (to, summary) => sendSiteMail.executeWithOptions({ summary }, [{ ...mail, to }]);
-    },
-  };
 }
 
 /** Publishes wait until a worker knows the site's settings. */

@@ -5,6 +5,7 @@ import nodemailer from 'nodemailer';
 import pg from 'pg';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import { errorCode, errorText } from '../../embedded/report.ts';
+import { forgeUrls } from '../../forge/hosted/forge-urls.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { nearestFolder } from './nearest-folder.ts';
@@ -91,8 +92,9 @@ interface ForgeAccess {
 
 /** Whether the forge accepts the token. */
 export async function checkForge({ check, kind, url, token, setting }: ForgeAccess): Promise<Finding> {
-  const base = apiUrl(kind, url);
+  let base = url ?? kind;
   try {
+    base = forgeUrls(kind, url).apiUrl;
     const response = await fetch(`${base}/user`, {
       headers: { authorization: `token ${token}`, accept: 'application/json', 'user-agent': 'galley' },
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -106,13 +108,6 @@ export async function checkForge({ check, kind, url, token, setting }: ForgeAcce
   } catch (error) {
     return fail(check, `${base} can't be reached (${reasonOf(error)})`, 'Check the URL of the forge.');
   }
-}
-
-function apiUrl(kind: ForgeAccess['kind'], url: string | undefined): string {
-  const base = url?.replace(/\/+$/, '');
-  if (kind === 'gitea') return /\/api\/v1$/.test(base ?? '') ? `${base}` : `${base}/api/v1`;
-  if (base === undefined || /^https:\/\/(api\.)?github\.com$/.test(base)) return 'https://api.github.com';
-  return /\/api\/v3$/.test(base) ? base : `${base}/api/v3`;
 }
 
 /** Compares this machine's clock with the `Date` of a response; nothing if there is none. */

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ListedSite } from '../../activities/sites/list-sites.ts';
+import { withinDeadline } from '../../api/deadline.ts';
 
 /** Scrapes within this time share one listing, so that several scrapers cost no more than one. */
 const FRESH_FOR_MS = 10_000;
@@ -31,7 +32,7 @@ export function addSiteMetrics(registry: Registry, { list, configured, nowMs = D
 
   async function refresh(): Promise<void> {
     try {
-      const sites = await withinDeadline(list());
+      const sites = await withinDeadline(DEADLINE_MS, list());
       for (const gauge of Object.values(gauges)) if (gauge !== gauges.configured) gauge.reset();
       for (const site of sites) setGauges(gauges, site);
       gauges.listed.set(1);
@@ -74,13 +75,4 @@ function setGauges(gauges: Gauges, listed: ListedSite): void {
   set(gauges.refreshDue, listed.refreshDueAtMs);
   set(gauges.served, listed.servedPublishAtMs);
   set(gauges.waiting, listed.waitingSinceMs);
-}
-
-/** The listing itself goes on and is dropped. */
-async function withinDeadline<T>(call: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('the listing takes too long')), DEADLINE_MS);
-  });
-  return await Promise.race([call, late]).finally(() => clearTimeout(timer));
 }

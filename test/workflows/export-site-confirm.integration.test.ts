@@ -79,7 +79,10 @@ describe('a deployment with a statusUrl', () => {
   it.concurrent('that is late is rolled back once, operators get a mail at once, and the next publish goes forward', async () => {
     const status = await startStatus();
     status.serving.version = 'v1';
-    const site = await confirmedSite({ statusUrl: `${status.origin}/-/status`, confirmWithin: '2s', rollback: 'auto' });
+    const site = await startSite();
+    const settings = { statusUrl: `${status.origin}/-/status`, confirmWithin: '2s', rollback: 'auto' };
+    const valuesFiles = [site.valuesFile, `${site.valuesFile}.eu`];
+    site.configure({ deployments: valuesFiles.map((valuesFile) => ({ valuesFile, ...settings })) });
     await site.publish();
     await site.until('live', ({ phase }) => phase === 'live');
     await site.publish();
@@ -90,7 +93,7 @@ describe('a deployment with a statusUrl', () => {
     expect(back.version).toBe('v1');
     expect(back.withheld).toMatchObject({ version: 'v2' });
     expect(back.lastError?.message).toBe(`v2 wasn't served within 2s: ${status.host} serves v1; rolled back to v1`);
-    expect(back.actions[0]).toMatchObject({ actor: 'Galley', action: 'rollback', detail: 'v1', error: null });
+    expect(back.actions).toMatchObject([{ actor: 'Galley', action: 'rollback', detail: 'v1', error: null }]);
     const mails = async () =>
       (await mailbox?.mails())?.filter(({ subject }) => subject.includes(`[${site.site}]`)) ?? [];
     await waitFor(async () => (await mails()).length > 0, { describe: 'the mail' });

@@ -94,8 +94,10 @@ async function rollBackLate(run: SiteRun, allowed: boolean): Promise<void> {
   const late = state.live;
   const before = jobBefore(state);
   const holds = (): boolean => state.live === late && state.pending === null && state.exporting === null;
-  if (late === null || state.notServed?.tried) return;
+  if (late === null || run.rollingBack || state.notServed?.tried) return;
   if (!allowed || late.rolledBack || before === undefined || !holds()) return rollbackTried(state, null);
+  // Several deployments may be late, and this wait may begin again meanwhile.
+  run.rollingBack = true;
   const action = actionBegan(state.histories, { action: 'rollback', actor: GALLEY, detail: before.version });
   // Not a part of this wait, which the rollback ends.
   await CancellationScope.nonCancellable(async () => {
@@ -106,6 +108,8 @@ async function rollBackLate(run: SiteRun, allowed: boolean): Promise<void> {
     } catch (error) {
       actionFailed(action, readFailure(error).message);
       rollbackTried(state, null);
+    } finally {
+      run.rollingBack = false;
     }
   });
 }

@@ -13,6 +13,9 @@ export const { createBundle } = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
+/** The time for `createBundle` while a person waits for the result: enough for a restart of the service. */
+export const UPDATE_LINK_TIMEOUT = '2m';
+
 /**
  * A write takes milliseconds, or about 5 s if the lock of a killed worker has to expire first. After 8 s the failure is
  * shown in the state, and the refresh loop retries.

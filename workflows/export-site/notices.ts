@@ -3,11 +3,46 @@ import type { Activities } from '../../activities/create-activities.ts';
 import type { SiteMailInput } from '../../activities/reviewers/mail-input.ts';
 import type { MailRecord } from '../../contract/agent-state.ts';
 import { uniqueAddresses } from '../mails/mail-record.ts';
-import { MAX_OPERATORS, mailEach } from '../mails/notify-operators.ts';
+import { type IncidentSource, MAX_OPERATORS, mailEach } from '../mails/notify-operators.ts';
+import { wants } from '../notifications/outbox.ts';
 import { mailTimeouts } from '../retry/activity-timeouts.ts';
+import { notifyFailed, notifyRecovered } from './notifications.ts';
 import type { SiteRun } from './state.ts';
+import { firstToExpire } from './targets.ts';
+import { lastErrorOf } from './visibility.ts';
 
 const { sendSiteMail } = proxyActivities<Activities>(mailTimeouts);
+
+/** A failure that lasts: one mail when it does, and one when it is over. */
+export function incidentSource(run: SiteRun): IncidentSource<SiteMailInput['event']> {
+  const { state, site } = run;
+  return {
+    state,
+    isFailing: () => lastErrorOf(state) !== null,
+    operators: () => run.settings.operators ?? [],
+    notifyAfterMs: () => run.settings.tellAfterMs ?? 0,
+    events: { failing: 'site-trouble', recovered: 'site-recovered' },
+    patch: 'tell-operators-2026-11',
+    report: {
+      isWanted: () => wants(run, 'failed') || wants(run, 'recovered'),
+      failed: (since) => notifyFailed(run, since),
+      recovered: (since) => notifyRecovered(run, since),
+    },
+    send(event, since) {
+      const mail = {
+        site,
+        domain: run.settings.domain,
+        workflowId: workflowInfo().workflowId,
+        event,
+        since: since.toISOString(),
+        error: lastErrorOf(state),
+        version: state.live?.version ?? null,
+        linkExpiresAt: firstToExpire(state)?.expiresAt ?? null,
+      };
+      return (to, summary) => sendSiteMail.executeWithOptions({ summary }, [{ ...mail, to }]);
+    },
+  };
+}
 
 type Notice = {
   mails: MailRecord[];

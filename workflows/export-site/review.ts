@@ -2,17 +2,14 @@ import { ActivityCancellationType, ApplicationFailure, patched, proxyActivities 
 import type { Activities } from '../../activities/create-activities.ts';
 import { readFailure } from '../failures/read-failure.ts';
 import { activityTimeouts } from '../retry/activity-timeouts.ts';
-import { createBundle, deploy } from './deploy.ts';
+import { createBundle, deploy, UPDATE_LINK_TIMEOUT } from './deploy.ts';
 import type { Exporting, SiteRun } from './state.ts';
-import { deployReviewed, endReview, undoDeploy } from './transitions.ts';
+import { deployReviewed, undoDeploy } from './transitions.ts';
 
 const { judgeExport } = proxyActivities<Activities>({
   ...activityTimeouts,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
-
-/** A person waits for the result. Two minutes are enough for a restart of the service. */
-const LINK_TIMEOUT = '2m';
 
 /**
  * Why the finished export must wait for a person; empty if it may be deployed. The first export of a site has nothing to
@@ -39,23 +36,19 @@ export async function approveReview(run: SiteRun): Promise<void> {
   const { review, live, newest } = state;
   if (review === null) throw approveFailed('no export waits for a review');
   const { jobId } = review;
-  const options = { scheduleToCloseTimeout: LINK_TIMEOUT, summary: `link of the approved ${jobId}` } as const;
+  const options = { scheduleToCloseTimeout: UPDATE_LINK_TIMEOUT, summary: `link of the approved ${jobId}` } as const;
   const link = await createBundle.executeWithOptions(options, [{ jobId }]).catch((error: unknown) => {
     throw approveFailed(`${jobId} can't be deployed: ${readFailure(error).message}`);
   });
   if (state.review !== review) throw approveFailed(`${jobId} no longer waits for a review`);
-  deployReviewed(state, review, link);
-  run.refreshScope?.cancel();
+  const { exportedAt, createdAt } = review;
   const version = link.version ?? review.version;
+  deployReviewed(state, { jobId, version, exportedAt, createdAt }, link);
+  run.refreshScope?.cancel();
   const newerAt = await deploy(run, { jobId, version, bundleUrl: link.bundleUrl, reason: 'approved' });
   if (newerAt === null || state.live?.jobId !== jobId) return;
   undoDeploy(state, { live, newest }, jobId);
   throw approveFailed(`${jobId} is older than what ${newerAt} got already`);
-}
-
-/** Drops the held export: the last good version stays until the next publish. */
-export function rejectReview({ state }: SiteRun): void {
-  endReview(state, 'rejected');
 }
 
 function approveFailed(why: string): ApplicationFailure {

@@ -4,7 +4,7 @@ import { rereadSettings } from '../entity/configuration.ts';
 import { readFailure } from '../failures/read-failure.ts';
 import { activityTimeouts } from '../retry/activity-timeouts.ts';
 import { settingsSource } from './configuration.ts';
-import { createBundle, deploy } from './deploy.ts';
+import { createBundle, deploy, UPDATE_LINK_TIMEOUT } from './deploy.ts';
 import { cancelJob } from './export.ts';
 import type { SiteRun } from './state.ts';
 import { dropExports, rollBackTo } from './transitions.ts';
@@ -13,9 +13,6 @@ const { readExport } = proxyActivities<Activities>({
   ...activityTimeouts,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
-
-/** A person waits for the result. Two minutes are enough for a restart of the service. */
-const LINK_TIMEOUT = '2m';
 
 /**
  * Deploys an earlier job until the next publish. Everything published so far is dropped, exported or not. Throws if the
@@ -26,9 +23,7 @@ export async function rollBack(run: SiteRun, versionOrJobId: string): Promise<vo
   await rollBackIf(run, versionOrJobId, () => true);
 }
 
-/**
- * The same if `holds` is still true when the link is there. Returns whether it happened.
- */
+/** The same if `holds` is still true once the link is there. Returns whether it happened. */
 export async function rollBackIf(run: SiteRun, versionOrJobId: string, holds: () => boolean): Promise<boolean> {
   const { jobs } = run.state;
   const known =
@@ -56,7 +51,10 @@ export async function rollBackIf(run: SiteRun, versionOrJobId: string, holds: ()
 }
 
 async function obtainLink(run: SiteRun, jobId: string) {
-  const options = { scheduleToCloseTimeout: LINK_TIMEOUT, summary: `link for the rollback to ${jobId}` } as const;
+  const options = {
+    scheduleToCloseTimeout: UPDATE_LINK_TIMEOUT,
+    summary: `link for the rollback to ${jobId}`,
+  } as const;
   try {
     const job = await readExport.executeWithOptions({ ...options, summary: `job of the rollback to ${jobId}` }, [
       { jobId },

@@ -220,6 +220,8 @@ export type SiteRun = EntityRun & {
   deploysWaiting: number;
   /** The last write to each deployment, by its values file. */
   lastWrites: Map<string, Promise<unknown>>;
+  /** Whether a version that wasn't served in time is being rolled back. */
+  rollingBack: boolean;
   /** An operator removed the site: the workflow ends. */
   removed: boolean;
 };
@@ -289,6 +291,7 @@ export function newRun(site: string, state: State, seen: SeenDeliveries): SiteRu
     refreshChanges: 0,
     deploysWaiting: 0,
     lastWrites: new Map(),
+    rollingBack: false,
     removed: false,
   };
 }

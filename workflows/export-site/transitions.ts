@@ -26,7 +26,6 @@ import { type LiveJob, setLive } from './targets.ts';
 /** The named changes of a site's state. Those of its deployments and links are in targets.ts. */
 
 type MutableExporting = NonNullable<MutableState['exporting']>;
-export type Review = NonNullable<MutableState['review']>;
 type CompletedExport = Exclude<FinishedExport, { status: 'failed' }>;
 
 /** Keeps the time of the first failed read. */
@@ -172,6 +171,16 @@ function toWhole(count: number | null): number | null {
 export function deployExport(state: MutableState, exporting: MutableExporting, job: LiveJob, link: BundleLink): void {
   exporting.stage = 'deploying';
   endReview(state, 'replaced');
+  deployNewest(state, job, link);
+}
+
+/** The held export becomes the newest job and the live one. */
+export function deployReviewed(state: MutableState, job: LiveJob, link: BundleLink): void {
+  endReview(state, 'deployed');
+  deployNewest(state, job, link);
+}
+
+function deployNewest(state: MutableState, job: LiveJob, link: BundleLink): void {
   state.notServed = null;
   state.newest = job;
   setLive(state, job, link, false);
@@ -199,19 +208,6 @@ export function endReview(state: MutableState, outcome: 'replaced' | 'rejected' 
   if (state.review === null) return;
   reviewEnded(state.histories, state.review.jobId, outcome);
   state.review = null;
-}
-
-/** The held export becomes the newest job and the live one. */
-export function deployReviewed(
-  state: MutableState,
-  { jobId, version, exportedAt, createdAt }: Review,
-  link: BundleLink,
-): void {
-  endReview(state, 'deployed');
-  state.notServed = null;
-  const job = { jobId, version: link.version ?? version, exportedAt, createdAt };
-  state.newest = job;
-  setLive(state, job, link, false);
 }
 
 /** The export was deployed or is held, or a newer publish replaced it: then its publishes wait again. */
