@@ -9,6 +9,7 @@ import type { Lifetime } from '../lifetime.ts';
 import { packageRoot } from '../package-root.ts';
 import { serve } from '../serve.ts';
 import { ensureProject } from '../up/first-organization.ts';
+import { prepare } from '../up/prepare.ts';
 import { type Everything, startEverything } from '../up/start-everything.ts';
 import { createDocumentationSite } from './documentation-site.ts';
 import { createOrigin } from './origin.ts';
@@ -54,7 +55,8 @@ export async function runDemo({ logger, lifetime, variables, mergesItself, say }
   lifetime.onStop('origin', origin.stop);
 
   const everything = await step('start Temporal, the platform, the orchestrator and a deployment', async () => {
-    const started = await startEverything({ settings: demoSettings(workspace, variables), logger, lifetime });
+    const settings = demoSettings(workspace, variables);
+    const started = await startEverything(await prepare(settings, lifetime), { settings, logger, lifetime });
     await configureProject(started, { origin: origin.url, repository: repository.url, secret: workspace.forgeSecret });
     return started;
   });
