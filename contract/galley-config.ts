@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { adminApiKey, adminApiUrl, domainName, opaqueId, siteOrigin } from './admin-api.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
 import { EXPORT_DEFAULTS, GUARD_DEFAULTS } from './export-defaults.ts';
+import { httpUrl } from './http-url.ts';
 import { NOTIFICATION_TYPES } from './notification.ts';
 import { checkPromptTemplate } from './prompt-template.ts';
 import { oneOrMore, secret, standardSecret, type WebhooksSection } from './webhook-settings.ts';
@@ -88,8 +89,6 @@ const agentRule = z.strictObject({
     .default([]),
   expireAfter: positiveDurationMs.default(30 * 86_400_000),
 });
-
-const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 
 /** Node sends no request to a URL with credentials. */
 const targetUrl = httpUrl.refine(
