@@ -68,7 +68,7 @@ export const DEFAULT_LIMITS: ExportLimits = {
   parallelActivities: 8,
   activityMs: 50_000,
   leaseMs: 60_000,
-  pieceBytes: 64 * 1024,
+  pieceBytes: 32 * 1024,
   batchFiles: 256,
   batchBytes: 4 * MIB,
   cacheBytes: 32 * MIB,

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
+import type { BundleSigner } from '../../contract/signing.ts';
 import { beginExport } from '../../exporter/begin-export.ts';
 import { crawlSite } from '../../exporter/crawl/crawl-site.ts';
 import { openExport } from '../../exporter/discover/open-export.ts';
@@ -34,6 +35,8 @@ export type ExportActivityDeps = {
   searchAttributes?: boolean;
   /** Renders pages for projects that want it; without it their exports fail with a clear error. The caller closes it. */
   browser?: Renderer;
+  /** Signs bundles; without it they are unsigned. */
+  signer?: BundleSigner | undefined;
 };
 
 type Job = { jobId: string };
@@ -42,7 +45,7 @@ type Job = { jobId: string };
 export function createExportActivities(deps: ExportActivityDeps) {
   const { db, logger } = deps;
   const store = createCrawlStore(db);
-  const { limits: givenLimits, clock, browser } = deps;
+  const { limits: givenLimits, clock, browser, signer } = deps;
   const exporter = createExportDeps({
     store,
     objects: deps.objects,
@@ -50,6 +53,7 @@ export function createExportActivities(deps: ExportActivityDeps) {
     limits: givenLimits,
     clock,
     renderer: browser,
+    signer,
     runStage: createStageRunner(deps),
   });
   const { limits } = exporter;

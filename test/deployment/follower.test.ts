@@ -18,6 +18,7 @@ const wanted = (link: string): Target => ({
     enabled: true,
     link: new URL(link, 'https://store.example'),
     version: undefined,
+    publicKey: undefined,
   },
 });
 

@@ -51,6 +51,11 @@ describe('a values file', () => {
     ['staticExport: {enabled: true, bundleUrl: 7}', 'staticExport.bundleUrl', 'http, https or file'],
     ['staticExport: {enabled: true, bundleUrl: "file://host/b"}', 'staticExport.bundleUrl', 'file:///'],
     ['staticExport: {enabled: true, bundleUrl: "https://x.example/", version: [1]}', 'staticExport.version', 'text'],
+    [
+      'staticExport: {enabled: true, bundleUrl: "https://x.example/", publicKey: abc}',
+      'staticExport.publicKey',
+      'ed25519 public key',
+    ],
     ['staticExport: on', 'staticExport', 'enabled, bundleUrl and version'],
     ['- a', null, 'expected keys'],
     ['staticExport: {enabled: true', null, 'expected YAML'],
