@@ -13,7 +13,7 @@ import { prepare } from '../up/prepare.ts';
 import { type Everything, startEverything } from '../up/start-everything.ts';
 import { createDocumentationSite } from './documentation-site.ts';
 import { createOrigin } from './origin.ts';
-import { approveAndMerge, seeMails, seePullRequest } from './review-steps.ts';
+import { approveAndMerge, seeCompleted, seeMails, seePullRequest } from './review-steps.ts';
 import { publishEntry, type Stage, seeRefreshes, seeServed, watchExport } from './steps.ts';
 import { createWorkspace, DOMAIN, REPOSITORY_FILES, REVIEWER, SITE, type Workspace } from './workspace.ts';
 
@@ -31,10 +31,16 @@ const LINK_TTL = '12s';
 
 /**
  * The whole way once. First half: publish, export, deploy; edit, publish again; refresh twice. Second half, for the
- * same publish: prompt, pull request, mail, merge.
+ * same publish: prompt, pull request, mail, merge. If the merge is left to the user, resolves with what waits for it.
  * @throws CommandError naming the step that failed.
  */
-export async function runDemo({ logger, lifetime, variables, mergesItself, say }: Context): Promise<void> {
+export async function runDemo({
+  logger,
+  lifetime,
+  variables,
+  mergesItself,
+  say,
+}: Context): Promise<undefined | (() => Promise<void>)> {
   const { signal } = lifetime;
   const step = numbered(say);
   await requireGit();
@@ -61,8 +67,15 @@ export async function runDemo({ logger, lifetime, variables, mergesItself, say }
     return started;
   });
   const { addresses } = everything;
-  say(`  origin ${origin.url}, platform ${addresses.platform}, api ${addresses.api}`);
-  say(`  deployment ${addresses.deployments[0]?.url}, mailbox ${mailbox.webUrl}, Temporal UI ${addresses.temporalUi}`);
+  const parts = [
+    ['origin', origin.url],
+    ['platform', addresses.platform],
+    ['api', addresses.api],
+    ['deployment', addresses.deployments[0]?.url],
+    ['mailbox', mailbox.webUrl],
+    ['Temporal UI', addresses.temporalUi],
+  ] as const;
+  for (const [name, url] of parts) say(`  ${name.padEnd(12)}${url ?? '-'}`);
   const stage: Stage = { everything, workspace, documentation, mailbox, repository, say, signal };
 
   const firstJob = await step('publish, and see the page served', async () => {
@@ -95,11 +108,10 @@ export async function runDemo({ logger, lifetime, variables, mergesItself, say }
 
   if (mergesItself) {
     await step('approve, merge, and see the workflow completed', () => approveAndMerge(stage, change, key));
-  } else {
-    say(
-      `\nOne step is yours: open the link in the mail to ${REVIEWER}, approve and merge; the workflow then completes.`,
-    );
+    return;
   }
+  say(`\nOne step is yours: open the link in the mail to ${REVIEWER},\napprove and merge. The workflow then completes.`);
+  return () => seeCompleted(stage, change.workflowId);
 }
 
 async function configureProject(
