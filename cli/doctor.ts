@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../contract/configuration-error.ts';
+import { localValuesFiles } from '../contract/deployment-config.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { checkAdminApi } from './checks/admin-api.ts';
 import { describeFinding, type Finding, fail, ok, warn } from './checks/finding.ts';
@@ -144,9 +145,9 @@ async function checkSites({ sites }: GalleyConfig, settings: Settings, report: R
         hasClock = true;
       }
     }
-    for (const { valuesFile } of exporting.deployments) report(await checkValuesFile(check, valuesFile));
+    for (const valuesFile of localValuesFiles(exporting.deployments)) report(await checkValuesFile(check, valuesFile));
     if (exporting.deployments.length === 0)
-      report(warn(check, 'has no deployment', 'Name a valuesFile under export.deployments.'));
+      report(warn(check, 'has no deployment', 'Name a valuesFile or another target under export.deployments.'));
     if (agent.length > 0) report(await checkGit(settings.variables.PATH));
   }
 }

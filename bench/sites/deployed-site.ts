@@ -23,7 +23,8 @@ export function deployedSite(site: string, valuesFile: string, link: FakeLink): 
       ],
       targets: [
         {
-          ...{ valuesFile, jobId, version, updatedAt: at, pin: null, held: false, off: false },
+          ...{ valuesFile, kind: 'valuesFile', host: null, writing: false },
+          ...{ jobId, version, updatedAt: at, pin: null, held: false, off: false },
           ...{
             searchedPin: null,
             searchAgainAtMs: null,

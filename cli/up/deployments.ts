@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+
 import type { Home } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { startDeployment } from '../programs/deployment.ts';

@@ -1,3 +1,4 @@
+import { localValuesFiles } from '../../contract/deployment-config.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Settings } from '../environment.ts';
 import type { Home } from '../home.ts';
@@ -16,7 +17,7 @@ export interface PlannedDeployment {
  */
 export function planDeployments({ sites }: GalleyConfig, settings: Settings, home: Home): PlannedDeployment[] {
   const { host, deploymentPort } = settings;
-  const named = Object.values(sites).flatMap((site) => site.export.deployments.map(({ valuesFile }) => valuesFile));
+  const named = Object.values(sites).flatMap((site) => localValuesFiles(site.export.deployments));
   const valuesFiles = named.length === 0 ? [home.path('values.yaml')] : named;
   return valuesFiles.map((valuesFile, index) => ({
     valuesFile,
