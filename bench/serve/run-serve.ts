@@ -52,7 +52,7 @@ async function prepare({ path, headers, bodyBytes }: ServeCase, { origin }: Cont
   const expected = bodyBytes === 0 ? 304 : headers.Range === undefined ? 200 : 206;
   const etag = bodyBytes === 0 ? (await fetch(url, { headers })).headers.get('etag') : null;
   const sent = etag === null ? headers : { ...headers, 'If-None-Match': etag };
-  // By default, fetch sends `no-cache` with If-None-Match, and sirv then never responds with 304.
+  // By default, fetch sends `no-cache` along with If-None-Match, so a server may not respond with 304.
   const response = await fetch(url, { headers: { ...sent, 'Cache-Control': 'max-age=0' } });
   await response.arrayBuffer();
   const length = Number(response.headers.get('content-length') ?? 0);
