@@ -1,10 +1,10 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { beginExport } from '../../../../exporter/begin-export.ts';
 import { DEFAULT_LIMITS } from '../../../../exporter/limits.ts';
 import {
   createPlatformActivities,
   type PlatformActivities,
 } from '../../../../platform/activities/create-platform-activities.ts';
+import { beginExport } from '../../../../platform/activities/export/begin-export.ts';
 import { createCrawlStore } from '../../../../platform/store/crawl-store.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
 import { serveFiles } from '../../../helpers/http-site.ts';
