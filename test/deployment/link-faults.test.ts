@@ -40,10 +40,10 @@ const faults: Fault[] = [
   [
     'half an archive',
     (_req, res) => res.end(bundles.next.subarray(0, bundles.next.length / 2)),
-    /was rejectWith/,
+    /was refused/,
     null,
   ],
-  ['a page instead of an archive', (_req, res) => res.end('<html>Sign in</html>'), /was rejectWith/, null],
+  ['a page instead of an archive', (_req, res) => res.end('<html>Sign in</html>'), /was refused/, null],
 ];
 
 it.each(faults)(
