@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
-import type { DeploymentReport, DeploymentTarget, DeploymentWrite, Switches } from './deployment-target.ts';
+
+import type { DeploymentReport, DeploymentWrite, Switches, ValuesFileTarget } from './deployment-target.ts';
 import { editValues, readSwitches, ValuesFileError } from './edit-values.ts';
+
 import { hasCode } from './error-code.ts';
 import { withFileLock } from './file-lock.ts';
 import { replaceFile } from './replace-file.ts';
@@ -16,7 +18,7 @@ const MAX_DISTURBANCES = 5;
  * first: from then on a late older write is rejected, and if the process crashes in between, the retry of the same
  * write completes it.
  */
-export function createValuesFileTarget(path: string): DeploymentTarget {
+export function createValuesFileTarget(path: string): ValuesFileTarget {
   return {
     write: (write) => withFileLock(path, (stillHeld) => writeUndisturbed(path, write, stillHeld)),
     readSwitches: () => readSwitchesOnce(path),

@@ -1,4 +1,4 @@
-import { keepResponses } from '../../../exporter/discover/keep-responses.ts';
+import { keepResponses } from '../../../exporter/fetch/caching-fetcher.ts';
 import type { FetchedResponse, FetchResult } from '../../../exporter/fetch/fetch-result.ts';
 import { createGate } from '../../helpers/system/gate.ts';
 

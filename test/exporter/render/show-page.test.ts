@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { pino } from 'pino';
 import { createAddressGuard } from '../../../exporter/fetch/address-guard.ts';
 import { createBrowserPool } from '../../../exporter/render/browser-pool.ts';
-import { openSiteInBrowser, type SiteInBrowser } from '../../../exporter/render/open-site.ts';
+import { openSiteInBrowser, type SiteInBrowser } from '../../../exporter/render/show-page.ts';
 import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
 
 let origin: HttpSite;

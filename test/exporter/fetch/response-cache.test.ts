@@ -1,7 +1,7 @@
+import { cacheResponses, createResponseCache } from '../../../exporter/fetch/caching-fetcher.ts';
 import type { Fetcher } from '../../../exporter/ports.ts';
-import { cacheResponses, createResponseCache } from '../../../exporter/reuse/response-cache.ts';
 import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
-import { fetcherFor } from '../fetch/test-fetcher.ts';
+import { fetcherFor } from './test-fetcher.ts';
 
 let site: HttpSite;
 let fetcher: Fetcher;

@@ -1,12 +1,12 @@
-import type { CrawlRest } from './crawl/crawl-frontier.ts';
-import { type OpenedExport, openedAs } from './discover/open-export.ts';
-import type { ExportDeps } from './export-deps.ts';
-import { ExportFailure } from './export-failure.ts';
-import type { FrozenExport } from './freeze/freeze-export.ts';
-import { workPrefix } from './object-keys.ts';
-import type { PackedExport } from './pack/pack-export.ts';
-import type { RewriteRest } from './rewrite/rewrite-files.ts';
-import { readExportSettings } from './settings.ts';
+import type { CrawlRest } from '../../../exporter/crawl/crawl-frontier.ts';
+import { type OpenedExport, openedAs } from '../../../exporter/discover/open-export.ts';
+import type { ExportDeps } from '../../../exporter/export-deps.ts';
+import { ExportFailure } from '../../../exporter/export-failure.ts';
+import type { FrozenExport } from '../../../exporter/freeze/freeze-export.ts';
+import { workPrefix } from '../../../exporter/object-keys.ts';
+import type { PackedExport } from '../../../exporter/pack/pack-export.ts';
+import type { RewriteRest } from '../../../exporter/rewrite/rewrite-files.ts';
+import { readExportSettings } from '../../../exporter/settings.ts';
 
 /** How far it got: what the first round of crawling left to do, and the archive if nothing is left. */
 export type BegunExport = OpenedExport & { rest: CrawlRest | null; packed: PackedExport | null };
