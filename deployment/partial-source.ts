@@ -1,9 +1,7 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
-import tar from 'tar-stream';
+import { Readable } from 'node:stream';
 import { HEAD_LENGTH_BYTES, readHeadLength } from '../contract/bundle-head.ts';
-import { checkIsFile, END_BYTES, type Head, MAX_MANIFEST_BYTES, readHeadEntry } from './archive-entries.ts';
-import { BundleInvalidError, BundleUnavailableError } from './errors.ts';
+import { type Head, MAX_MANIFEST_BYTES, readBundleHead } from './archive-entries.ts';
+import { BundleUnavailableError } from './errors.ts';
 import { reason } from './fault.ts';
 import { type HttpResponse, openHttp } from './http-source.ts';
 import { linkLabel } from './link.ts';
@@ -60,7 +58,7 @@ export async function openPartialSource(
   const read = readerOf(link, strongEtag, signal);
   const parts = [first.subarray(0, headBytes)];
   if (headBytes > first.length) parts.push(await collect(link, await read(first.length, headBytes)));
-  const head = await unpackHead(Buffer.concat(parts));
+  const head = await readBundleHead(Readable.from([Buffer.concat(parts)]));
   return { kind: 'partial', source: { head, headBytes, archiveBytes, etag: strongEtag, read } };
 }
 
@@ -99,23 +97,4 @@ async function collect(link: URL, body: AsyncIterable<Buffer>): Promise<Buffer> 
   const chunks: Buffer[] = [];
   for await (const chunk of withFaults(link, body)) chunks.push(chunk);
   return Buffer.concat(chunks);
-}
-
-async function unpackHead(bytes: Buffer): Promise<Head> {
-  const extract = tar.extract();
-  let head: Head | undefined;
-  try {
-    extract.end(await promisify(gunzip)(bytes, { maxOutputLength: MAX_MANIFEST_BYTES + END_BYTES }));
-    for await (const entry of extract) {
-      checkIsFile(entry);
-      const read = await readHeadEntry(head, entry);
-      if (read === undefined) throw new BundleInvalidError("the archive's head has more than a manifest");
-      head = read;
-    }
-  } catch (error) {
-    if (error instanceof BundleInvalidError) throw error;
-    throw new BundleInvalidError(`the archive's head can't be unpacked (${reason(error)})`);
-  }
-  if (head === undefined) throw new BundleInvalidError("the archive's head is empty");
-  return head;
 }
