@@ -3,6 +3,7 @@ import { exportBench } from './export.ts';
 import { serveBench } from './serve.ts';
 import { sitesBench } from './sites.ts';
 import { stormBench } from './storm.ts';
+import { updateBench } from './update.ts';
 import { webhooksBench } from './webhooks.ts';
 
 const program = new Command('npm run bench --')
@@ -13,7 +14,8 @@ const program = new Command('npm run bench --')
   .addCommand(stormBench())
   .addCommand(sitesBench())
   .addCommand(exportBench())
-  .addCommand(serveBench());
+  .addCommand(serveBench())
+  .addCommand(updateBench());
 
 await program.parseAsync();
 // A library's open handle must not keep a finished bench running.

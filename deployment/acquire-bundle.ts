@@ -1,12 +1,18 @@
+import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { downloadBundle } from './download.ts';
-import { BundleInvalidError, BundleSignatureError, VersionPinnedError } from './errors.ts';
+import { assembleVersion } from './assemble-version.ts';
+import { downloadBundle, isResumable } from './download.ts';
+import { BundleInvalidError, BundleSignatureError, BundleUnavailableError, VersionPinnedError } from './errors.ts';
+import { isSystemFault, messageOf } from './fault.ts';
+import type { HttpResponse } from './http-source.ts';
 import { linkFingerprint, linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
-import type { BundleLimits } from './manifest.ts';
-import { checkStoredSignature } from './signature.ts';
+import { type BundleLimits, checkManifest } from './manifest.ts';
+import { openPartialSource, type PartialSource } from './partial-source.ts';
+import { checkSignature, checkStoredSignature } from './signature.ts';
 import type { Site } from './site.ts';
 import type { DeploymentState } from './state-file.ts';
+import { createTreeWriter } from './tree-writer.ts';
 import { unpackBundle } from './unpack.ts';
 import type { VersionStore } from './version-store.ts';
 
@@ -34,9 +40,13 @@ export type AcquireRequest = {
 /** `etag` validates these bytes at the link's resource; `otherVersion` is an archive that the pin rejects. */
 export type Acquired = { site: Site; etag: string | undefined };
 
+/** What a link's first response shows: a version, or that the whole archive must be fetched. */
+type PartialOutcome = Acquired | { response: HttpResponse | undefined };
+
 /**
  * Gets the version that a link and a pin ask for, with little traffic: nothing is downloaded if the link's path names
- * bytes on the disk, or if the server says that they are unchanged.
+ * bytes on the disk, or if the server says that they are unchanged. Of another version only the changed members are
+ * fetched, if the server offers ranges.
  */
 export class BundleAcquirer {
   readonly #deps: AcquireDeps;
@@ -85,8 +95,11 @@ export class BundleAcquirer {
   async #download(request: AcquireRequest, etag: string | undefined): Promise<Acquired> {
     const { link, pinnedVersion, current, signal, onProgress } = request;
     const { downloadsFolder: folder, limits, logger } = this.#deps;
+    const partial = await this.#fromParts(request, etag);
+    if ('site' in partial) return partial;
+    const { response } = partial;
     const maxSizeBytes = limits.maxBundleBytes;
-    const download = await downloadBundle({ link, etag, folder, maxSizeBytes, signal, onProgress });
+    const download = await downloadBundle({ link, etag, folder, maxSizeBytes, response, signal, onProgress });
     if (download.kind === 'unchanged') {
       if (current === undefined) throw new Error('a server called bytes unchanged that were never held');
       return { site: current, etag };
@@ -103,6 +116,68 @@ export class BundleAcquirer {
     } finally {
       await rm(file, { force: true });
     }
+  }
+
+  /** Fetches only what isn't on the disk. Any failure that the whole archive may not have leads to that. */
+  async #fromParts(request: AcquireRequest, etag: string | undefined): Promise<PartialOutcome> {
+    const { link, current, signal } = request;
+    const { downloadsFolder, limits, logger } = this.#deps;
+    const whole = { response: undefined };
+    if (current === undefined || link.protocol === 'file:' || (await isResumable(link, downloadsFolder))) return whole;
+    try {
+      const opened = await openPartialSource(link, etag, { signal, maxSizeBytes: limits.maxBundleBytes });
+      if (opened.kind === 'unchanged') return { site: current, etag };
+      if (opened.kind === 'whole') return opened;
+      return (await this.#assemble(request, opened.source)) ?? whole;
+    } catch (error) {
+      signal.throwIfAborted();
+      const isRefused = error instanceof BundleUnavailableError && error.status !== null;
+      const isFinal = error instanceof VersionPinnedError || error instanceof BundleSignatureError;
+      if (isRefused || isFinal || isSystemFault(error)) throw error;
+      logger.warn({ from: linkLabel(link) }, `Fetching the whole bundle instead of its changes: ${messageOf(error)}`);
+      return whole;
+    }
+  }
+
+  async #assemble(request: AcquireRequest, source: PartialSource): Promise<Acquired | undefined> {
+    const { link, pinnedVersion, publicKey, signal, onProgress } = request;
+    const { store, limits, logger } = this.#deps;
+    const { head, etag } = source;
+    checkSignature(publicKey, head.manifest, head.signature);
+    const manifest = checkManifest(head.manifest, limits);
+    checkPin(pinnedVersion, manifest.version);
+    const sites = await this.#versionsOnDisk(request);
+    const manifestSha256 = createHash('sha256').update(head.manifest).digest('hex');
+    for (const site of sites) {
+      if (site.manifestSha256 === manifestSha256 && (await isSigned(publicKey, site))) return { site, etag };
+    }
+    const name = createHash('sha256')
+      .update(head.manifest)
+      .update(head.signature ?? '')
+      .digest('hex');
+    const staging = await store.stage();
+    const writer = createTreeWriter(staging);
+    const releases = sites.map((site) => site.hold());
+    try {
+      const assembled = await assembleVersion({ source, manifest, sites, writer, signal, onProgress });
+      if (assembled === undefined) return undefined;
+      await store.keep(staging, name);
+      const { archiveBytes } = source;
+      logger.info({ from: linkLabel(link), archiveBytes, ...assembled }, 'Fetched the changes of the bundle');
+    } finally {
+      await writer.abandon();
+      // Renamed already unless something failed.
+      await store.discard(staging);
+      for (const release of releases) release();
+    }
+    const site = await store.open(name);
+    if (site === undefined) throw new Error('a version just assembled is not complete on the disk');
+    return { site, etag };
+  }
+
+  async #versionsOnDisk({ current, state }: AcquireRequest): Promise<Site[]> {
+    const opened = await Promise.all(state.previous.map((name) => this.#deps.store.open(name)));
+    return [current, ...opened].flatMap((site) => site ?? []);
   }
 
   async #fromDisk(archiveSha256: string, pinnedVersion: string | undefined): Promise<Site | undefined> {

@@ -1,7 +1,10 @@
-import { Transform } from 'node:stream';
-import type { Header } from 'tar-stream';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { extract as extractTar, type Header } from 'tar-stream';
 import { type BundleFile, MANIFEST_PATH, SIGNATURE_PATH } from '../contract/bundle.ts';
 import { BundleInvalidError } from './errors.ts';
+import { reason } from './fault.ts';
 import { quoted } from './manifest.ts';
 import type { TreeWriter } from './tree-writer.ts';
 
@@ -44,6 +47,38 @@ export async function readHeadEntry(head: Head | undefined, entry: Entry): Promi
   if (name !== SIGNATURE_PATH || head.signature !== undefined) return undefined;
   if (size > MAX_SIGNATURE_BYTES) throw new BundleInvalidError('the signature is too large');
   return { ...head, signature: await wholeEntry(entry) };
+}
+
+/**
+ * Reads the head of an archive, and no more of the source than that takes. Destroys the source.
+ * @throws BundleInvalidError
+ */
+export async function readBundleHead(source: Readable): Promise<Head> {
+  const extract = extractTar();
+  const bound = createBound(MAX_MANIFEST_BYTES + END_BYTES);
+  const pumped = pipeline(source, createGunzip(), bound.stream, extract).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  let head: Head | undefined;
+  try {
+    for await (const entry of extract) {
+      checkIsFile(entry);
+      const read = await readHeadEntry(head, entry);
+      if (read === undefined) break;
+      head = read;
+    }
+  } catch (error) {
+    const fault = (await pumped) ?? error;
+    if (fault instanceof BundleInvalidError || error instanceof BundleInvalidError) throw error;
+    throw new BundleInvalidError(`the archive's head can't be unpacked (${reason(fault)})`);
+  } finally {
+    extract.destroy();
+    source.destroy();
+    await pumped;
+  }
+  if (head === undefined) throw new BundleInvalidError('the archive is empty');
+  return head;
 }
 
 /** Writes a checked head. */

@@ -98,6 +98,18 @@ export function parseValues(text: string, file: string): Wanted {
   return { enabled: true, link, version, publicKey, settings };
 }
 
+/**
+ * `staticExport.publicKey`, whether the export is enabled or not.
+ * @throws ValuesFileError if it is no public key
+ */
+export function readPublicKey(text: string, file: string): string | undefined {
+  const written = blankAsAbsent(parseDocument(text).getIn(['staticExport', 'publicKey']));
+  if (written === undefined) return undefined;
+  if (typeof written !== 'string') throw new ValuesFileError(file, 'staticExport.publicKey', EXPECTED_PUBLIC_KEY);
+  checkPublicKey(written, file);
+  return written;
+}
+
 /** The group `deployment`. Charts have keys of their own in there, which are ignored. */
 function parseSettings(document: Document, file: string): DeploymentValues {
   const group: unknown = document.get('deployment', true);
