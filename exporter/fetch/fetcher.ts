@@ -20,7 +20,7 @@ import { ACCEPT_ENCODING, type BodyLimits, readBody, UnreadableBody } from './re
 import type { ResponseBody } from './response-body.ts';
 import { readRetryAfterMs } from './retry-after-gate.ts';
 
-export type FetcherLimits = BodyLimits &
+type FetcherLimits = BodyLimits &
   ResponsePace & {
     maxConnectionsPerOrigin: number;
     userAgent: string;

@@ -23,7 +23,7 @@ import type { MadePiece, PieceFile } from './make-piece.ts';
 import { type SiblingPlan, withheldSiblings } from './precompress.ts';
 import type { UrlMap, UrlMaps } from './url-map.ts';
 
-export type RewriteDeps = {
+type RewriteDeps = {
   store: CrawlStore;
   objects: ObjectStore;
   segments: SegmentStore;
@@ -33,7 +33,7 @@ export type RewriteDeps = {
   logger: Logger;
 };
 
-export type RewriteJob = {
+type RewriteJob = {
   settings: ExportSettings;
   urlCount: number;
   /** The size of all segments. */
@@ -125,10 +125,10 @@ export async function rewriteBatch(
 }
 
 /** A piece of a batch: reused from the previous export, or made and not stored yet. */
-export type Piece = { key: string } & ({ known: PreviousPiece } | { made: MadePiece });
+type Piece = { key: string } & ({ known: PreviousPiece } | { made: MadePiece });
 
 /** Stores the new pieces and returns the whole batch: where its bytes are and what they contain. */
-export async function storePieces(
+async function storePieces(
   { objects, logger }: { objects: ObjectStore; logger: Logger },
   objectKey: string,
   pieces: readonly Piece[],
