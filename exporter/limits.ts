@@ -1,3 +1,4 @@
+import type { SpentCounts } from './crawl-records.ts';
 import { ExportFailure } from './export-failure.ts';
 
 /** Limits of one export and of what one process spends on it. Sizes in bytes, times in milliseconds. */
@@ -76,16 +77,13 @@ export const DEFAULT_LIMITS: ExportLimits = {
   privateHosts: [],
 };
 
-/** What an export has spent so far, as stored in its crawl's row. Sizes in bytes. */
-export type Spent = { fileCount: number; decodedBytes: number; storedBytes: number };
-
-export type BudgetLimits = Pick<ExportLimits, 'maxFiles' | 'maxDecodedBytes' | 'maxStoredBytes'>;
+type BudgetLimits = Pick<ExportLimits, 'maxFiles' | 'maxDecodedBytes' | 'maxStoredBytes'>;
 
 /**
  * Throws a non-retryable failure if an export has spent more than it may; the message is for the job's owner. The
  * counts cover all workers, so any of them may check.
  */
-export function checkBudget(spent: Spent, limits: BudgetLimits): void {
+export function checkBudget(spent: SpentCounts, limits: BudgetLimits): void {
   if (spent.fileCount > limits.maxFiles) {
     throw exceeded('The site has more files than one export may hold', 'EXPORT_MAX_FILES', String(limits.maxFiles));
   }
@@ -103,11 +101,11 @@ export type Budget = {
   /** Throws if this many more bytes would exceed the export's budget. */
   foresee(bytes: number): void;
   /** Keeps what the export has spent. Throws if that is too much. */
-  onSpent(spent: Spent): void;
+  onSpent(spent: SpentCounts): void;
 };
 
 /** The budget of an export that has spent this. Throws if that is too much. */
-export function createBudget(begun: Spent, limits: ExportLimits): Budget {
+export function createBudget(begun: SpentCounts, limits: ExportLimits): Budget {
   let spent = begun;
   checkBudget(spent, limits);
   return {

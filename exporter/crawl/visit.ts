@@ -31,7 +31,7 @@ import { kindOfRank, rankOf } from './resource-rank.ts';
 import { skipReason } from './skip-rules.ts';
 import { type LargeBody, storeLarge, type Visited } from './visited.ts';
 
-export type VisitDeps = {
+type VisitDeps = {
   fetcher: Fetcher;
   objects: ObjectStore;
   limits: ExportLimits;
@@ -45,7 +45,7 @@ export type VisitDeps = {
   /** Renders pages in a browser, if the project wants that. */
   render?: RenderResponse | undefined;
 };
-export type VisitInput = {
+type VisitInput = {
   settings: ExportSettings;
   leased: LeasedUrl;
   signal: AbortSignal;
@@ -171,7 +171,8 @@ function retried(leased: LeasedUrl, failure: FetchFailure, { maxAttempts }: Expo
   return { leased, result: { id: leased.id, outcome: 'retry', dueInMs, reason, status }, resources: [] };
 }
 
-function redirected({ site, external }: ExportSettings, leased: LeasedUrl, redirect: FetchedRedirect): Visited {
+function redirected(settings: ExportSettings, leased: LeasedUrl, redirect: FetchedRedirect): Visited {
+  const { site } = settings;
   const { location, status } = redirect;
   const target = normalizeUrl(location.href, site);
   if (target === undefined) return missing(leased, `redirects to ${location.href}`, status);
@@ -181,7 +182,7 @@ function redirected({ site, external }: ExportSettings, leased: LeasedUrl, redir
   return {
     leased,
     result: { id: leased.id, outcome: 'redirect', status, redirectTo },
-    resources: isWanted(next, site, external) ? [next] : [],
+    resources: isWanted(next, site, settings) ? [next] : [],
   };
 }
 

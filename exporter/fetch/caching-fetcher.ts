@@ -1,6 +1,43 @@
 import { LRUCache } from 'lru-cache';
-import type { Fetcher, FetchOptions, ResponseCache } from '../ports.ts';
+import type { Fetcher, ResponseCache } from '../ports.ts';
 import type { FetchResult } from './fetch-result.ts';
+
+/** What a fetcher that requests each URL once caches, by URL. */
+type Cache = {
+  get(href: string): FetchResult | undefined;
+  set(href: string, result: FetchResult): void;
+  /** Whether a result may also go to other callers. */
+  mayShare(result: FetchResult): boolean;
+};
+
+/** `get` of a fetcher with a cache. Concurrent calls for a URL share a request, if its result may be shared. */
+function getOnceWith(fetcher: Fetcher, cache: Cache): Fetcher['get'] {
+  const underWay = new Map<string, Promise<FetchResult>>();
+  return async (url, options) => {
+    const { href } = url;
+    const known = cache.get(href);
+    if (known !== undefined) return known;
+    const asked = underWay.get(href);
+    if (asked !== undefined) {
+      // A failure is that of the other caller, whose signal may have fired.
+      const shared = await asked.catch(() => undefined);
+      if (shared !== undefined && cache.mayShare(shared)) return shared;
+    }
+    const asking = fetcher.get(url, options);
+    underWay.set(href, asking);
+    try {
+      const result = await asking;
+      if (cache.mayShare(result)) cache.set(href, result);
+      return result;
+    } finally {
+      if (underWay.get(href) === asking) underWay.delete(href);
+    }
+  };
+}
+
+function bodyBytes(result: FetchResult): number {
+  return result.kind === 'response' ? result.body.length : 0;
+}
 
 /** Many times the size of robots.txt and sitemaps; what doesn't fit is fetched again. */
 const KEPT_BYTES = 32 * 1024 * 1024;
@@ -12,47 +49,23 @@ export type KeepingFetcher = Fetcher & {
 
 /**
  * A fetcher that caches final responses: discovery's files are part of the bundle too, so each URL is requested once.
- * Concurrent calls for a URL share a request. A body larger than `maxBodyBytes` goes only to the caller that requested
- * it, because the crawl streams such files.
+ * A body larger than `maxBodyBytes` goes only to the caller that requested it, because the crawl streams such files.
  */
 export function keepResponses(fetcher: Fetcher, maxBodyBytes: number): KeepingFetcher {
   const kept = new Map<string, FetchResult>();
-  const underWay = new Map<string, Promise<FetchResult>>();
   let keptBytes = 0;
 
-  function sizeOf(result: FetchResult): number {
-    return result.kind === 'response' ? result.body.length : 0;
-  }
-
-  function mayBeShared(result: FetchResult): boolean {
-    return isFinal(result) && sizeOf(result) <= maxBodyBytes;
-  }
-
-  async function ask(url: URL, options: FetchOptions): Promise<FetchResult> {
-    const asking = fetcher.get(url, options);
-    underWay.set(url.href, asking);
-    try {
-      return await asking;
-    } finally {
-      underWay.delete(url.href);
-    }
-  }
-
-  return {
-    ...fetcher,
-    has: (url) => kept.has(url.href),
-    get: async (url, options) => {
-      const known = kept.get(url.href) ?? (await underWay.get(url.href));
-      if (known !== undefined && mayBeShared(known)) return known;
-      const result = await ask(url, options);
-      const sizeBytes = sizeOf(result);
-      if (mayBeShared(result) && keptBytes + sizeBytes <= KEPT_BYTES) {
-        keptBytes += sizeBytes;
-        kept.set(url.href, result);
-      }
-      return result;
+  const get = getOnceWith(fetcher, {
+    get: (href) => kept.get(href),
+    set(href, result) {
+      const sizeBytes = bodyBytes(result);
+      if (keptBytes + sizeBytes > KEPT_BYTES) return;
+      keptBytes += sizeBytes;
+      kept.set(href, result);
     },
-  };
+    mayShare: (result) => isFinal(result) && bodyBytes(result) <= maxBodyBytes,
+  });
+  return { ...fetcher, has: ({ href }) => kept.has(href), get };
 }
 
 /** Whether a response is the same for every caller and every kind of request. */
@@ -70,41 +83,18 @@ export function isFinal(result: FetchResult): boolean {
   }
 }
 
-/** Whether the same response may be used again in the same export. */
-function isLasting(result: FetchResult): boolean {
-  return result.kind === 'redirect' || (result.kind === 'response' && result.status === 200);
-}
-
 /**
  * A fetcher with a cache: what one page's browser requested serves the next page and the crawl itself, so rendering
- * doesn't request the same files for every page. Concurrent requests for one URL share a response.
+ * doesn't request the same files for every page. Failures and error pages aren't cached.
  */
 export function cacheResponses(fetcher: Fetcher, cache: ResponseCache, jobId: string): Fetcher {
-  const underWay = new Map<string, Promise<FetchResult>>();
-
-  return {
-    ...fetcher,
-
-    async get(url, options) {
-      const key = `${jobId} ${url.href}`;
-      const found = cache.get(key);
-      if (found !== undefined) return found;
-      const asked = underWay.get(key);
-      if (asked !== undefined) {
-        const shared = await asked.catch(() => undefined);
-        if (shared !== undefined && isLasting(shared)) return shared;
-      }
-      const asking = fetcher.get(url, options);
-      underWay.set(key, asking);
-      try {
-        const result = await asking;
-        if (isLasting(result)) cache.set(key, result);
-        return result;
-      } finally {
-        if (underWay.get(key) === asking) underWay.delete(key);
-      }
-    },
-  };
+  const keyOf = (href: string): string => `${jobId} ${href}`;
+  const get = getOnceWith(fetcher, {
+    get: (href) => cache.get(keyOf(href)),
+    set: (href, result) => cache.set(keyOf(href), result),
+    mayShare: (result) => result.kind === 'redirect' || (result.kind === 'response' && result.status === 200),
+  });
+  return { ...fetcher, get };
 }
 
 /** What a response takes besides its body. */
@@ -115,7 +105,7 @@ export function createResponseCache(maxBytes: number): ResponseCache {
     maxSize: maxBytes,
     // One large file would push out all that pages have in common.
     maxEntrySize: Math.floor(maxBytes / 4),
-    sizeCalculation: (result) => ENTRY_BYTES + (result.kind === 'response' ? result.body.length : 0),
+    sizeCalculation: (result) => ENTRY_BYTES + bodyBytes(result),
   });
   return { get: (key) => cache.get(key), set: (key, response) => void cache.set(key, response) };
 }

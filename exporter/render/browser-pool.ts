@@ -13,7 +13,7 @@ export class BrowserGone extends Error {
 }
 
 /** Thrown when no browser started; `cause` says why. */
-export class BrowserNotStarted extends BrowserGone {
+class BrowserNotStarted extends BrowserGone {
   override readonly name = 'BrowserNotStarted';
 }
 

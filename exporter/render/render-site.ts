@@ -96,7 +96,7 @@ function isPage({ url, rank }: LeasedUrl, { contentType }: FetchedResponse, { si
   return isHtml && isOfSite(url, site) && rank !== rankOf('asset') && !isWrongGuess({ url, rank, contentType });
 }
 
-export type RenderedPage = {
+type RenderedPage = {
   /** The rendered page; undefined if rendering failed, with the reason in the notices. */
   html: Buffer | undefined;
   /** The resources that the browser requested. */
@@ -111,7 +111,7 @@ const MAX_BROWSERS = 4;
  * Renders a page: loads the origin's response in a browser, waits until its scripts are idle, and returns the
  * resulting markup. A page whose tab ends is retried. Throws only for the signal.
  */
-export async function renderPage(
+async function renderPage(
   deps: ShowDeps & { logger: Logger; maxLength: number },
   input: {
     /** The page's URL at the origin. */
@@ -149,7 +149,7 @@ export async function renderPage(
           const text = await serializePage(shown, { originHtml, scripts, path, maxLength: deps.maxLength });
           if (text === undefined)
             notices.add(
-              'could not be drawn, and is exported as the origin sent it: its scripts left no page, or too large a one',
+              'could not be rendered, and is exported as the origin sent it: its scripts left no page, or too large a one',
             );
           const html = text === undefined ? undefined : Buffer.from(text);
           return { html, requested: shown.requests.requested(), notices: notices.list() };
@@ -163,9 +163,11 @@ export async function renderPage(
         error instanceof BrowserGone ? browsers < MAX_BROWSERS : error instanceof TabEnded && tabs < limits.maxTries;
       if (again) continue;
       if (![PageOverdue, PageLeft, TabEnded].some((known) => error instanceof known)) {
-        deps.logger.warn({ err: error, url }, 'A page could not be drawn');
+        deps.logger.warn({ err: error, url }, 'A page could not be rendered');
       }
-      notices.add(`could not be drawn, and is exported as the origin sent it: ${errorMessage(error).split('\n')[0]}`);
+      notices.add(
+        `could not be rendered, and is exported as the origin sent it: ${errorMessage(error).split('\n')[0]}`,
+      );
       return { html: undefined, requested: [], notices: notices.list() };
     }
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { isWrongGuess, kindOfRank } from '../crawl/resource-rank.ts';
 import { isUrlFarOff } from '../crawl/skip-rules.ts';
@@ -188,7 +188,7 @@ export function isSame(known: PreviousResponse, response: FetchedResponse, url: 
   const fetched = { bytes: response.body, contentType: response.contentType, url };
   const { bytes, contentType } = readResponseDocument(fetched, response.headElements, site);
   if (bytes.length !== file.byteLength || contentType !== file.contentType) return false;
-  return createHash('sha256').update(bytes).digest('hex') === file.sha256 && !mayBeHidden(known);
+  return hash('sha256', bytes) === file.sha256 && !mayBeHidden(known);
 }
 
 /** Settles a URL with what the previous export stored: its bytes, their extraction and its links. */

@@ -9,12 +9,12 @@ import type { RewriteRest } from '../../../exporter/rewrite/rewrite-files.ts';
 import { readExportSettings } from '../../../exporter/settings.ts';
 
 /** How far it got: what the first round of crawling left to do, and the archive if nothing is left. */
-export type BegunExport = OpenedExport & { rest: CrawlRest | null; packed: PackedExport | null };
+type BegunExport = OpenedExport & { rest: CrawlRest | null; packed: PackedExport | null };
 
 type Job = { jobId: string };
 
 /** The stages of an export. Each continues where it was interrupted. */
-export type Stages = {
+type Stages = {
   openExport(job: Job): Promise<OpenedExport>;
   crawlSite(job: Job & { maxMs: number }): Promise<CrawlRest>;
   freezeExport(job: Job): Promise<FrozenExport>;

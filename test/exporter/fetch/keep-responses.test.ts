@@ -19,9 +19,7 @@ function keeping(...answers: FetchResult[]) {
 describe('keepResponses', () => {
   it('asks once for what is being asked for, or was answered', async () => {
     const { gate, kept } = keeping();
-    const first = kept.get(URL_A, { signal });
-    await new Promise(setImmediate);
-    const both = [first, kept.get(URL_A, { signal })];
+    const both = [kept.get(URL_A, { signal }), kept.get(URL_A, { signal })];
     expect(kept.has(URL_A)).toBe(false);
     gate.open();
     expect(await Promise.all(both)).toEqual([page, page]);
