@@ -78,7 +78,10 @@ export async function startEverything({ settings, logger, lifetime }: Context): 
   );
   const deployments = await startDeployments(planned, { home, logger, lifetime });
   const mailLinks = mailLinksOf({ ...settings, unsubscribeSecret }, config, logger);
-  await startOrchestratorWorker({ config, minRefreshIntervalMs, heartbeatUrl, mailLinks }, orchestrator);
+  await startOrchestratorWorker(
+    { config, minRefreshIntervalMs, heartbeatUrl, mailLinks, variables: settings.variables },
+    orchestrator,
+  );
 
   const addresses = {
     platform: platform?.url ?? null,
