@@ -8,6 +8,7 @@ import { createAgentJobActivities } from './agents/activities.ts';
 import { createReadRuleSettings } from './agents/read-rule-settings.ts';
 import { createDeploymentActivities } from './deployments/activities.ts';
 import { createConfirmDeployment } from './deployments/confirm-deployment.ts';
+import type { TargetDeps } from './deployments/create-target.ts';
 import { createValuesFileTarget } from './deployments/values-file.ts';
 import { createForgeActivities } from './forge/activities.ts';
 import { createSendNotification, type SendNotificationDeps } from './notifications/send-notification.ts';
@@ -41,6 +42,8 @@ export type ActivityDeps = Omit<SiteSettingsDeps, 'readSwitches' | 'operators' |
   notify?: NotifyConfig;
   /** Requested by each successful check of the watchdog. */
   heartbeatUrl?: string | undefined;
+  /** What targets of deployments other than values files need. */
+  targets?: TargetDeps | undefined;
   logger: Logger;
 };
 
@@ -50,8 +53,8 @@ export function createActivities(deps: ActivityDeps) {
   // Temporal retries, by what each outcome means.
   const client = createAdminApiClient({ url, key, retry: false });
   const quickly = quickAsksMs === undefined ? {} : { quickAsksMs };
-  const targets = targetsOf(deps.notify ?? []);
-  const notify = wantedTypes(targets);
+  const notifyTargets = targetsOf(deps.notify ?? []);
+  const notify = wantedTypes(notifyTargets);
   const operatorSettings = { operators: deps.operators ?? [], mail: deps.mailer !== undefined, notify };
   return {
     ...createAdminApiActivities(client, quickly),
@@ -62,7 +65,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createDeploymentActivities(deps),
     confirmDeployment: createConfirmDeployment(deps.readSite),
     ...createWatchdogActivities({ ...deps, ...operatorSettings }),
-    startNotifications: createStartNotifications({ ...deps, targets }),
+    startNotifications: createStartNotifications({ ...deps, targets: notifyTargets }),
     readSiteSettings: createReadSiteSettings({
       ...deps,
       ...operatorSettings,

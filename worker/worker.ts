@@ -12,11 +12,12 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDeps, createActivities, createNotificationActivities } from '../activities/create-activities.ts';
+import { createDeploymentActivities } from '../activities/deployments/activities.ts';
 import { NOTIFICATION_SLOTS } from '../activities/notifications/send-notification.ts';
 import { createMailer, type Mailer } from '../activities/reviewers/mailer.ts';
 import type { ReadSite } from '../activities/sites/read-site.ts';
 import type { NotifyConfig } from '../contract/galley-config.ts';
-import { notificationTaskQueue, TASK_QUEUES } from '../contract/names.ts';
+import { deploymentTaskQueue, notificationTaskQueue, TASK_QUEUES } from '../contract/names.ts';
 import { versioned, type WorkerVersion } from '../contract/worker-version.ts';
 import { announcePins, type WatchedFile } from './announce-pins.ts';
 
@@ -42,6 +43,8 @@ type OrchestratorWorkerDeps = {
   heartbeatUrl?: string | undefined;
   /** Without it reviews are requested by mail only, and pull requests aren't followed. */
   forge?: ActivityDeps['forge'];
+  /** What targets of deployments other than values files need. */
+  targets?: ActivityDeps['targets'];
   /** The receiver's public URL for mails. */
   publicUrl?: string | undefined;
   /** Signs unsubscribe links; the Admin API key by default. */
@@ -96,6 +99,7 @@ export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Pr
       logger,
       mailer,
       forge,
+      targets: deps.targets,
       publicUrl,
       unsubscribeKey: deps.unsubscribeKey,
       client,
@@ -156,6 +160,34 @@ export async function createNotificationWorker(deps: NotificationWorkerDeps): Pr
     maxConcurrentActivityTaskExecutions: NOTIFICATION_SLOTS,
     // Few polls, because notifications are rare.
     maxConcurrentActivityTaskPolls: 1,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    ...tracingOptions(deps.tracing),
+  });
+}
+
+type DeploymentWorkerDeps = Pick<
+  OrchestratorWorkerDeps,
+  'connection' | 'namespace' | 'readSite' | 'targets' | 'logger' | 'dataConverter' | 'version' | 'identity' | 'tracing'
+> & { host: string };
+
+/**
+ * Creates the worker for the deployments on one machine's disk, beside the orchestrator's in the same process. Only
+ * workers of that host name poll its queue, so no other machine writes its files.
+ */
+export async function createDeploymentWorker(deps: DeploymentWorkerDeps): Promise<Worker> {
+  const { connection, namespace = 'default', host, readSite, targets, logger, dataConverter, identity, version } = deps;
+  return await Worker.create({
+    connection,
+    namespace,
+    taskQueue: deploymentTaskQueue(host),
+    activities: createDeploymentActivities({ readSite, targets, logger }),
+    ...(dataConverter === undefined ? {} : { dataConverter }),
+    ...(identity === undefined ? {} : { identity }),
+    ...(version === undefined ? {} : { workerDeploymentOptions: versioned(version) }),
+    maxConcurrentActivityTaskExecutions: ACTIVITIES,
+    maxConcurrentActivityTaskPolls: 1,
+    maxHeartbeatThrottleInterval: '1s',
+    defaultHeartbeatThrottleInterval: '1s',
     shutdownGraceTime: SHUTDOWN_GRACE,
     ...tracingOptions(deps.tracing),
   });

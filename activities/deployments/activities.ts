@@ -1,14 +1,14 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { deploymentName, type TargetSettings, targetSettings } from '../../contract/deployment-config.ts';
+import { type DeploymentConfig, deploymentName, targetSettings } from '../../contract/deployment-config.ts';
 import type { PinnedFile } from '../../contract/settings.ts';
 import type { TargetKind } from '../../contract/target-kind.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
 import { notConfigured } from '../not-configured.ts';
 import type { ReadSite } from '../sites/read-site.ts';
-import { createTarget } from './create-target.ts';
-import type { DeploymentReport, DeploymentTarget, DeploymentWrite, ValuesFileTarget } from './deployment-target.ts';
+import { createTarget, type TargetDeps } from './create-target.ts';
+import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from './deployment-target.ts';
 import { ValuesFileError } from './edit-values.ts';
 import { createValuesFileTarget } from './values-file.ts';
 
@@ -18,36 +18,39 @@ const PIN_EVERY_MS = 10_000;
 type DeploymentActivityDeps = {
   logger: Logger;
   readSite: ReadSite;
-  openTarget?: (name: string, settings: TargetSettings) => DeploymentTarget;
-  openValuesFile?: (path: string) => ValuesFileTarget;
+  /** What targets other than values files need. */
+  targets?: TargetDeps | undefined;
 };
 
 /** `site` and `targetKind` are missing for a values file that any worker can write, whose name is its path. */
 export type WriteDeploymentInput = DeploymentWrite & { valuesFile: string; site?: string; targetKind?: TargetKind };
 
 export function createDeploymentActivities(deps: DeploymentActivityDeps) {
-  const { logger, readSite, openTarget = createTarget, openValuesFile = createValuesFileTarget } = deps;
+  const { logger, readSite, targets } = deps;
   /** Writes in progress by deployment, including those whose attempt has timed out. */
   const writing = new Map<string, Promise<DeploymentReport>>();
 
   /** A hanging file system blocks a thread for each access, and Node has only a few for all files. */
   async function writeAlone({ valuesFile, site = '', targetKind, ...write }: WriteDeploymentInput) {
-    if (writing.has(valuesFile)) throw new Error('an earlier write has not ended: does its file system hang?');
-    const target = targetKind === undefined ? openValuesFile(valuesFile) : await findTarget(site, valuesFile);
+    // Sites may share a deploy hook.
+    const key = `${site} ${valuesFile}`;
+    if (writing.has(key)) throw new Error('an earlier write has not ended: does its file system hang?');
+    const target = targetKind === undefined ? createValuesFileTarget(valuesFile) : await findTarget(site, valuesFile);
     const written = target.write(write, { site, signal: Context.current().cancellationSignal });
-    writing.set(valuesFile, written);
+    writing.set(key, written);
     try {
       return await written;
     } finally {
-      writing.delete(valuesFile);
+      writing.delete(key);
     }
   }
 
+  async function pathOf(name: string, site: string | undefined): Promise<string> {
+    return site === undefined ? name : ((await findEntry(readSite, site, name)).valuesFile ?? name);
+  }
+
   async function findTarget(site: string, name: string): Promise<DeploymentTarget> {
-    const config = await readSite(site);
-    const entry = config?.export.deployments.find((each) => deploymentName(each) === name);
-    if (entry === undefined) throw notConfigured(`the deployment ${name} of the site ${site}`);
-    return openTarget(name, targetSettings(entry));
+    return createTarget(name, targetSettings(await findEntry(readSite, site, name)), targets);
   }
 
   return {
@@ -72,9 +75,10 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
     /**
      * Returns the deployments whose pin or switch has changed. Until then it fails with a benign "PinUnchanged", so
      * that Temporal polls again by its retry policy.
+     * @param site of the files, if their names aren't paths
      */
-    async waitForPinChange(held: PinnedFile[]): Promise<PinnedFile[]> {
-      const now = await Promise.all(held.map(switchesNow));
+    async waitForPinChange(held: PinnedFile[], site?: string): Promise<PinnedFile[]> {
+      const now = await Promise.all(held.map((file) => switchesNow(file, site)));
       const changed = now.filter(
         ({ pin, off }, index) => pin !== held[index]?.pin || off !== (held[index]?.off ?? off),
       );
@@ -89,14 +93,21 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
     },
   };
 
-  async function switchesNow(held: PinnedFile): Promise<PinnedFile> {
+  async function switchesNow(held: PinnedFile, site: string | undefined): Promise<PinnedFile> {
     const { valuesFile } = held;
     try {
-      return { valuesFile, ...(await openValuesFile(valuesFile).readSwitches()) };
+      return { valuesFile, ...(await createValuesFileTarget(await pathOf(valuesFile, site)).readSwitches()) };
     } catch (error) {
       // Probably being edited right now: the next poll reads it.
       logger.debug({ valuesFile, error: String(error) }, 'a values file could not be read');
       return held;
     }
   }
+}
+
+async function findEntry(readSite: ReadSite, site: string, name: string): Promise<DeploymentConfig> {
+  const config = await readSite(site);
+  const entry = config?.export.deployments.find((each) => deploymentName(each) === name);
+  if (entry === undefined) throw notConfigured(`the deployment ${name} of the site ${site}`);
+  return entry;
 }

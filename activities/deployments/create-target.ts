@@ -1,11 +1,17 @@
 import type { TargetSettings } from '../../contract/deployment-config.ts';
 import type { DeploymentTarget } from './deployment-target.ts';
+import { type AirgapDeps, createAirgapTarget } from './targets/airgap.ts';
 import { createDirectoryTarget } from './targets/directory.ts';
+import { createGitTarget, type GitTargetDeps } from './targets/git.ts';
+import { createHelmTarget, type HelmDeps } from './targets/helm.ts';
 import { createHttpTarget } from './targets/http.ts';
+import { createS3Target } from './targets/s3.ts';
 import { createValuesFileTarget } from './values-file.ts';
 
+export type TargetDeps = GitTargetDeps & HelmDeps & AirgapDeps;
+
 /** The target of an entry of `deployments`. Opens nothing yet. */
-export function createTarget(name: string, settings: TargetSettings): DeploymentTarget {
+export function createTarget(name: string, settings: TargetSettings, deps: TargetDeps = {}): DeploymentTarget {
   switch (settings.kind) {
     case 'valuesFile':
       return createValuesFileTarget(settings.path);
@@ -14,9 +20,12 @@ export function createTarget(name: string, settings: TargetSettings): Deployment
     case 'directory':
       return createDirectoryTarget(settings.path);
     case 'git':
+      return createGitTarget(settings.git, deps);
     case 'helm':
+      return createHelmTarget(settings.helm, deps);
     case 's3':
+      return createS3Target(settings.s3);
     case 'airgap':
-      throw new Error(`${settings.kind} is not supported yet`);
+      return createAirgapTarget(settings.path, deps);
   }
 }

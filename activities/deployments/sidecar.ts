@@ -26,16 +26,27 @@ export function sidecarPath(valuesFile: string): string {
 /** Null if it is missing or can't be read: the next write creates a new one. */
 export async function readSidecar(valuesFile: string): Promise<Sidecar | null> {
   try {
-    const parsed = sidecar.safeParse(JSON.parse(await readFile(sidecarPath(valuesFile), 'utf8')));
-    return parsed.success ? parsed.data : null;
+    return parseSidecar(await readFile(sidecarPath(valuesFile), 'utf8'));
   } catch (error) {
-    if (error instanceof SyntaxError || hasCode(error, 'ENOENT')) return null;
+    if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
 }
 
+export function parseSidecar(text: string): Sidecar | null {
+  try {
+    return sidecar.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+export function sidecarText(content: Sidecar): string {
+  return `${JSON.stringify(content)}\n`;
+}
+
 export async function writeSidecar(valuesFile: string, content: Sidecar): Promise<void> {
-  await replaceFile(sidecarPath(valuesFile), `${JSON.stringify(content)}\n`);
+  await replaceFile(sidecarPath(valuesFile), sidecarText(content));
 }
 
 /** Whether a job was created before the newest deployed one. False if either time is unknown. */

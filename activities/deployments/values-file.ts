@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 
 import type { DeploymentReport, DeploymentWrite, Switches, ValuesFileTarget } from './deployment-target.ts';
-import { editValues, readSwitches, ValuesFileError } from './edit-values.ts';
-
+import { readSwitches, ValuesFileError } from './edit-values.ts';
 import { hasCode } from './error-code.ts';
 import { withFileLock } from './file-lock.ts';
+import { planEdit } from './plan-edit.ts';
 import { replaceFile } from './replace-file.ts';
-import { isOlder, isOlderJob, readSidecar, type Sidecar, writeSidecar } from './sidecar.ts';
+import { readSidecar, writeSidecar } from './sidecar.ts';
 import { placeOf } from './splice.ts';
 
 /** If the file changes more often than this during a write, the activity's retry handles it. */
@@ -58,51 +58,20 @@ async function writeUndisturbed(
 
 async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => void): Promise<DeploymentReport> {
   const text = await readText(path);
-  const current = await readSidecar(path);
-  const { pin, off: disabled } = readSwitches(text);
-  const deployedBefore = current === null ? write.deployedBefore === true : !current.enabling;
-  const off = disabled && deployedBefore;
-  const refused = (outcome: DeploymentReport['outcome']): DeploymentReport => {
-    const newest = current && { epoch: current.epoch, sequence: current.sequence };
-    return { outcome, pin, off, jobId: current?.jobId ?? null, newest };
-  };
-
-  const { epoch, sequence, jobId, version, createdAt = null } = write;
-  const published = write.newest && write.rolledBack !== true;
-  if (published && isOlderJob(createdAt, current)) return refused('older');
-  if (current !== null && isSuperseded(write, current)) return refused('superseded');
-  if (write.newest && pin !== null && !servesPin(pin, write, current)) return refused('held');
-  if (!write.newest && (pin === null || (write.version !== null && pin !== write.version))) return refused('unpinned');
-  // Only the first deploy enables the export. If an operator disables it later, the link stays fresh and `enabled`
-  // stays false.
-  const edited = editValues(text, {
-    enabled: write.kind === 'deploy' && !off ? true : undefined,
-    bundleUrl: write.bundleUrl,
-  });
-  const newestJobAt = published ? createdAt : (current?.newestJobAt ?? null);
+  const plan = planEdit(write, text, await readSidecar(path));
+  if (plan.kind === 'refused') return plan.report;
+  const { text: edited, sidecar, enabling, report } = plan;
   stillHeld();
-  const written = { epoch, sequence, jobId, version, newestJobAt, enabling: false };
   // If this write is lost halfway, the next one must know that it didn't set `enabled`.
-  const enabling = disabled && !off && write.kind === 'deploy';
-  await writeSidecar(path, { ...written, enabling });
+  await writeSidecar(path, { ...sidecar, enabling });
   if (edited !== text) {
     await replaceFile(path, edited, async () => {
       stillHeld();
       if ((await readText(path)) !== text) throw new ChangedMeanwhile(`${path} keeps changing during the write`);
     });
   }
-  if (enabling) await writeSidecar(path, written);
-  return { outcome: 'written', pin, off, jobId, newest: { epoch, sequence } };
-}
-
-function isSuperseded(write: DeploymentWrite, current: Sidecar): boolean {
-  return isOlder(write, current) || (write.kind === 'refresh' && write.jobId !== current.jobId);
-}
-
-/** If the service gives no versions, a pin can only mean: keep what is deployed. */
-function servesPin(pin: string, write: DeploymentWrite, current: Sidecar | null): boolean {
-  if (write.version !== null) return pin === write.version;
-  return current === null || current.jobId === write.jobId;
+  if (enabling) await writeSidecar(path, sidecar);
+  return report;
 }
 
 async function readText(path: string): Promise<string> {

@@ -5,12 +5,13 @@ import { runService } from '../run-service.ts';
 export function workerCommand(): Command {
   return new Command('worker')
     .description("run the sites' workflows: export, deploy, refresh, prompt agents and notify reviewers")
+    .option('--deployment-host <name>', 'also write the deployments whose host in galley.yaml is this name')
     .option('--no-config', 'run without a galley.yaml, and so without sites')
     .addHelpText(
       'after',
       '\nReads galley.yaml (GALLEY_CONFIG); waits for Temporal. Any number may run. SIGINT and SIGTERM\n' + 'end it.',
     )
-    .action(async (options: { config: boolean }) => {
+    .action(async (options: { config: boolean; deploymentHost?: string }) => {
       const { settings, logger } = createContext();
       const { loadGalleyConfig, requireConfigPath } = await import('../config.ts');
       const path = requireConfigPath(settings.configPath, options);
@@ -33,7 +34,12 @@ export function workerCommand(): Command {
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
         const { minRefreshIntervalMs, heartbeatUrl, workerVersion: version } = settings;
         await startOrchestratorWorker(
-          { config, minRefreshIntervalMs, heartbeatUrl, mailLinks: mailLinksOf(settings, config, logger), version },
+          {
+            ...{ config, minRefreshIntervalMs, heartbeatUrl, version },
+            mailLinks: mailLinksOf(settings, config, logger),
+            variables: settings.variables,
+            deploymentHost: options.deploymentHost,
+          },
           { temporal, searchAttributes, logger, lifetime },
         );
         return `worker at ${temporal.address}${metricsPart()}`;

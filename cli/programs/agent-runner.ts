@@ -8,6 +8,7 @@ import { DEFAULT_MODEL_LIMITS } from '../../platform/activities/agent/runners/mo
 import { DEFAULT_RUNNER_LIMITS } from '../../platform/activities/agent/runners/runner-limits.ts';
 import type { Settings } from '../environment.ts';
 import { packageRoot } from '../package-root.ts';
+import { pick } from '../settings/pick.ts';
 
 /** The worker's variables that the agent's processes get besides those in AGENT_ENV. */
 const HANDED_ON = ['PATH', 'LANG', 'TZ'];
@@ -55,13 +56,4 @@ export function agentRunnerOf(
 
 export function agentEnvironment({ agent, variables }: Pick<Settings, 'agent' | 'variables'>): Record<string, string> {
   return pick(variables, [...HANDED_ON, ...agent.environmentNames]);
-}
-
-export function pick(variables: Settings['variables'], names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = variables[name];
-      return value === undefined ? [] : [[name, value] as const];
-    }),
-  );
 }

@@ -4,10 +4,12 @@ import { readSandbox, SandboxMissingError } from '../../platform/activities/agen
 import { createEmbeddedForge } from '../../platform/forge/embedded-forge.ts';
 import type { Settings } from '../environment.ts';
 import type { Home } from '../home.ts';
+import { pick } from '../settings/pick.ts';
 import type { Temporal } from '../temporal.ts';
-import { agentRunnerOf, pick } from './agent-runner.ts';
+import { agentRunnerOf } from './agent-runner.ts';
 import { checkAgentCommand } from './check-agent-command.ts';
 import { forgesOf } from './forges.ts';
+import { FOR_GIT } from './git-environment.ts';
 import type { PlatformStore } from './platform-store.ts';
 
 interface Context {
@@ -19,13 +21,6 @@ interface Context {
   temporal: Pick<Temporal, 'address'>;
   logger: Logger;
 }
-
-/** The worker's variables that git gets: the search path, proxies, and keys for SSH. */
-const FOR_GIT = [
-  'PATH',
-  ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]),
-  ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO', 'SSH_AUTH_SOCK', 'GIT_SSH_COMMAND'],
-];
 
 /** Galley's own secrets, which an agent must never print. */
 const OWN_SECRETS = [

@@ -53,6 +53,18 @@ export function forgeReaderOf(section: GalleyConfig['forge'], logger: Logger): F
   return url === undefined ? undefined : createEmbeddedForgeReader({ url, operatorToken: token });
 }
 
+/**
+ * Opens the forge of galley.yaml for pull requests of deployments, with another token if one is given. The embedded forge
+ * opens pull requests of its own agents only.
+ */
+export function forgeOpenerOf(section: GalleyConfig['forge'], logger: Logger) {
+  return (token = section?.token): ForgeWriter | undefined => {
+    if (section === undefined || section.kind === 'embedded' || token === undefined) return undefined;
+    const { kind, url } = section;
+    return createForge({ kind, url, auth: { token }, logger });
+  };
+}
+
 /** Translates the forges' option names into those of the configuration. */
 function namedSetting<T>(name: string, create: () => T): T {
   try {

@@ -3,13 +3,16 @@ import { localValuesFiles } from '../../contract/deployment-config.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { WorkerVersion } from '../../contract/worker-version.ts';
 import { ensureWatchdogEventually } from '../../worker/watchdog-schedule.ts';
-import { createNotificationWorker, createOrchestratorWorker } from '../../worker/worker.ts';
+import { createDeploymentWorker, createNotificationWorker, createOrchestratorWorker } from '../../worker/worker.ts';
+import type { Settings } from '../environment.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { SearchAttributes } from '../search-attributes.ts';
+import { pick } from '../settings/pick.ts';
 import type { Temporal } from '../temporal.ts';
 import { tracing } from '../tracing.ts';
 import { workflowBundle } from '../workflow-bundles.ts';
-import { forgeReaderOf } from './forges.ts';
+import { forgeOpenerOf, forgeReaderOf } from './forges.ts';
+import { FOR_GIT } from './git-environment.ts';
 import type { MailLinks } from './mail-links.ts';
 import { runWorker } from './run-worker.ts';
 
@@ -18,6 +21,10 @@ interface Options {
   minRefreshIntervalMs: number;
   mailLinks: MailLinks;
   heartbeatUrl: string | undefined;
+  /** The process's variables, of which git gets some. */
+  variables: Settings['variables'];
+  /** The name of this machine in galley.yaml, if this worker writes its files. */
+  deploymentHost?: string | undefined;
   version?: WorkerVersion | undefined;
 }
 
@@ -34,9 +41,11 @@ interface Context {
  */
 export async function startOrchestratorWorker(options: Options, context: Context): Promise<void> {
   const { temporal, searchAttributes, lifetime } = context;
-  const { config, minRefreshIntervalMs, mailLinks, heartbeatUrl, version } = options;
+  const { config, minRefreshIntervalMs, mailLinks, heartbeatUrl, variables, deploymentHost, version } = options;
   const logger = context.logger.child({ part: 'worker' });
   const forge = forgeReaderOf(config.forge, logger);
+  const targets = { gitEnvironment: pick(variables, FOR_GIT), openForge: forgeOpenerOf(config.forge, logger) };
+  const readSite = (site: string) => (Object.hasOwn(config.sites, site) ? config.sites[site] : undefined);
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
     // Temporal responds by now; whether it accepts the search attributes is known shortly after.
     await searchAttributes.settled;
@@ -46,7 +55,7 @@ export async function startOrchestratorWorker(options: Options, context: Context
       namespace: temporal.namespace,
       dataConverter: temporal.dataConverter,
       workflowBundle: workflowBundle('orchestrator', temporal.dataConverter),
-      readSite: (site) => (Object.hasOwn(config.sites, site) ? config.sites[site] : undefined),
+      readSite,
       deployments: Object.entries(config.sites).flatMap(
         ([
           site,
@@ -62,6 +71,7 @@ export async function startOrchestratorWorker(options: Options, context: Context
       notify: config.notify,
       heartbeatUrl,
       forge,
+      targets,
       ...mailLinks,
       searchAttributes: searchAttributes.ready(),
       version,
@@ -84,8 +94,15 @@ export async function startOrchestratorWorker(options: Options, context: Context
       logger,
     });
   };
+  const createDeployments: typeof create = (connection) => {
+    const { namespace, dataConverter } = temporal;
+    const shared = { connection, namespace, dataConverter, version, tracing: tracing()?.worker, logger };
+    return createDeploymentWorker({ ...shared, readSite, targets, host: deploymentHost ?? '' });
+  };
   await Promise.all([
     runWorker({ name: 'orchestrator worker', create }, { temporal, logger, lifetime }),
+    deploymentHost !== undefined &&
+      runWorker({ name: 'deployment worker', create: createDeployments }, { temporal, logger, lifetime }),
     runWorker({ name: 'notification worker', create: createNotifications }, { temporal, logger, lifetime }),
   ]);
   const isWatched = config.operators.length > 0 || heartbeatUrl !== undefined;

@@ -69,7 +69,10 @@ export async function startEverything(
   );
   const deployments = await startDeployments(planned, { home, logger, lifetime });
   const mailLinks = mailLinksOf({ ...settings, unsubscribeSecret }, config, logger);
-  await startOrchestratorWorker({ config, minRefreshIntervalMs, heartbeatUrl, mailLinks }, orchestrator);
+  await startOrchestratorWorker(
+    { config, minRefreshIntervalMs, heartbeatUrl, mailLinks, variables: settings.variables },
+    orchestrator,
+  );
 
   const addresses = {
     platform: platform?.url ?? null,

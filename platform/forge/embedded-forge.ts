@@ -1,6 +1,6 @@
 import type { ForgeWriter, PullRequest } from '../../forge/forge.ts';
 import { ForgeError } from '../../forge/forge-error.ts';
-import { GitError } from '../git/git-error.ts';
+import { GitError } from '../../forge/git/git-error.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
 import { findPullRequestOfBranch, getPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
 import { editPullRequest } from './edit-pull-request.ts';

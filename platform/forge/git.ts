@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { createGit, type GitResult, type GitRun } from '../git/git.ts';
+import { createGit, type GitResult, type GitRun } from '../../forge/git/git.ts';
 
 type Arguments = readonly [string, ...string[]];
 

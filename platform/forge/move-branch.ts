@@ -1,4 +1,4 @@
-import { GitError } from '../git/git-error.ts';
+import { GitError } from '../../forge/git/git-error.ts';
 import type { Repository } from './repository.ts';
 
 type Move = { branch: string; from: string; to: string };

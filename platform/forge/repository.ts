@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ForgeError } from '../../forge/forge-error.ts';
-import { GitError } from '../git/git-error.ts';
+import { GitError } from '../../forge/git/git-error.ts';
 import { gitIn, type RepositoryGit } from './git.ts';
 
 export type Repository = { git: RepositoryGit; dir: string };

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import type { Git } from './git.ts';
-import { GitError } from './git-error.ts';
+import type { Git } from '../../forge/git/git.ts';
+import { GitError } from '../../forge/git/git-error.ts';
 
 const TIMEOUT_MS = 10 * 60_000;
 

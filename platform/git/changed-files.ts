@@ -1,4 +1,4 @@
-import type { Git } from './git.ts';
+import type { Git } from '../../forge/git/git.ts';
 
 export type ChangedFile = {
   path: string;

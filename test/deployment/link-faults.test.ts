@@ -37,12 +37,7 @@ const faults: Fault[] = [
     /the download from .* broke off/,
     null,
   ],
-  [
-    'half an archive',
-    (_req, res) => res.end(bundles.next.subarray(0, bundles.next.length / 2)),
-    /was refused/,
-    null,
-  ],
+  ['half an archive', (_req, res) => res.end(bundles.next.subarray(0, bundles.next.length / 2)), /was refused/, null],
   ['a page instead of an archive', (_req, res) => res.end('<html>Sign in</html>'), /was refused/, null],
 ];
 

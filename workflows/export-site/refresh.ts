@@ -6,6 +6,7 @@ import {
   proxyActivities,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
+import { deploymentTaskQueue } from '../../contract/names.ts';
 import type { PinnedFile } from '../../contract/settings.ts';
 import { rereadSettings } from '../entity/configuration.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
@@ -167,10 +168,11 @@ export async function watchPins(run: SiteRun): Promise<void> {
     const scope = new CancellationScope();
     try {
       const changed = await scope.run(() => {
-        const files = held.map(({ valuesFile, pin, off }) => `${valuesFile} ${off ? 'off' : `at ${pin}`}`);
-        const summary = `held by an operator: ${files.join(', ')}`;
-        const waiting = waitForPinChange.executeWithOptions({ summary: summary.slice(0, 200) }, [held]);
-        return Promise.race([waiting, condition(() => JSON.stringify(heldFiles(run)) !== key).then(() => [])]);
+        const waiting = hostsOf(run).flatMap((host) => {
+          const files = heldFiles(run, host);
+          return files.length === 0 ? [] : [untilPinChange(run, host, files)];
+        });
+        return Promise.race([...waiting, condition(() => JSON.stringify(heldFiles(run)) !== key).then(() => [])]);
       });
       for (const pin of changed) if (releasePin(run.state, pin)) run.refreshChanges++;
     } finally {
@@ -179,8 +181,22 @@ export async function watchPins(run: SiteRun): Promise<void> {
   }
 }
 
-function heldFiles({ state }: SiteRun): PinnedFile[] {
+function untilPinChange(run: SiteRun, host: string | null, held: PinnedFile[]): Promise<PinnedFile[]> {
+  const files = held.map(({ valuesFile, pin, off }) => `${valuesFile} ${off ? 'off' : `at ${pin}`}`);
+  const summary = `held by an operator: ${files.join(', ')}`.slice(0, 200);
+  if (host === null) return waitForPinChange.executeWithOptions({ summary }, [held]);
+  return waitForPinChange.executeWithOptions({ summary, taskQueue: deploymentTaskQueue(host) }, [held, run.site]);
+}
+
+/** Null for the files that any worker can read. */
+function hostsOf({ state }: SiteRun): (string | null)[] {
+  return [...new Set([null, ...state.targets.map(({ host }) => host)])];
+}
+
+/** Of one host, or of all. In a git repository or a release, a pin is read again with the next write. */
+function heldFiles({ state }: SiteRun, host?: string | null): PinnedFile[] {
   return state.targets
-    .filter(({ kind, host, held, off }) => kind === 'valuesFile' && host === null && (held || off))
+    .filter((target) => target.kind === 'valuesFile' && (target.held || target.off))
+    .filter((target) => host === undefined || target.host === host)
     .map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off }));
 }

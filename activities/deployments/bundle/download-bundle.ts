@@ -28,7 +28,7 @@ export async function downloadBundle(
       headers: { 'accept-encoding': 'identity' },
     });
     if (statusCode !== 200) {
-      body.destroy();
+      body.on('error', () => undefined).destroy();
       throw new Error(`it answers ${statusCode}`);
     }
     const expectedBytes = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);

@@ -35,14 +35,13 @@ export async function readArchive(archive: string, reader: Reader, signal: Abort
   );
   try {
     const manifest = await readEntries(entries, reader);
-    const fault = await unpacked;
-    if (fault !== undefined) throw fault;
+    await unpacked;
     return manifest;
   } catch (error) {
     entries.destroy();
-    await unpacked;
+    const fault = await unpacked;
     signal.throwIfAborted();
-    throw error;
+    throw isCorrupt(fault) ? invalid('it is damaged or cut off') : error;
   }
 }
 
@@ -105,6 +104,11 @@ async function* bytesOf(entry: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
     if (!(chunk instanceof Uint8Array)) throw new TypeError('expected bytes of an entry');
     yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   }
+}
+
+/** Zlib's errors; the reading of the entries only says that they ended too early. */
+function isCorrupt(fault: unknown): boolean {
+  return typeof fault === 'object' && fault !== null && String(Reflect.get(fault, 'code')).startsWith('Z_');
 }
 
 function invalid(why: string): Error {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ForgeWriter } from '../../../forge/forge.ts';
-import type { Identity } from '../../git/write-commit.ts';
+import type { Identity } from '../../../forge/git/write-commit.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { Database } from '../../store/database.ts';
 import type { AgentRunner } from './agent-runner.ts';

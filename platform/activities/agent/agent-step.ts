@@ -1,4 +1,4 @@
-import { createGit, type Git, type Remote } from '../../git/git.ts';
+import { createGit, type Git, type Remote } from '../../../forge/git/git.ts';
 import { CANCELLED } from '../../store/agent-job-transitions.ts';
 import { getAgentJob } from '../../store/agent-jobs.ts';
 import type { AgentRunKey } from '../../store/agent-runs.ts';

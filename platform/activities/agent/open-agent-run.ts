@@ -1,6 +1,6 @@
 import type { PullRequest } from '../../../forge/forge.ts';
-import type { Git, Remote } from '../../git/git.ts';
-import { checkBranchName, type RemoteHeads, readRemote } from '../../git/read-remote.ts';
+import type { Git, Remote } from '../../../forge/git/git.ts';
+import { checkBranchName, type RemoteHeads, readRemote } from '../../../forge/git/read-remote.ts';
 import { beginAgentRun } from '../../store/agent-job-transitions.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import { type AgentRunKey, keepRunBase } from '../../store/agent-runs.ts';

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { ForgeError } from '../../../forge/forge-error.ts';
-import { GitError } from '../../git/git-error.ts';
+import { GitError } from '../../../forge/git/git-error.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { plainText } from './run-log.ts';
 

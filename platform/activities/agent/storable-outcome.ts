@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
-import type { Git } from '../../git/git.ts';
+import type { Git } from '../../../forge/git/git.ts';
 import type { AgentRunKey, AgentRunOutcome } from '../../store/agent-runs.ts';
 import type { AgentContext } from './agent-deps.ts';
 import type { AgentOutcome } from './agent-runner.ts';

@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
+import { fetchCommit } from '../../../forge/git/fetch-commit.ts';
+import { createGit } from '../../../forge/git/git.ts';
 import { admitPack } from '../../../platform/git/admit-pack.ts';
-import { fetchCommit } from '../../../platform/git/fetch-commit.ts';
-import { createGit } from '../../../platform/git/git.ts';
 import { type AgentRepository, createAgentRepository } from '../../helpers/agent-repository.ts';
 
 const git = createGit({ signal: new AbortController().signal });

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fetchCommit } from '../../../forge/git/fetch-commit.ts';
+import { createGit } from '../../../forge/git/git.ts';
+import { pushBranch } from '../../../forge/git/push-branch.ts';
+import { checkBranchName, readRemote } from '../../../forge/git/read-remote.ts';
+import { writeCommit } from '../../../forge/git/write-commit.ts';
 import { changedFiles } from '../../../platform/git/changed-files.ts';
-import { fetchCommit } from '../../../platform/git/fetch-commit.ts';
-import { createGit } from '../../../platform/git/git.ts';
-import { pushBranch } from '../../../platform/git/push-branch.ts';
-import { checkBranchName, readRemote } from '../../../platform/git/read-remote.ts';
-import { writeCommit } from '../../../platform/git/write-commit.ts';
 import { type AgentRepository, createAgentRepository } from '../../helpers/agent-repository.ts';
 import { commitFiles } from '../../helpers/commit-files.ts';
 

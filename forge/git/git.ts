@@ -1,5 +1,5 @@
 import { execa } from 'execa';
-import type { GitCredentials } from '../../forge/forge.ts';
+import type { GitCredentials } from '../forge.ts';
 import { explainFailure } from './explain-failure.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitError } from './git-error.ts';

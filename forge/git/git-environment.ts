@@ -1,4 +1,4 @@
-import type { GitCredentials } from '../../forge/forge.ts';
+import type { GitCredentials } from '../forge.ts';
 
 /** Search path for git and what it starts, unless the caller gives another. */
 const PATH = '/usr/local/bin:/usr/bin:/bin';

@@ -1,0 +1,60 @@
+import type { DeploymentReport, DeploymentWrite } from './deployment-target.ts';
+import { editValues, readSwitches } from './edit-values.ts';
+import { isOlder, isOlderJob, type Sidecar } from './sidecar.ts';
+
+/** What a write does to a values file and its sidecar; `refused`: nothing. */
+export type PlannedEdit =
+  | { kind: 'refused'; report: DeploymentReport }
+  | {
+      kind: 'edit';
+      text: string;
+      sidecar: Sidecar;
+      /** The write is the first deploy, which switches the deployment on. */
+      enabling: boolean;
+      report: DeploymentReport;
+    };
+
+/**
+ * Plans the edit of a values file with this text and sidecar (null for none).
+ * @throws ValuesFileError if only a person can fix the file
+ */
+export function planEdit(write: DeploymentWrite, text: string, current: Sidecar | null): PlannedEdit {
+  const { pin, off: disabled } = readSwitches(text);
+  const deployedBefore = current === null ? write.deployedBefore === true : !current.enabling;
+  const off = disabled && deployedBefore;
+  const refused = (outcome: DeploymentReport['outcome']): PlannedEdit => {
+    const newest = current && { epoch: current.epoch, sequence: current.sequence };
+    return { kind: 'refused', report: { outcome, pin, off, jobId: current?.jobId ?? null, newest } };
+  };
+
+  const { epoch, sequence, jobId, version, createdAt = null } = write;
+  const published = write.newest && write.rolledBack !== true;
+  if (published && isOlderJob(createdAt, current)) return refused('older');
+  if (current !== null && isSuperseded(write, current)) return refused('superseded');
+  if (write.newest && pin !== null && !servesPin(pin, write, current)) return refused('held');
+  if (!write.newest && (pin === null || (write.version !== null && pin !== write.version))) return refused('unpinned');
+  // Only the first deploy enables the export. If an operator disables it later, the link stays fresh and `enabled`
+  // stays false.
+  const edited = editValues(text, {
+    enabled: write.kind === 'deploy' && !off ? true : undefined,
+    bundleUrl: write.bundleUrl,
+  });
+  const newestJobAt = published ? createdAt : (current?.newestJobAt ?? null);
+  return {
+    kind: 'edit',
+    text: edited,
+    sidecar: { epoch, sequence, jobId, version, newestJobAt, enabling: false },
+    enabling: disabled && !off && write.kind === 'deploy',
+    report: { outcome: 'written', pin, off, jobId, newest: { epoch, sequence } },
+  };
+}
+
+function isSuperseded(write: DeploymentWrite, current: Sidecar): boolean {
+  return isOlder(write, current) || (write.kind === 'refresh' && write.jobId !== current.jobId);
+}
+
+/** If the service gives no versions, a pin can only mean: keep what is deployed. */
+function servesPin(pin: string, write: DeploymentWrite, current: Sidecar | null): boolean {
+  if (write.version !== null) return pin === write.version;
+  return current === null || current.jobId === write.jobId;
+}

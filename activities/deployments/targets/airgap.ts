@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { downloadBundle } from '../bundle/download-bundle.ts';
+import { readArchive } from '../bundle/read-archive.ts';
+import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
+import { editValues } from '../edit-values.ts';
+import { hasCode } from '../error-code.ts';
+import { withFileLock } from '../file-lock.ts';
+import { replaceFile } from '../replace-file.ts';
+import { orderOf, refusalOf, type WrittenOrder, writtenReport } from '../write-order.ts';
+
+export type AirgapDeps = {
+  /** Signs the checksums, if a key is configured. */
+  sign?: ((bytes: Buffer) => Buffer) | undefined;
+};
+
+/** Names the newest version: written last, so whoever carries the folder finds only complete ones. */
+const LATEST = 'latest';
+const TEMPORARY = '.incomplete-';
+
+const latestFile = z.object({
+  version: z.string().nullable(),
+  jobId: z.string(),
+  epoch: z.int(),
+  sequence: z.int(),
+  newestJobAt: z.string().nullable(),
+  folder: z.string(),
+});
+
+/**
+ * A folder that people carry to a machine without a network. Each version has a folder of its own under the site's:
+ * `bundle.tar.gz`, `values.yaml` with a link to it, `SHA256SUMS`, and its signature. Earlier versions stay until someone
+ * removes them.
+ */
+export function createAirgapTarget(root: string, { sign }: AirgapDeps = {}): DeploymentTarget {
+  return {
+    async write(write, { site, signal }) {
+      const folder = join(root, site);
+      await mkdir(folder, { recursive: true });
+      return await withFileLock(join(folder, LATEST), async (stillHeld) => {
+        const current = await readLatest(folder);
+        const refusal = refusalOf(write, current);
+        if (refusal !== null) return refusal;
+        await dropLeftovers(folder);
+        const name = folderName(write);
+        if (!(await readdir(folder)).includes(name)) await writeVersion({ folder, name, write, sign, signal });
+        stillHeld();
+        await replaceFile(
+          join(folder, LATEST),
+          `${JSON.stringify({ ...orderOf(write, current), folder: name }, null, 2)}\n`,
+        );
+        return writtenReport(write);
+      });
+    },
+  };
+}
+
+type NewVersion = {
+  folder: string;
+  name: string;
+  write: DeploymentWrite;
+  sign: AirgapDeps['sign'];
+  signal: AbortSignal;
+};
+
+/** Under another name until it is complete. */
+async function writeVersion({ folder, name, write, sign, signal }: NewVersion): Promise<void> {
+  const temporary = await mkdtemp(join(folder, TEMPORARY));
+  try {
+    await fillFolder(temporary, { write, sign, signal });
+    // mkdtemp's folders are private; this one is for whoever carries it.
+    await chmod(temporary, 0o755);
+    await rename(temporary, join(folder, name));
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function fillFolder(
+  temporary: string,
+  { write, sign, signal }: Omit<NewVersion, 'folder' | 'name'>,
+): Promise<void> {
+  const archive = join(temporary, 'bundle.tar.gz');
+  const { sha256 } = await downloadBundle(write.bundleUrl, archive, signal);
+  // Nobody can repair it on the other side.
+  await readArchive(archive, { onManifest() {}, wants: () => true, onFile: drain }, signal);
+  const values = editValues('', { enabled: true, bundleUrl: 'file:///srv/galley/bundle.tar.gz' });
+  await writeFile(join(temporary, 'values.yaml'), `# Set bundleUrl to where you copy bundle.tar.gz.\n${values}`);
+  const valuesHash = createHash('sha256')
+    .update(await readFile(join(temporary, 'values.yaml')))
+    .digest('hex');
+  const sums = Buffer.from(`${sha256}  bundle.tar.gz\n${valuesHash}  values.yaml\n`);
+  await writeFile(join(temporary, 'SHA256SUMS'), sums);
+  if (sign !== undefined) await writeFile(join(temporary, 'SHA256SUMS.sig'), sign(sums));
+  for (const file of await readdir(temporary)) await sync(join(temporary, file));
+}
+
+/** A version is a name that people chose, so it may be no name of a folder. */
+function folderName({ version, jobId }: DeploymentWrite): string {
+  const isName = version !== null && /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/.test(version) && version !== LATEST;
+  return isName ? version : jobId.replaceAll(/[^A-Za-z0-9_-]/g, '-');
+}
+
+async function readLatest(folder: string): Promise<WrittenOrder | null> {
+  try {
+    return latestFile.parse(JSON.parse(await readFile(join(folder, LATEST), 'utf8')));
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || error instanceof SyntaxError || error instanceof z.ZodError) return null;
+    throw error;
+  }
+}
+
+/** Of writes that failed, or of processes that were killed. */
+async function dropLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(TEMPORARY)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+async function drain(_: unknown, content: AsyncIterable<Buffer>): Promise<void> {
+  for await (const _chunk of content);
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

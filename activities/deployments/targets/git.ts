@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GitTarget } from '../../../contract/deployment-config.ts';
+import type { ForgeWriter, GitCredentials } from '../../../forge/forge.ts';
+import { createGit, type Git, type Remote } from '../../../forge/git/git.ts';
+import { GitError } from '../../../forge/git/git-error.ts';
+import { pushBranch } from '../../../forge/git/push-branch.ts';
+import { readRemote } from '../../../forge/git/read-remote.ts';
+import { writeCommit } from '../../../forge/git/write-commit.ts';
+import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
+import { planEdit } from '../plan-edit.ts';
+import { isOlder, parseSidecar, type Sidecar, sidecarPath, sidecarText } from '../sidecar.ts';
+
+export type GitTargetDeps = {
+  /** What git inherits: a path, proxies, an SSH agent. */
+  gitEnvironment?: Readonly<Record<string, string>> | undefined;
+  /** The forge of galley.yaml, with the target's own token if it has one. Pull requests need it. */
+  openForge?: ((token: string | undefined) => ForgeWriter | undefined) | undefined;
+};
+
+const AUTHOR = { name: 'Galley', email: 'galley@localhost' };
+
+/** Other writers push meanwhile; after this many attempts the activity's retry handles it. */
+const ATTEMPTS = 20;
+const PAUSE_MS = 100;
+
+const BASE = 'refs/galley/base';
+const PROPOSED = 'refs/galley/proposed';
+
+/** Any user name does for a token on GitHub, GitLab and Gitea. */
+const TOKEN_USERNAME = 'x-access-token';
+
+/**
+ * A values file in a git repository, for Argo CD or Flux to roll out. Its sidecar is committed beside it, so that several
+ * workers can write, and pins work as in a file on the disk.
+ */
+export function createGitTarget(settings: GitTarget, deps: GitTargetDeps = {}): DeploymentTarget {
+  return {
+    async write(write, { site, signal }) {
+      const git = createGit({ signal, environment: deps.gitEnvironment });
+      const forge = settings.mode === 'pull-request' ? forgeOf(settings, deps) : undefined;
+      const remote = { repository: settings.repository, credentials: await credentialsOf(settings, forge) };
+      const dir = await mkdtemp(join(tmpdir(), 'galley-git-'));
+      try {
+        await git(['init', '--quiet', '--bare', '--template=', '--', dir]);
+        const context: Context = { git, dir, remote, settings, site, forge };
+        return await untilPushed(() => attempt(context, write), signal);
+      } finally {
+        await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+      }
+    },
+  };
+}
+
+type Context = {
+  git: Git;
+  dir: string;
+  remote: Remote;
+  settings: GitTarget;
+  site: string;
+  forge: ForgeWriter | undefined;
+};
+
+function forgeOf({ token }: GitTarget, { openForge }: GitTargetDeps): ForgeWriter {
+  const forge = openForge?.(token);
+  if (forge === undefined) throw new Error('mode: pull-request needs the section forge of galley.yaml');
+  return forge;
+}
+
+async function credentialsOf(
+  { repository, token, username = TOKEN_USERNAME }: GitTarget,
+  forge: ForgeWriter | undefined,
+): Promise<GitCredentials | null> {
+  if (token !== undefined) return { username, password: token };
+  return forge === undefined ? null : await forge.gitCredentials(repository);
+}
+
+/** Fetches and tries again if someone else pushed meanwhile. */
+async function untilPushed(work: () => Promise<DeploymentReport>, signal: AbortSignal): Promise<DeploymentReport> {
+  for (let count = 1; ; count++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof GitError) || error.reason !== 'conflict' || count === ATTEMPTS) throw error;
+      await sleep(PAUSE_MS * Math.min(count, 10) * Math.random(), undefined, { signal });
+    }
+  }
+}
+
+async function attempt(context: Context, write: DeploymentWrite): Promise<DeploymentReport> {
+  const { git, dir, settings, forge } = context;
+  const base = await fetchBranch(context, settings.branch, BASE);
+  const branch = forge === undefined ? settings.branch : proposalBranch(context);
+  const proposed = forge === undefined ? base : await fetchProposal(context, branch);
+  const sidecarFile = sidecarPath(settings.path);
+  const [values, sidecar] = [
+    await readFileAt(context, base, settings.path),
+    await readFileAt(context, base, sidecarFile),
+  ];
+  const waiting = proposed === null ? null : await readFileAt(context, proposed, sidecarFile);
+  const plan = planEdit(write, values.text, newest(parseSidecar(sidecar.text), parseSidecar(waiting?.text ?? '')));
+  if (plan.kind === 'refused') return plan.report;
+
+  const edits = [
+    { ...values, path: settings.path, text: plan.text, before: values.text },
+    { ...sidecar, path: sidecarFile, text: sidecarText(plan.sidecar), before: sidecar.text },
+  ].filter(({ text, before }) => text !== before);
+  // A repeated write, or its pull request is merged.
+  if (edits.length === 0) return plan.report;
+  const isProposed = waiting?.text === sidecarText(plan.sidecar) && proposed !== base;
+  if (!isProposed) {
+    const tree = await writeTree(context, base, edits);
+    const message = `${write.kind === 'deploy' ? 'Deploy' : 'Refresh the link of'} ${titleOf(context, write)}`;
+    const commit = await writeCommit(git, { dir, tree, parent: base, author: AUTHOR, at: new Date(), message });
+    await push(context, { branch, commit, expected: proposed });
+  }
+  if (forge !== undefined) await proposeChange(context, forge, { branch, write });
+  return plan.report;
+}
+
+function titleOf({ site }: Context, { version, jobId }: DeploymentWrite): string {
+  return `${site} ${version ?? jobId}`;
+}
+
+async function fetchBranch({ git, dir, remote }: Context, branch: string, ref: string): Promise<string> {
+  const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--depth=1'];
+  await git(['fetch', ...quiet, '--', remote.repository, `+refs/heads/${branch}:${ref}`], { dir, remote });
+  return (await git(['rev-parse', '--verify', ref], { dir })).stdout.trim();
+}
+
+/** The branch of the pull request; null if there is none. */
+async function fetchProposal(context: Context, branch: string): Promise<string | null> {
+  const { commits } = await readRemote(context.git, context.remote, [branch]);
+  return commits.has(branch) ? await fetchBranch(context, branch, PROPOSED) : null;
+}
+
+function proposalBranch({ site, settings: { path, branch } }: Context): string {
+  const place = createHash('sha256').update(`${branch}:${path}`).digest('hex').slice(0, 6);
+  return `galley/deploy-${site}-${place}`;
+}
+
+type FileAt = { text: string; mode: string };
+
+/** An empty text if there is no such file: the first deploy creates it. */
+async function readFileAt({ git, dir }: Context, commit: string, path: string): Promise<FileAt> {
+  const listed = await git(['ls-tree', '-z', commit, '--', path], { dir });
+  const [, mode, type, id] = /^(\d+) (\w+) ([0-9a-f]+)\t/.exec(listed.stdout) ?? [];
+  if (mode === undefined || id === undefined) return { text: '', mode: '100644' };
+  if (type !== 'blob' || mode === '120000') throw new Error(`${path} is no file in the repository`);
+  return { text: (await git(['cat-file', 'blob', id], { dir })).stdout, mode };
+}
+
+function newest(a: Sidecar | null, b: Sidecar | null): Sidecar | null {
+  if (a === null || b === null) return a ?? b;
+  return isOlder(a, b) ? b : a;
+}
+
+type Edit = FileAt & { path: string };
+
+async function writeTree({ git, dir }: Context, base: string, edits: readonly Edit[]): Promise<string> {
+  const environment = { GIT_INDEX_FILE: join(dir, 'galley-index') };
+  await git(['read-tree', base], { dir, environment });
+  for (const { path, mode, text } of edits) {
+    const id = (await git(['hash-object', '-w', '--stdin'], { dir, input: text })).stdout.trim();
+    await git(['update-index', '--add', '--cacheinfo', `${mode},${id},${path}`], { dir, environment });
+  }
+  return (await git(['write-tree'], { dir, environment })).stdout.trim();
+}
+
+type Push = { branch: string; commit: string; expected: string | null };
+
+async function push({ git, dir, remote }: Context, { branch, commit, expected }: Push): Promise<void> {
+  try {
+    await pushBranch(git, { dir, remote, branch, commit, expected });
+  } catch (error) {
+    // Two pushes at once: the server may say that it couldn't lock the branch.
+    const isLocked = error instanceof GitError && /lock|failed to update ref/.test(error.message);
+    throw isLocked ? new GitError(error.message, 'conflict') : error;
+  }
+}
+
+type Proposal = { branch: string; write: DeploymentWrite };
+
+/** Keeps one pull request open, whose branch has the newest version. */
+async function proposeChange(context: Context, forge: ForgeWriter, { branch, write }: Proposal): Promise<void> {
+  const { repository, branch: base, path } = context.settings;
+  const title = `Deploy ${titleOf(context, write)}`;
+  const body = `Galley sets \`staticExport\` in \`${path}\`. It keeps this pull request up to date until you merge it.\n`;
+  const opened = await forge.openPullRequest({ repository, branch, base, title, body });
+  if (opened.title !== title) await forge.updatePullRequest(opened.url, { title });
+}

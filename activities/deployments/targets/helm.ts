@@ -1,0 +1,90 @@
+import { execa } from 'execa';
+import { parse, stringify } from 'yaml';
+import { z } from 'zod';
+import type { HelmTarget } from '../../../contract/deployment-config.ts';
+import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
+import { planEdit } from '../plan-edit.ts';
+import { parseSidecar, type Sidecar } from '../sidecar.ts';
+
+export type HelmDeps = {
+  /** What helm inherits, such as `PATH`, `HOME`, `KUBECONFIG`. */
+  helmEnvironment?: Readonly<Record<string, string>> | undefined;
+};
+
+const releaseStatus = z.object({ info: z.object({ description: z.string().optional() }).optional() });
+
+/** Before the state in a release's description. */
+const MARK = 'Galley: ';
+
+const TIMEOUT_MS = 90_000;
+
+/**
+ * A release of a Helm chart. Galley upgrades it with the values that it has and the two of its own, by the standard input:
+ * in an argument, every user of the machine could read the link. What was written last is in the release's description.
+ */
+export function createHelmTarget(settings: HelmTarget, { helmEnvironment }: HelmDeps = {}): DeploymentTarget {
+  return {
+    async write(write, { signal }) {
+      const run = runner(settings, helmEnvironment, signal);
+      const current = stateIn(await run(['status', settings.release, '--output', 'json']));
+      const values = await run(['get', 'values', settings.release, '--output', 'yaml']);
+      const plan = planEdit(write, valuesText(values), current);
+      if (plan.kind === 'refused') return plan.report;
+      if (JSON.stringify(current) === JSON.stringify(plan.sidecar)) return plan.report;
+      await upgrade(run, settings, { write, off: plan.report.off === true, sidecar: plan.sidecar });
+      return plan.report;
+    },
+  };
+}
+
+type Run = (args: readonly string[], input?: string) => Promise<string>;
+
+async function upgrade(
+  run: Run,
+  { release, chart }: HelmTarget,
+  { write, off, sidecar }: { write: DeploymentWrite; off: boolean; sidecar: Sidecar },
+): Promise<void> {
+  const enabled = write.kind === 'deploy' && !off ? { enabled: true } : {};
+  const staticExport = { ...enabled, bundleUrl: write.bundleUrl };
+  const description = `${MARK}${JSON.stringify(sidecar)}`;
+  const options = ['--reuse-values', '--values', '-', '--description', description];
+  await run(['upgrade', release, chart, ...options], stringify({ staticExport }));
+}
+
+function runner(
+  { namespace, context }: HelmTarget,
+  env: Readonly<Record<string, string>> | undefined,
+  signal: AbortSignal,
+): Run {
+  const where = ['--namespace', namespace, ...(context === undefined ? [] : ['--kube-context', context])];
+  return async (args, input) => {
+    const result = await execa('helm', [...args, ...where], {
+      ...(env !== undefined && { env, extendEnv: false }),
+      ...(input === undefined ? { stdin: 'ignore' as const } : { input }),
+      cancelSignal: signal,
+      timeout: TIMEOUT_MS,
+      reject: false,
+    });
+    signal.throwIfAborted();
+    if (result.exitCode === 0) return result.stdout;
+    const said = result.stderr
+      ?.trim()
+      .split('\n')
+      .at(-1)
+      ?.replace(/^Error: /, '');
+    const why = result.timedOut ? `no end within ${TIMEOUT_MS / 1000} s` : said || result.shortMessage || 'it failed';
+    throw new Error(`helm ${args[0]}: ${why}`.replaceAll(/https?:\/\/\S+\?\S*/g, '…').slice(0, 400));
+  };
+}
+
+/** Null after someone else's upgrade. */
+function stateIn(status: string): Sidecar | null {
+  const { info } = releaseStatus.parse(JSON.parse(status));
+  const description = info?.description ?? '';
+  return description.startsWith(MARK) ? parseSidecar(description.slice(MARK.length)) : null;
+}
+
+/** Helm prints `null` for a release without values of its own. */
+function valuesText(yaml: string): string {
+  return parse(yaml) === null ? '' : yaml;
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import type { BundleManifest } from '../../../contract/bundle.ts';
+import type { S3Target } from '../../../contract/deployment-config.ts';
+import { GALLEY_FOLDER } from '../bundle/path-problem.ts';
+import { type NewFile, type PublishedPlace, type PublishedState, publishFiles } from '../bundle/publish-files.ts';
+import { parsePublishedState } from '../bundle/published-state.ts';
+import { redirectPages } from '../bundle/redirects.ts';
+import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
+import { isOlder } from '../sidecar.ts';
+
+const STATE_KEY = `${GALLEY_FOLDER}/deployed.json`;
+
+/** The limit of a DeleteObjects call. */
+const DELETE_BATCH = 1000;
+
+/**
+ * A bucket, or a prefix in one, for a CDN or the bucket's own website. Redirects are objects that the website redirects,
+ * and pages for everyone else. Credentials come from the standard AWS chain.
+ */
+export function createS3Target(target: S3Target): DeploymentTarget {
+  return {
+    async write(write, { signal }) {
+      const client = new S3Client({
+        ...(target.endpoint !== undefined && { endpoint: target.endpoint }),
+        ...(target.region !== undefined && { region: target.region }),
+        forcePathStyle: target.pathStyle,
+        // Servers other than AWS often don't support the newer checksums.
+        requestChecksumCalculation: 'WHEN_REQUIRED',
+        responseChecksumValidation: 'WHEN_REQUIRED',
+        requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
+      });
+      const parent = await mkdtemp(join(tmpdir(), 'galley-s3-'));
+      try {
+        return await publishFiles(placeIn({ client, target, write, signal }), write, { parent, signal });
+      } finally {
+        client.destroy();
+        await rm(parent, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+type Bucket = { client: S3Client; target: S3Target; write: DeploymentWrite; signal: AbortSignal };
+
+function placeIn(bucket: Bucket): PublishedPlace {
+  const { client, target, write, signal } = bucket;
+  const { bucket: Bucket, prefix } = target;
+  const place: PublishedPlace = {
+    async readState() {
+      const text = await readObject(bucket, STATE_KEY);
+      return text === null ? null : parsePublishedState(text);
+    },
+    async writeState(state) {
+      const Key = prefix + STATE_KEY;
+      const Body = JSON.stringify(state);
+      const about = { ContentType: 'application/json', CacheControl: 'no-store' };
+      await client.send(new PutObjectCommand({ Bucket, Key, Body, ...about }), { abortSignal: signal });
+    },
+    // A bucket has no locks: whoever claimed it last goes on.
+    async checkOwner() {
+      const state = await place.readState();
+      if (state !== null && isOlder(write, state)) throw new Error('a newer write has begun meanwhile');
+    },
+    findDamage: (state) => findDamage(bucket, state),
+    filesOf,
+    async put({ path, contentType, redirectTo }, source) {
+      const { size } = await stat(source);
+      const object = { Bucket, Key: prefix + path, ContentType: contentType, ContentLength: size };
+      const redirect = redirectTo === undefined ? {} : { WebsiteRedirectLocation: redirectTo };
+      const put = new PutObjectCommand({ ...object, ...redirect, Body: createReadStream(source) });
+      await client.send(put, { abortSignal: signal });
+    },
+    async remove(paths) {
+      for (let start = 0; start < paths.length; start += DELETE_BATCH) {
+        const Objects = paths.slice(start, start + DELETE_BATCH).map((path) => ({ Key: prefix + path }));
+        const command = new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } });
+        const { Errors = [] } = await client.send(command, { abortSignal: signal });
+        const [first] = Errors.filter(({ Code }) => Code !== 'NoSuchKey');
+        if (first) throw new Error(`${first.Key} was not deleted: ${first.Code}`);
+      }
+    },
+  };
+  return place;
+}
+
+async function readObject({ client, target, signal }: Bucket, path: string): Promise<string | null> {
+  const command = new GetObjectCommand({ Bucket: target.bucket, Key: target.prefix + path });
+  try {
+    const { Body } = await client.send(command, { abortSignal: signal });
+    return (await Body?.transformToString()) ?? '';
+  } catch (error) {
+    if (error instanceof S3ServiceException && error.name === 'NoSuchKey') return null;
+    throw error;
+  }
+}
+
+/** What is listed no longer. */
+async function findDamage({ client, target, signal }: Bucket, { files }: PublishedState): Promise<ReadonlySet<string>> {
+  const missing = new Set(Object.keys(files));
+  let ContinuationToken: string | undefined;
+  do {
+    const command = new ListObjectsV2Command({ Bucket: target.bucket, Prefix: target.prefix, ContinuationToken });
+    const page = await client.send(command, { abortSignal: signal });
+    for (const { Key = '' } of page.Contents ?? []) missing.delete(Key.slice(target.prefix.length));
+    ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
+  } while (ContinuationToken !== undefined);
+  return missing;
+}
+
+/** Without precompressed copies, which no bucket can choose. */
+function filesOf(manifest: BundleManifest): NewFile[] {
+  const files = manifest.files.filter(({ encoding }) => encoding === undefined);
+  const keys = new Set(files.map(({ path }) => path));
+  const isFolder = (key: string): boolean => files.some(({ path }) => path.startsWith(`${key}/`));
+  const redirects = redirectPages(manifest).map(({ path, from, to, html }): NewFile => {
+    // The website looks for the path that was requested, which some servers can't store beside a folder of that name.
+    const isPage = from === '' || from.endsWith('/') || keys.has(from) || isFolder(from);
+    const content = Buffer.from(html);
+    const sha256 = createHash('sha256').update(`${to}\n`).update(content).digest('hex');
+    return { path: isPage ? path : from, contentType: 'text/html; charset=utf-8', content, sha256, redirectTo: to };
+  });
+  return [...files.map(({ path, sha256, contentType }) => ({ path, sha256, contentType })), ...redirects];
+}

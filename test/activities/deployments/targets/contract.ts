@@ -1,0 +1,178 @@
+import type {
+  DeploymentReport,
+  DeploymentTarget,
+  DeploymentWrite,
+} from '../../../../activities/deployments/deployment-target.ts';
+import { buildBundle, siteOf } from '../../../deployment/bundles.ts';
+import { type HttpSite, startHttpSite } from '../../../helpers/http-site.ts';
+import { waitFor } from '../../../helpers/system/wait-for.ts';
+
+/** A target on real parts. */
+export type TargetFixture = {
+  target: DeploymentTarget;
+  /** The version that the target's place has now, as its users get it; null for none. */
+  version(): Promise<string | null>;
+  /** Changes when anything in the place does. */
+  fingerprint(): Promise<string>;
+  /** Lets the next writes fail, by a fault outside of Galley. */
+  fail(): Promise<void>;
+  repair(): Promise<void>;
+  /** Lets the next write wait until it is cancelled or repaired. Resolves `reached` once it waits. */
+  hang(): Promise<{ reached(): boolean }>;
+  close?(): Promise<void>;
+};
+
+export type BundleServer = HttpSite & {
+  linkOf(version: string): string;
+  /** `fail`: 403, as an expired link. */
+  mode: 'serve' | 'fail' | 'hang';
+  hanging: boolean;
+};
+
+/** A part of each link that must appear nowhere. */
+const SECRET = 'signature=very-secret';
+
+/** Serves the bundle of any version at a presigned link. */
+export async function startBundleServer(): Promise<BundleServer> {
+  const site = await startHttpSite(async (request, response) => {
+    if (server.mode === 'hang') {
+      server.hanging = true;
+      return;
+    }
+    const version = new URL(request.url ?? '', 'http://bundles.test').pathname.slice(1);
+    if (server.mode === 'fail') response.writeHead(403).end();
+    else response.end(await buildBundle(bundleOf(version)));
+  });
+  const server: BundleServer = Object.assign(site, {
+    linkOf: (version: string) => `${site.origin}/${version}?${SECRET}`,
+    mode: 'serve' as const,
+    hanging: false,
+  });
+  return server;
+}
+
+function bundleOf(version: string) {
+  return {
+    ...siteOf(version, { [`assets/app-${version}.css`]: `/* ${version} */`, 'assets/same.css': '/* same */' }),
+    redirects: [{ from: '/old/start', to: '/guides/start', status: 301 }],
+  };
+}
+
+/** The fixtures of a target whose place gets the bundle: its faults are those of the link. */
+export function faultsOfBundles(bundles: BundleServer): Pick<TargetFixture, 'fail' | 'repair' | 'hang'> {
+  return {
+    async fail() {
+      bundles.mode = 'fail';
+    },
+    async repair() {
+      bundles.mode = 'serve';
+    },
+    async hang() {
+      bundles.mode = 'hang';
+      bundles.hanging = false;
+      return { reached: () => bundles.hanging };
+    },
+  };
+}
+
+/** What every kind of target does. A deploy hook gets each message, so it can't be asked what is older (`remembers`). */
+export function describeTarget(
+  kind: string,
+  start: (bundles: BundleServer) => Promise<TargetFixture>,
+  { remembers = true } = {},
+): void {
+  describe(`a target of the kind ${kind}`, () => {
+    const bundles = use(startBundleServer);
+    let fixture: TargetFixture;
+    let sequence = 0;
+
+    beforeEach(async () => {
+      bundles().mode = 'serve';
+      fixture = await start(bundles());
+    });
+    afterEach(async () => await fixture.close?.());
+
+    function writeOf(version: string, changes: Partial<DeploymentWrite> = {}): DeploymentWrite {
+      return {
+        ...{ epoch: 1, sequence: ++sequence, kind: 'deploy', jobId: `se_${version}`, version, newest: true },
+        ...{ bundleUrl: bundles().linkOf(version), expiresAt: '2026-11-25T08:00:00Z', createdAt: null },
+        ...changes,
+      };
+    }
+    const deploy = (write: DeploymentWrite, signal = new AbortController().signal): Promise<DeploymentReport> =>
+      fixture.target.write(write, { site: 'docs', signal });
+
+    it('gets a version, and the same write again changes nothing', async () => {
+      const write = writeOf('v1');
+      const newest = { epoch: 1, sequence: write.sequence };
+      const written = { outcome: 'written', pin: null, off: false, jobId: 'se_v1', newest };
+      expect(await deploy(write)).toEqual(written);
+      expect(await fixture.version()).toBe('v1');
+      const before = await fixture.fingerprint();
+      expect(await deploy(write)).toEqual(written);
+      expect(await fixture.fingerprint()).toBe(before);
+    });
+
+    it('replaces a version by the next, and takes an earlier one back', async () => {
+      await deploy(writeOf('v1'));
+      await deploy(writeOf('v2'));
+      expect(await fixture.version()).toBe('v2');
+      await deploy(writeOf('v1', { rolledBack: true }));
+      expect(await fixture.version()).toBe('v1');
+    });
+
+    if (remembers) {
+      it('rejects a write that comes later than a newer one', async () => {
+        const late = writeOf('v1');
+        await deploy(writeOf('v2', { createdAt: '2026-11-21T08:00:00Z' }));
+        expect(await deploy(late)).toMatchObject({ outcome: 'superseded', jobId: 'se_v2' });
+        const older = writeOf('v0', { createdAt: '2026-11-20T08:00:00Z' });
+        expect(await deploy(older)).toMatchObject({ outcome: 'older', jobId: 'se_v2' });
+        expect(await fixture.version()).toBe('v2');
+      });
+    }
+
+    it('fails with a reason and without the link, and succeeds once the fault is gone', async () => {
+      await deploy(writeOf('v1'));
+      await fixture.fail();
+      const write = writeOf('v2');
+      const error = await deploy(write).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(Error);
+      expect(error).not.toHaveProperty('nonRetryable', true);
+      expect(String(error)).toMatch(/\S{3,}/);
+      expect(String(error)).not.toContain(SECRET);
+      await fixture.repair();
+      expect(await fixture.version()).toBe('v1');
+      expect(await deploy(write)).toMatchObject({ outcome: 'written' });
+      expect(await fixture.version()).toBe('v2');
+    });
+
+    it('ends a cancelled write at once, and the next one succeeds', async () => {
+      await deploy(writeOf('v1'));
+      const { reached } = await fixture.hang();
+      const abort = new AbortController();
+      const write = deploy(writeOf('v2'), abort.signal).then(
+        () => 'written',
+        () => 'cancelled',
+      );
+      await waitFor(reached, { describe: 'the write waits' });
+      abort.abort(new Error('cancelled'));
+      expect(await write).toBe('cancelled');
+      await fixture.repair();
+      await deploy(writeOf('v3'));
+      expect(await fixture.version()).toBe('v3');
+    });
+  });
+}
+
+function use<T extends { close(): Promise<void> }>(start: () => Promise<T>): () => T {
+  let started: T | undefined;
+  beforeAll(async () => {
+    started = await start();
+  });
+  afterAll(async () => await started?.close());
+  return () => {
+    if (started === undefined) throw new Error('used before it started');
+    return started;
+  };
+}

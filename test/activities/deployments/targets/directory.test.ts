@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { createDirectoryTarget } from '../../../../activities/deployments/targets/directory.ts';
+import { type BundleSpec, buildBundle, entriesOf, packTar } from '../../../deployment/bundles.ts';
+import { startHttpSite } from '../../../helpers/http-site.ts';
+import { emptiedFolder } from '../../../helpers/temporary-folder.ts';
+import { describeTarget, faultsOfBundles } from './contract.ts';
+
+const root = emptiedFolder();
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return files.map((file) => file.slice(folder.length + 1)).sort();
+}
+
+describeTarget('directory', async (bundles) => ({
+  target: createDirectoryTarget(root),
+  async version() {
+    const page = await readFile(join(root, 'index.html'), 'utf8').catch(() => '');
+    return /<title>home (.*)<\/title>/.exec(page)?.[1] ?? null;
+  },
+  async fingerprint() {
+    const files = (await filesIn(root)).filter((file) => !file.startsWith('.galley'));
+    const stats = await Promise.all(files.map((file) => stat(join(root, file))));
+    return createHash('sha256')
+      .update(JSON.stringify(stats.map(({ mtimeMs, ino }, index) => [files[index], mtimeMs, ino])))
+      .digest('hex');
+  },
+  ...faultsOfBundles(bundles),
+}));
+
+/** Deploys a bundle as the next version. */
+async function deploy(spec: BundleSpec | Buffer, sequence: number): Promise<void> {
+  const bundle = Buffer.isBuffer(spec) ? spec : await buildBundle(spec);
+  const server = await startHttpSite((_, response) => response.end(bundle));
+  try {
+    const about = { epoch: 1, sequence, kind: 'deploy', version: `v${sequence}`, newest: true } as const;
+    await createDirectoryTarget(root).write(
+      { ...about, jobId: `se_${sequence}`, bundleUrl: `${server.origin}/bundle.tar.gz` },
+      { site: 'docs', signal: new AbortController().signal },
+    );
+  } finally {
+    await server.close();
+  }
+}
+
+describe('a folder with a site', () => {
+  it('keeps what it has, writes what changed, and deletes files one version after the pages that need them', async () => {
+    await mkdir(join(root, 'guides'));
+    await writeFile(join(root, 'guides', 'own.txt'), 'of the operator');
+    const same = { 'index.html': 'home', 'same.css': 'same' };
+    await deploy({ files: { ...same, 'a-1.css': '1', 'guides/start.html': 'start', 'gone/page.html': 'gone' } }, 1);
+    const before = await stat(join(root, 'same.css'));
+    await deploy({ files: { ...same, 'a-2.css': '2', 'guides/start.html': 'start 2' } }, 2);
+    expect(await filesIn(root)).toEqual([
+      ...['.galley/deployed.json', 'a-1.css', 'a-2.css', 'guides/own.txt', 'guides/start.html'],
+      ...['index.html', 'same.css'],
+    ]);
+    expect(await readdir(root)).not.toContain('gone');
+    expect((await stat(join(root, 'same.css'))).ino).toBe(before.ino);
+    await deploy({ files: same }, 3);
+    await deploy({ files: same }, 4);
+    expect(await filesIn(root)).toEqual(['.galley/deployed.json', 'guides/own.txt', 'index.html', 'same.css']);
+  });
+
+  it('has redirects for Netlify, for nginx and as pages, unless the bundle has a page there', async () => {
+    const redirects = [
+      { from: '/old', to: '/guides/start', status: 301 },
+      { from: '/old/deep/', to: 'https://elsewhere.test/?a=1&b="2"', status: 302 },
+      { from: '/taken', to: '/', status: 301 },
+      { from: '/feed.xml', to: '/atom.xml', status: 301 },
+      { from: '/../escape', to: '/', status: 301 },
+      { from: '/cost$', to: '/', status: 301 },
+    ];
+    await deploy({ files: { 'guides/start.html': 'start', 'taken.html': 'taken' }, redirects }, 1);
+    expect(await filesIn(root)).toEqual([
+      ...['.galley/deployed.json', '.galley/redirects.map', '_redirects', 'cost$.html', 'guides/start.html'],
+      ...['old.html', 'old/deep/index.html', 'taken.html'],
+    ]);
+    const read = (path: string) => readFile(join(root, path), 'utf8');
+    expect((await read('_redirects')).split('\n')).toContain('/old /guides/start 301');
+    expect(await read('.galley/redirects.map')).toContain('"/old" "/guides/start";\n');
+    expect(await read('.galley/redirects.map')).not.toContain('$');
+    expect(await read('old.html')).toContain('content="0; url=guides/start.html"');
+    expect(await read('old/deep/index.html')).toContain('url=https://elsewhere.test/?a=1&amp;b=&quot;2&quot;"');
+    expect(await read('taken.html')).toBe('taken');
+  });
+
+  it('restores a file that someone deleted, and takes a name of a file for a folder', async () => {
+    await deploy({ files: { 'index.html': 'home', docs: 'a file', 'a.css': 'a' } }, 1);
+    await rm(join(root, 'a.css'));
+    await deploy({ files: { 'index.html': 'home', 'docs/page.html': 'page', 'a.css': 'a' } }, 2);
+    expect(await filesIn(root)).toEqual(['.galley/deployed.json', 'a.css', 'docs/page.html', 'index.html']);
+  });
+
+  it.each([
+    ['leaves the folder', entriesOf({ files: { '../escaped.html': 'x' } })],
+    ['replaces its state', entriesOf({ files: { '.galley/deployed.json': '{}' } })],
+    [
+      'is a link',
+      [...entriesOf({ files: {} }), { header: { name: 'a', type: 'symlink' as const }, content: Buffer.of() }],
+    ],
+    [
+      'differs from its manifest',
+      [
+        ...entriesOf({ files: { 'index.html': 'y' } }).slice(0, 1),
+        ...entriesOf({ files: { 'index.html': 'x' } }).slice(1),
+      ],
+    ],
+    ['is missing', entriesOf({ files: { 'index.html': 'y' } }).slice(0, 1)],
+  ])('gets nothing of an archive with a file that %s', async (_, entries) => {
+    await deploy({ files: { 'index.html': 'home' } }, 1);
+    const bundle = gzipSync(await packTar(entries));
+    await expect(deploy(bundle, 2)).rejects.toThrow('no valid bundle');
+    await expect(deploy(bundle.subarray(0, -20), 3)).rejects.toThrow('no valid bundle');
+    await expect(deploy(Buffer.from('<html>'), 4)).rejects.toThrow('no valid bundle');
+    expect(await readFile(join(root, 'index.html'), 'utf8')).toBe('home');
+    expect(await filesIn(root)).toEqual(['.galley/deployed.json', 'index.html']);
+  });
+});

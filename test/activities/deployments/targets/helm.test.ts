@@ -1,0 +1,106 @@
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { createHelmTarget } from '../../../../activities/deployments/targets/helm.ts';
+import { waitFor } from '../../../helpers/system/wait-for.ts';
+import { emptiedFolder } from '../../../helpers/temporary-folder.ts';
+import { describeTarget } from './contract.ts';
+
+const folder = emptiedFolder();
+
+/**
+ * In place of helm: keeps the values and the description of one release, and what it was called with. It shows the
+ * arguments; no cluster is used.
+ */
+const RECORDER = `#!${process.execPath}
+const fs = require('node:fs');
+const at = (name) => ${JSON.stringify(folder)} + '/' + name;
+const args = process.argv.slice(2);
+const read = (name, or) => fs.existsSync(at(name)) ? fs.readFileSync(at(name), 'utf8') : or;
+if (fs.existsSync(at('hang'))) { fs.writeFileSync(at('hanging'), ''); setInterval(() => {}, 1000); return; }
+if (fs.existsSync(at('fail'))) { console.error('Error: Kubernetes cluster unreachable'); process.exit(1); }
+fs.appendFileSync(at('calls'), JSON.stringify(args) + '\\n');
+if (args[0] === 'status') console.log(JSON.stringify({ info: { description: read('description', 'Install complete') } }));
+else if (args[0] === 'get') console.log(read('values', 'null'));
+else {
+  fs.writeFileSync(at('values'), fs.readFileSync(0, 'utf8'));
+  fs.writeFileSync(at('description'), args[args.indexOf('--description') + 1]);
+}
+`;
+
+const settings = { release: 'docs', namespace: 'web', chart: 'oci://charts.test/docs', context: 'prod' };
+
+async function calls(): Promise<string[][]> {
+  const text = await readFile(join(folder, 'calls'), 'utf8').catch(() => '');
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+}
+
+async function startRecorder() {
+  await writeFile(join(folder, 'helm'), RECORDER);
+  await chmod(join(folder, 'helm'), 0o755);
+  return createHelmTarget(settings, { helmEnvironment: { PATH: `${folder}${delimiter}${process.env.PATH}` } });
+}
+
+describeTarget('helm', async () => ({
+  target: await startRecorder(),
+  async version() {
+    return /bundleUrl: \S+\/(v\d)\?/.exec(await readFile(join(folder, 'values'), 'utf8').catch(() => ''))?.[1] ?? null;
+  },
+  fingerprint: async () => String((await calls()).filter(([command]) => command === 'upgrade').length),
+  fail: () => writeFile(join(folder, 'fail'), ''),
+  async repair() {
+    for (const name of ['fail', 'hang']) await rm(join(folder, name), { force: true });
+  },
+  async hang() {
+    await writeFile(join(folder, 'hang'), '');
+    let reached = false;
+    void waitFor(
+      () =>
+        readFile(join(folder, 'hanging')).then(
+          () => true,
+          () => false,
+        ),
+      { describe: 'helm runs' },
+    ).then(() => {
+      reached = true;
+    });
+    return { reached: () => reached };
+  },
+}));
+
+describe('an upgrade of a release', () => {
+  const write = { epoch: 1, kind: 'deploy', newest: true } as const;
+  const context = { site: 'docs', signal: new AbortController().signal };
+
+  it('reuses its values, and the link is in no argument', async () => {
+    const target = await startRecorder();
+    const bundleUrl = 'https://objects.test/v1?signature=secret';
+    await target.write({ ...write, sequence: 1, jobId: 'se_1', version: 'v1', bundleUrl }, context);
+    const upgrade = (await calls()).find(([command]) => command === 'upgrade') ?? [];
+    expect(upgrade.slice(0, 6)).toEqual([
+      'upgrade',
+      'docs',
+      'oci://charts.test/docs',
+      '--reuse-values',
+      '--values',
+      '-',
+    ]);
+    expect(upgrade.slice(-4)).toEqual(['--namespace', 'web', '--kube-context', 'prod']);
+    expect(JSON.stringify(await calls())).not.toContain('signature');
+    expect(await readFile(join(folder, 'values'), 'utf8')).toBe(
+      `staticExport:\n  enabled: true\n  bundleUrl: ${bundleUrl}\n`,
+    );
+  });
+
+  it('is held by a pin in the values of the release, and leaves off what its operator switched off', async () => {
+    const target = await startRecorder();
+    await writeFile(join(folder, 'values'), 'staticExport:\n  version: v0\n');
+    const next = { ...write, sequence: 1, jobId: 'se_1', version: 'v1', bundleUrl: 'https://objects.test/v1' };
+    expect(await target.write(next, context)).toMatchObject({ outcome: 'held', pin: 'v0' });
+    await writeFile(join(folder, 'values'), 'staticExport:\n  enabled: false\n');
+    expect(await target.write({ ...next, deployedBefore: true }, context)).toMatchObject({
+      outcome: 'written',
+      off: true,
+    });
+    expect(await readFile(join(folder, 'values'), 'utf8')).not.toContain('enabled: true');
+  });
+});

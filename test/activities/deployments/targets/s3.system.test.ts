@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { createS3Target } from '../../../../activities/deployments/targets/s3.ts';
+import { parseS3Target } from '../../../../contract/deployment-config.ts';
+import { startS3, type TestS3 } from '../../../helpers/s3.ts';
+import { describeTarget, faultsOfBundles } from './contract.ts';
+
+const Bucket = 'galley-bundles';
+let server: TestS3 | undefined;
+let client: S3Client | undefined;
+let folders = 0;
+
+beforeAll(async () => {
+  server = await startS3();
+  const { endpoint, credentials } = server;
+  process.env.AWS_ACCESS_KEY_ID = credentials.accessKeyId;
+  process.env.AWS_SECRET_ACCESS_KEY = credentials.secretAccessKey;
+  client = new S3Client({ endpoint, credentials, region: 'us-east-1', forcePathStyle: true });
+});
+afterAll(async () => {
+  client?.destroy();
+  await server?.stop();
+});
+
+function s3(): S3Client {
+  if (client === undefined) throw new Error('no server');
+  return client;
+}
+
+describeTarget('s3', async (bundles) => {
+  const prefix = `docs-${++folders}/`;
+  const settings = parseS3Target(`${server?.url.replace('galley-bundles', `galley-bundles/docs-${folders}`)}`);
+  if (settings === undefined) throw new Error('no settings');
+  const list = async () => {
+    const { Contents = [] } = await s3().send(new ListObjectsV2Command({ Bucket, Prefix: prefix }));
+    return Contents.filter(({ Key }) => !Key?.includes('.galley/'));
+  };
+  return {
+    target: createS3Target(settings),
+    async version() {
+      const { Body } = await s3().send(new GetObjectCommand({ Bucket, Key: `${prefix}index.html` }));
+      const page = (await Body?.transformToString()) ?? '';
+      const version = /<title>home (.*)<\/title>/.exec(page)?.[1] ?? null;
+      const style = await s3().send(new HeadObjectCommand({ Bucket, Key: `${prefix}assets/app-${version}.css` }));
+      expect(style.ContentType).toBe('text/css; charset=utf-8');
+      const redirect = await s3().send(new HeadObjectCommand({ Bucket, Key: `${prefix}old/start` }));
+      expect(redirect.ContentType).toBe('text/html; charset=utf-8');
+      return version;
+    },
+    async fingerprint() {
+      const objects = (await list()).map(({ Key, LastModified, ETag }) => [Key, LastModified?.getTime(), ETag]);
+      return createHash('sha256').update(JSON.stringify(objects)).digest('hex');
+    },
+    ...faultsOfBundles(bundles),
+  };
+});
