@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => browser?.close());
 
-/** A page whose errors, such as violations of its content security policy, are collected. */
+/** Opens a page and collects its errors, such as violations of its content security policy. */
 async function openPage(options: BrowserContextOptions = {}): Promise<{ page: Page; errors: string[] }> {
   const page = await (await browser.newContext({ reducedMotion: 'reduce', ...options })).newPage();
   const errors: string[] = [];
@@ -31,7 +31,7 @@ async function openPage(options: BrowserContextOptions = {}): Promise<{ page: Pa
   return { page, errors };
 }
 
-/** What axe finds wrong. Evaluated by the debugger, which no policy of the page forbids. */
+/** The violations that axe finds. The debugger evaluates it, so the page's policy does not block it. */
 async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const found = await page.evaluate(
@@ -180,7 +180,7 @@ describe('an operator', () => {
     await page.context().close();
   });
 
-  it('removes a site after being asked, and signs out', async () => {
+  it('removes a site after a confirmation, and signs out', async () => {
     const { page } = await openPage();
     await signIn(page);
     await page.getByRole('link', { name: 'Remove' }).click();
