@@ -34,6 +34,9 @@ export const OPENID_FAILED = '/ui/sign-in?reason=openid';
 
 export const MIN_PASSWORD = 12;
 
+/** Of a person's name, in characters. */
+export const MAX_NAME = 100;
+
 const HOUR_SECONDS = 3_600;
 
 export type OpenIdSettings = { issuer: string; clientId: string; clientSecret: string };
@@ -98,8 +101,11 @@ export function createAuth({ db, publicUrl, operatorToken, openId, admitted, log
       },
       user: {
         create: {
-          before: async ({ email }) => {
-            if (admitted.has(email) || (await findPendingInvitation(db, { email })) !== undefined) return;
+          before: async ({ email, name }) => {
+            if (admitted.has(email) || (await findPendingInvitation(db, { email })) !== undefined) {
+              // An OpenID provider's name may be of any length.
+              return { data: { name: [...name].slice(0, MAX_NAME).join('') } };
+            }
             throw new APIError('FORBIDDEN', { code: 'NO_INVITATION', message: 'You need an invitation to sign up' });
           },
         },

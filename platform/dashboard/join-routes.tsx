@@ -19,7 +19,7 @@ import {
 } from '../store/members.ts';
 import { ensureOrganization, listOrganizations } from '../store/organizations.ts';
 import { authHeaders, checkCsrf, copyCookies, findSession, type Session, sameOriginOnly } from './access.ts';
-import { MIN_PASSWORD } from './auth.ts';
+import { MAX_NAME, MIN_PASSWORD } from './auth.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { hashSetupSecret, SETUP } from './first-administrator.ts';
 import { withMessage } from './messages.ts';
@@ -29,7 +29,7 @@ const password = z
   .string()
   .min(MIN_PASSWORD, `Expected at least ${MIN_PASSWORD} characters`)
   .max(200, 'Expected at most 200 characters');
-const personName = label.max(100, 'Expected at most 100 characters');
+const personName = label.max(MAX_NAME, `Expected at most ${MAX_NAME} characters`);
 const newUser = z.object({ name: personName, password });
 const firstAdministrator = newUser.extend({
   email: z.email('Expected an email such as ada@example.com').max(254),

@@ -1,4 +1,3 @@
-import Provider from 'oidc-provider';
 import { startHttpSite } from './http-site.ts';
 
 export type OpenIdProvider = {
@@ -14,10 +13,14 @@ export type OpenIdProvider = {
  * A certified OpenID provider on 127.0.0.1. Its page accepts any login and password; the login becomes the email.
  */
 export async function startOpenIdProvider(): Promise<OpenIdProvider> {
+  const { warn, info } = console;
+  // It warns of what is only good for tests.
+  Object.assign(console, { warn: () => undefined, info: () => undefined });
+  const { default: Provider } = await import('oidc-provider');
   const site = await startHttpSite((_request, response) => response.writeHead(503).end());
   const [clientId, clientSecret] = ['galley', 'secret-of-the-client'];
   return {
-    ...{ issuer: site.origin, clientId, clientSecret, close: site.close },
+    ...{ issuer: site.origin, clientId, clientSecret },
     allow(redirectUri) {
       const provider = new Provider(site.origin, {
         clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
@@ -25,10 +28,19 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
         cookies: { keys: ['key-of-the-cookies'] },
         findAccount: (_context, id) => ({
           accountId: id,
-          claims: async () => ({ sub: id, email: id, email_verified: true, name: `${id} at the provider` }),
+          claims: async () => ({
+            sub: id,
+            email: id,
+            email_verified: true,
+            name: `${id} at the provider ${'W'.repeat(10_000)}`,
+          }),
         }),
       });
       site.setHandler(provider.callback());
+    },
+    async close() {
+      Object.assign(console, { warn, info });
+      await site.close();
     },
   };
 }

@@ -58,7 +58,7 @@ describe('pages with hostile texts', () => {
     });
     const { organizationId = '' } = (await getProject(db, PROJECT)) ?? {};
     const of = { organizationId, projectId: PROJECT, at: new Date() };
-    const actor = { kind: 'member' as const, id: 'user', name: HOSTILE };
+    const actor = { kind: 'member' as const, id: 'user', name: SHORT };
     const caller = { organizationId, plan: 'enterprise' as const, actor };
     ids.key = (await createOwnKey(db, caller, { name: SHORT, addresses: ['2001:db8:1234:5678:9abc:def0::/96'] })).id;
     const newExport = () =>
@@ -85,7 +85,7 @@ describe('pages with hostile texts', () => {
       ...{ body: HOSTILE, headBranch: 'change', headSha, baseBranch: 'main', baseSha },
     });
     await db.insert(pullRequestReviewers).values({ pullRequestId: PULL, kind: 'user', name: SHORT });
-    await db.execute(sql`update users set name = ${HOSTILE}`);
+    await db.execute(sql`update users set name = ${SHORT}`);
     await db.execute(
       sql`update sessions set user_agent = ${HOSTILE}, ip_address = ${'2001:db8:1234:5678:9abc:def0:1:2'}`,
     );

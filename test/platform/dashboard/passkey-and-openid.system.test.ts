@@ -144,7 +144,8 @@ describe('people who join and sign in', () => {
     await carol.goto(`${url}/ui/exports`);
     await carol.getByRole('link', { name: 'Sign in with single sign-on' }).click();
     await carol.waitForURL(`${url}/ui/exports`);
-    await carol.getByRole('link', { name: `${email} at the provider` }).waitFor();
+    const name = await carol.getByRole('link', { name: `${email} at the provider` }).textContent();
+    expect(name).toHaveLength(100);
     // The provider's own page loads fonts that aren't there.
     expect(errors.filter((error) => !error.startsWith('Failed to load resource'))).toEqual([]);
 
