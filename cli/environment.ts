@@ -72,6 +72,8 @@ const schema = z.object({
   ...browserVariables,
   ...exportVariables,
   ...servingVariables,
+  PLATFORM_SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'expected smtp://host:port or smtps://host' }).optional(),
+  PLATFORM_SMTP_FROM: z.string().min(3).optional(),
   OIDC_ISSUER: httpUrl.optional(),
   OIDC_CLIENT_ID: z.string().min(1).optional(),
   OIDC_CLIENT_SECRET: z.string().min(1).optional(),
@@ -128,6 +130,8 @@ export interface Settings {
   /** Undefined: agent jobs can only work on `file://` repositories. */
   forge: ForgeSettings | undefined;
   operatorToken: string | undefined;
+  /** For the dashboard's mails; undefined: it shows links instead. */
+  platformMail: { url: string; from: string } | undefined;
   /** Single sign-on for the platform's dashboard. */
   openId: OpenIdSettings | undefined;
   adminApiUrl: string | undefined;
@@ -167,7 +171,8 @@ export function readSettings(variables: Variables = process.env): Settings {
   const forge = readForgeSettings(env);
   const version = readWorkerVersion(env);
   const openId = readOpenId(env);
-  const problems = [...agent.problems, ...forge.problems, ...version.problems, ...openId.problems];
+  const mail = readPlatformMail(env);
+  const problems = [...agent.problems, ...forge.problems, ...version.problems, ...openId.problems, ...mail.problems];
   if (problems.length > 0) throw new ConfigurationError(problems);
   return {
     host: env.HOST,
@@ -193,6 +198,7 @@ export function readSettings(variables: Variables = process.env): Settings {
     serving: readServingSettings(env),
     forge: forge.settings,
     operatorToken: env.OPERATOR_TOKEN,
+    platformMail: mail.settings,
     openId: openId.settings,
     adminApiUrl: env.ADMIN_API_URL,
     adminApiKey: env.ADMIN_API_KEY,
@@ -230,6 +236,16 @@ function readOpenId(env: OpenIdVariables): { settings: OpenIdSettings | undefine
   const missing = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [name] : []));
   const isPartial = missing.length < Object.keys(named).length;
   const problems = isPartial ? [`${missing.join(', ')}: expected too, because single sign-on needs all three`] : [];
+  return { settings: undefined, problems };
+}
+
+type MailVariables = { [Name in 'PLATFORM_SMTP_URL' | 'PLATFORM_SMTP_FROM']?: string | undefined };
+
+function readPlatformMail({ PLATFORM_SMTP_URL: url, PLATFORM_SMTP_FROM: from }: MailVariables) {
+  if (url !== undefined && from !== undefined) return { settings: { url, from }, problems: [] };
+  const missing = url === undefined ? 'PLATFORM_SMTP_URL' : 'PLATFORM_SMTP_FROM';
+  const isPartial = url !== undefined || from !== undefined;
+  const problems = isPartial ? [`${missing}: expected too, because the dashboard's mails need both`] : [];
   return { settings: undefined, problems };
 }
 

@@ -12,6 +12,7 @@ import { exportCommand } from './commands/export.ts';
 import { exportsCommand } from './commands/exports.ts';
 import { initCommand } from './commands/init.ts';
 import { keysCommand } from './commands/keys.ts';
+import { membersCommand } from './commands/members.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { openCommand } from './commands/open.ts';
 import { organizationsCommand } from './commands/organizations.ts';
@@ -57,6 +58,7 @@ export function createProgram({ completes = true } = {}): Command {
     exportsCommand(),
     keysCommand(),
     organizationsCommand(),
+    membersCommand(),
     projectsCommand(),
     sitesCommand(),
     deliveriesCommand(),
