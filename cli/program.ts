@@ -43,6 +43,8 @@ export function createProgram({ completes = true } = {}): Command {
     .showHelpAfterError('(galley --help lists the commands)')
     .showSuggestionAfterError()
     .configureOutput({ writeOut: (text) => process.stdout.write(wrapLines(text)) })
+    // A subcommand may have an option with the name of one of its parent, such as --values of `deployment import`.
+    .enablePositionalOptions()
     .exitOverride();
   const commands = [
     initCommand(),

@@ -7,37 +7,33 @@ import type { DeployedSite } from '../programs/deployment.ts';
 import { runService } from '../run-service.ts';
 
 export function deploymentCommand(): Command {
-  return (
-    new Command('deployment')
-      .description('serve the bundle that a values file names and follow the file')
-      // Options after `import` are its own.
-      .enablePositionalOptions()
-      .addCommand(importCommand())
-      .option(
-        '--values <file>',
-        'the values file with the staticExport group; HOST=FILE, several times, serves several sites by host name',
-        (written: string, before: readonly string[]) => [...before, written],
-        [],
-      )
-      .addHelpText(
-        'after',
-        '\nListens on HOST (127.0.0.1) and DEPLOYMENT_PORT (3200); keeps versions under GALLEY_HOME (.galley).\n' +
-          'BASE_PATH, BASIC_AUTH and ACCESS_LOG change how it serves.\n' +
-          'GET /-/status shows what is served. SIGINT and SIGTERM end it.',
-      )
-      .action(async ({ values }: { values: readonly string[] }) => {
-        const { settings, logger } = createContext();
-        const sites = readSites(values);
-        await runService(logger, async (lifetime) => {
-          const { startDeployment } = await import('../programs/deployment.ts');
-          const { url } = await startDeployment(
-            { sites, serving: settings.serving, host: settings.host, port: settings.deploymentPort },
-            { home: openHome(settings.home), logger, lifetime },
-          );
-          return `deployment ${url}`;
-        });
-      })
-  );
+  return new Command('deployment')
+    .description('serve the bundle that a values file names and follow the file')
+    .addCommand(importCommand())
+    .option(
+      '--values <file>',
+      'the values file with the staticExport group; HOST=FILE, several times, serves several sites by host name',
+      (written: string, before: readonly string[]) => [...before, written],
+      [],
+    )
+    .addHelpText(
+      'after',
+      '\nListens on HOST (127.0.0.1) and DEPLOYMENT_PORT (3200); keeps versions under GALLEY_HOME (.galley).\n' +
+        'BASE_PATH, BASIC_AUTH and ACCESS_LOG change how it serves.\n' +
+        'GET /-/status shows what is served. SIGINT and SIGTERM end it.',
+    )
+    .action(async ({ values }: { values: readonly string[] }) => {
+      const { settings, logger } = createContext();
+      const sites = readSites(values);
+      await runService(logger, async (lifetime) => {
+        const { startDeployment } = await import('../programs/deployment.ts');
+        const { url } = await startDeployment(
+          { sites, serving: settings.serving, host: settings.host, port: settings.deploymentPort },
+          { home: openHome(settings.home), logger, lifetime },
+        );
+        return `deployment ${url}`;
+      });
+    });
 }
 
 type ImportOptions = { values: string; json?: boolean };

@@ -24,7 +24,7 @@ const config = configWith({
       prismic: { secret: SECRET },
     },
   },
-  patient: { webhooks: { prismic: { secret: SECRET, response: 200 } } },
+  patient: { webhooks: { prismic: { secret: SECRET, answer: 200 } } },
   counted: { webhooks: { token: { secret: SECRET } } },
 });
 

@@ -10,6 +10,7 @@ const WITHOUT_JSON = [
   'platform-worker',
   'agent-worker',
   'deployment',
+  'migrate',
   'demo',
   'completion',
   'complete',
