@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { adminApiKey, adminApiUrl } from '../contract/admin-api.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { positiveDurationMs } from '../contract/duration.ts';
+import { httpUrl } from '../contract/http-url.ts';
 import type { BundleSigner } from '../contract/signing.ts';
 import type { WorkerVersion } from '../contract/worker-version.ts';
 import type { ExportLimits } from '../exporter/limits.ts';
@@ -24,8 +25,6 @@ const port = z
   .regex(/^\d+$/, 'expected a port number, 0 for a free one')
   .transform(Number)
   .refine((value) => value <= 65_535, 'expected a port number up to 65535');
-
-const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 
 /** The first encrypts, all decrypt. */
 const encryptionKeys = z.string().transform((text, context) => {

@@ -12,6 +12,7 @@ import { exportCommand } from './commands/export.ts';
 import { exportsCommand } from './commands/exports.ts';
 import { initCommand } from './commands/init.ts';
 import { keysCommand } from './commands/keys.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { openCommand } from './commands/open.ts';
 import { organizationsCommand } from './commands/organizations.ts';
 import { platformCommand } from './commands/platform.ts';
@@ -50,6 +51,7 @@ export function createProgram({ completes = true } = {}): Command {
     platformCommand(),
     platformWorkerCommand(),
     agentWorkerCommand(),
+    migrateCommand(),
     deploymentCommand(),
     exportCommand(),
     exportsCommand(),

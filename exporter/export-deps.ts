@@ -10,8 +10,8 @@ import { createJobCache, createRestartCheck, type JobCache } from './job-cache.t
 import { DEFAULT_LIMITS, type ExportLimits } from './limits.ts';
 import type { CrawlStore, Fetcher, ObjectStore, Renderer } from './ports.ts';
 import { type LinkTablesFor, rememberLinkTables } from './reuse/link-tables.ts';
-import { type PreviousFilesFor, rememberPreviousFiles } from './reuse/previous-export.ts';
 import { type PreviousPiecesFor, rememberPreviousPieces } from './reuse/previous-pieces.ts';
+import { type PreviousFilesFor, rememberPreviousFiles } from './reuse/previous-responses.ts';
 import { createUrlMaps, type UrlMaps } from './rewrite/url-map.ts';
 import { createSegmentStore, type SegmentStore } from './segment-store.ts';
 import type { ExportSettings } from './settings.ts';
