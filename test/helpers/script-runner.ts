@@ -12,7 +12,7 @@ import type { AgentOutcome, AgentRunner, AgentTask } from '../../platform/activi
  */
 export class ScriptRunner implements AgentRunner {
   readonly model = 'script';
-  /** The started tasks, in command. */
+  /** The started tasks, oldest first. */
   readonly tasks: AgentTask[] = [];
   /** The processes of `wait`. */
   readonly pids: number[] = [];
