@@ -22,12 +22,12 @@ let rig: ExportRig;
 const pools: Renderer[] = [];
 let folder: string;
 let visitor: Browser;
-let begun: ReturnType<typeof beginExports>;
+let exports: ReturnType<typeof beginExports>;
 const closings: (() => Promise<void>)[] = [];
 
 type Exported = { bundle: ExportedBundle; requests: readonly string[] };
 
-/** The browser's program with its processes' ids written down, so that a test can end it. */
+/** A wrapper of the browser that records its process ids, so that a test can kill it. */
 async function tracedBrowser(): Promise<string> {
   const path = join(folder, 'browser');
   const program = await locateRealTool('chromium');
@@ -47,7 +47,7 @@ beforeAll(async () => {
   building.catch(() => undefined);
   visitor = await chromium.launch({ executablePath: await locateRealTool('chromium'), args: BROWSER_ARGUMENTS });
   rig = await startExportRig(await createDatabase());
-  begun = beginExports(building);
+  exports = beginExports(building);
 });
 
 afterEach(async () => {
@@ -55,14 +55,14 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await Promise.allSettled(Object.values(begun ?? {}));
+  await Promise.allSettled(Object.values(exports ?? {}));
   await visitor?.close();
   await rig?.stop();
   await Promise.all(pools.map((pool) => pool.close()));
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A worker with a browser that gives pages so much time, and no more than this to come to rest. */
+/** A worker whose browser has these limits. */
 async function startWorker(limits: Partial<BrowserLimits>): Promise<{ stop(): Promise<void> }> {
   const pool = createBrowserPool({
     path: await tracedBrowser(),
@@ -81,14 +81,14 @@ async function startSite(...given: Parameters<typeof startHttpSite>): Promise<Ht
   return site;
 }
 
-/** A page of a browser other than the product's, with all that goes wrong on it. */
+/** A page of the test's own browser that records its errors. */
 async function watchedPage(): Promise<Visitor> {
   const watched = await openVisitor(visitor);
   closings.unshift(watched.leave);
   return watched;
 }
 
-/** Exports what a handler serves; its origin is stopped before the bundle is looked at. */
+/** Exports the site that a handler serves. Its origin is stopped before the test reads the bundle. */
 async function exported(handler: SiteHandler, settings: Record<string, unknown>): Promise<Exported> {
   const origin = await startHttpSite(handler);
   const bundle = await rig.run({ origin: origin.origin, settings }).finally(() => origin.close());
@@ -108,26 +108,26 @@ async function exportHostile() {
   return { bundle, inside: inside.requests };
 }
 
-/** A page that means well comes to rest by itself, also on a machine that has much else to do. */
-const PATIENT = { loadTimeoutMs: 60_000, quietTimeoutMs: 60_000, pageTimeoutMs: 180_000 };
-/** Not the page's whole time: each that never rests would come to its end. */
-const HASTY = { quietTimeoutMs: 4_000 };
+/** Long enough for harmless pages on a busy machine. */
+const LONG_LIMITS = { loadTimeoutMs: 60_000, quietTimeoutMs: 60_000, pageTimeoutMs: 180_000 };
+/** Short, because hostile pages that never become quiet use up this time. */
+const SHORT_LIMITS = { quietTimeoutMs: 4_000 };
 
 /**
- * All exports but one at once, since most of their time is waiting. Those that mean no good come after the others:
- * they may take the browser with them.
+ * Runs all exports at once, because they mostly wait. Only the hostile pages come last, because they may crash the
+ * browser.
  */
 function beginExports(building: Promise<string>) {
-  const patient = startWorker(PATIENT);
+  const patient = startWorker(LONG_LIMITS);
   const app = building.then((built) => exported(appHost(built), { render: 'browser' }));
   const drawing = Promise.all([exportDrawing('strip'), exportDrawing('keep')]);
   const scripted = exported(scriptedSite(), { discover: 'browser' });
   const hostile = Promise.allSettled([app, drawing, scripted]).then(async () => {
     await (await patient).stop();
-    const hasty = await startWorker(HASTY);
+    const hasty = await startWorker(SHORT_LIMITS);
     const outcome = await exportHostile();
     await hasty.stop();
-    await startWorker(PATIENT);
+    await startWorker(LONG_LIMITS);
     return outcome;
   });
   for (const each of [app, drawing, scripted, hostile]) each.catch(() => undefined);
@@ -142,12 +142,12 @@ const ROUTES = [
   ['/users/2', 'users/2.html', 'Wrote the first compiler.'],
 ] as const;
 
-describe('an app that draws itself, exported with render: browser, its origin stopped', () => {
+describe('a client-rendered app, exported with render: browser, after its origin has stopped', () => {
   let bundle: ExportedBundle;
   let requests: readonly string[];
 
   beforeAll(async () => {
-    ({ bundle, requests } = await begun.app);
+    ({ bundle, requests } = await exports.app);
   });
 
   it('has every route as a page with its content, and the not-found page', () => {
@@ -157,12 +157,12 @@ describe('an app that draws itself, exported with render: browser, its origin st
     expect(bundle.row.pageCount).toBe(ROUTES.length);
   });
 
-  it('asked its origin for each address once, pages and what they load alike', () => {
-    const asked = requests.filter((url) => !/^\/(robots\.txt|sitemap\.xml)$/.test(url));
-    expect(asked.filter((url, index) => asked.indexOf(url) !== index)).toEqual([]);
+  it('requested each page and each resource from its origin once', () => {
+    const requested = requests.filter((url) => !/^\/(robots\.txt|sitemap\.xml)$/.test(url));
+    expect(requested.filter((url, index) => requested.indexOf(url) !== index)).toEqual([]);
   });
 
-  it('starts as its origin sent it where a page stands at its own address: data, router and back', async () => {
+  it('starts as at its origin when a page has its original URL, with data, router and history', async () => {
     const host = await startSite(bundleHost(bundle.files));
     const { page, faults } = await watchedPage();
     for (const [route, , text] of ROUTES) {
@@ -180,7 +180,7 @@ describe('an app that draws itself, exported with render: browser, its origin st
     expect(faults.filter((fault) => !fault.includes('404'))).toEqual([]);
   });
 
-  it('reads and links as drawn under a sub-path and from a folder', async () => {
+  it('shows the rendered pages and their links under a sub-path and from a folder', async () => {
     const host = await startSite(bundleHost(bundle.files, '/some/folder/'));
     const unpacked = join(folder, 'unpacked');
     for (const [path, text] of bundle.files) {
@@ -204,42 +204,42 @@ describe('an app that draws itself, exported with render: browser, its origin st
   });
 });
 
-it('leaves no script where the project strips them, and only the origin’s own where it keeps them', async () => {
-  const [stripped, kept] = await begun.drawing;
+it('removes all scripts with strip, and keeps only the origin’s own scripts with keep', async () => {
+  const [stripped, kept] = await exports.drawing;
   expect(stripped).toContain('<title>More</title>');
   expect(stripped).toContain('Drawn');
   expect(stripped).not.toContain('<script');
   expect(kept.match(/<script[^>]*>/g)).toEqual(['<script src="app.js">']);
 });
 
-it('draws a page with the styles that only its headers name, and doesn’t go where they lead a reader on', async () => {
-  for (const page of await begun.drawing) {
+it('renders a page with the styles that its headers name, and doesn’t follow their refresh', async () => {
+  for (const page of await exports.drawing) {
     expect(page).toContain('Drawn in order 7');
     expect(page.match(/<link [^>]*>/g)).toEqual(['<link rel="stylesheet" href="style.css">']);
     expect(page.match(/<meta http-equiv="refresh"[^>]*>/g)).toHaveLength(1);
   }
 });
 
-describe('pages that mean no good', () => {
+describe('hostile pages', () => {
   let bundle: ExportedBundle;
   let inside: readonly string[];
 
   beforeAll(async () => {
-    ({ bundle, inside } = await begun.hostile);
+    ({ bundle, inside } = await exports.hostile);
   });
 
-  it.each(Object.entries(HOSTILE))('%s: contained, named in the report, and the page is there', (name, [, notice]) => {
-    const told = bundle.report.notices.filter(({ url }) => url === `https://docs.example.com/${name}`);
-    expect(told.map(({ text }) => text)).toContainEqual(expect.stringMatching(notice));
+  it.each(Object.entries(HOSTILE))('%s: contained, reported, and the page is exported', (name, [, notice]) => {
+    const notices = bundle.report.notices.filter(({ url }) => url === `https://docs.example.com/${name}`);
+    expect(notices.map(({ text }) => text)).toContainEqual(expect.stringMatching(notice));
     expect(bundle.files.get(`${name}.html`)).toContain(`<h1>Page ${name}</h1>`);
   });
 
-  it('reach nothing on a private address', () => {
+  it('reach no private address', () => {
     expect(inside).toEqual([]);
   });
 });
 
-it('loses no page when its browser dies, and replaces a browser that has served its pages', async () => {
+it('loses no page when its browser crashes, and replaces a browser after its maximum number of pages', async () => {
   const names = Array.from({ length: 14 }, (_, number) => `p${number}`);
   const draw = '<!doctype html><div id="a"></div><script>setTimeout(() => a.textContent = "Drawn", 300)</script>';
   const origin = await startSite(
@@ -250,7 +250,7 @@ it('loses no page when its browser dies, and replaces a browser that has served 
   );
   const before = (await browserPids()).length;
   const jobId = await rig.start({ origin: origin.origin, settings: { render: 'browser' } });
-  await waitFor(() => origin.requests.length > 6, { describe: 'pages are being drawn' });
+  await waitFor(() => origin.requests.length > 6, { describe: 'started to render pages' });
   process.kill((await browserPids()).at(-1) ?? 0, 'SIGKILL');
   await rig.end(jobId);
   const { files, report } = await rig.read(jobId);
@@ -259,8 +259,8 @@ it('loses no page when its browser dies, and replaces a browser that has served 
   expect((await browserPids()).length - before).toBeGreaterThan(1);
 });
 
-it('finds what scripts load on a visit of sample pages, and asks the origin once for all that the crawl had', async () => {
-  const { bundle, requests } = await begun.scripted;
+it('finds what scripts load on sample pages, and requests nothing again that the crawl fetched', async () => {
+  const { bundle, requests } = await exports.scripted;
   expect([...bundle.files.keys()]).toEqual(expect.arrayContaining(LOADED_BY_SCRIPTS));
   expect(bundle.report.notices).toEqual([]);
   const counts = ['/', '/two', '/app.js'].map((path) => requests.filter((url) => url === path).length);

@@ -7,7 +7,7 @@ import { type StagesFixture, startStagesFixture } from '../platform/activities/e
 
 const TEXT = `<p>${'galley '.repeat(3_000)}`;
 const FILM = Buffer.alloc(150_000, 'film');
-/** A film is streamed, and there is more than one batch. */
+/** With these limits, the film is streamed and the export has several batches. */
 const SMALL = { maxBufferedBytes: 100_000, batchFiles: 2 };
 
 let stages: StagesFixture;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => stages.stop());
 
-/** A site with a compressed page, a film that breaks off at first, and a page that fails at first. */
+/** A site with a compressed page, a film whose first response breaks off, and a page whose first response is 503. */
 function unsteadySite(): SiteHandler {
   const failed = new Set<string>();
   const failsFirst = (path: string): boolean => !failed.has(path) && failed.add(path) !== undefined;
@@ -37,14 +37,14 @@ function unsteadySite(): SiteHandler {
   };
 }
 
-async function spentBy(jobId: string) {
+async function spendingOf(jobId: string) {
   const crawl = await getCrawl(stages.rig.db, jobId);
-  if (crawl === undefined) throw new Error('The crawl is gone');
+  if (crawl === undefined) throw new Error('The crawl does not exist');
   const { fileCount, decodedBytes, storedBytes } = crawl;
   return { fileCount, decodedBytes, storedBytes };
 }
 
-/** A new export of the unsteady site; its id. */
+/** Exports the unsteady site and returns the job's id. */
 async function run(limits: Partial<ExportLimits>): Promise<string> {
   stages.server.setHandler(unsteadySite());
   const jobId = await stages.job({ incremental: false });
@@ -52,21 +52,21 @@ async function run(limits: Partial<ExportLimits>): Promise<string> {
   return jobId;
 }
 
-describe('what one export may spend', () => {
-  let spent: Awaited<ReturnType<typeof spentBy>>;
+describe('the limits of one export', () => {
+  let spent: Awaited<ReturnType<typeof spendingOf>>;
 
   beforeAll(async () => {
     stages.server.setHandler(unsteadySite());
     const jobId = await stages.job({ incremental: false });
     await stages.rig.runStages(jobId, { limits: SMALL, until: 'pack' });
-    spent = await spentBy(jobId);
+    spent = await spendingOf(jobId);
     const { rows } = await stages.rig.db.execute<{ files: number; stored: number; members: number }>(`
       select count(*)::float8 as files, sum(byte_length + extraction_length)::float8 as stored,
         (select sum(size_bytes)::float8 from crawl_batches where job_id = '${jobId}') as members
       from crawl_urls where job_id = '${jobId}' and outcome = 'file'`);
     const { files = 0, stored = 0, members = 0 } = rows[0] ?? {};
     expect(spent).toMatchObject({ fileCount: files, storedBytes: stored + members });
-    // The compressed page counts as it is without that.
+    // The compressed page counts with its decoded size.
     expect(spent.decodedBytes).toBeGreaterThan(TEXT.length + FILM.length);
     expect(spent.decodedBytes).toBeLessThan(TEXT.length + FILM.length + 1_000);
   });
@@ -76,7 +76,7 @@ describe('what one export may spend', () => {
     ['decodedBytes', 'maxDecodedBytes', 'EXPORT_MAX_DECODED_BYTES'],
     ['storedBytes', 'maxStoredBytes', 'EXPORT_MAX_BYTES'],
   ] as const)(
-    'is enough if it is exactly the %s, and one less fails with the name of the limit',
+    'allow exactly the %s; with one less the export fails and names the limit',
     async (count, limit, variable) => {
       const enough = spent[count];
       const whole = await run({ [limit]: enough });
@@ -91,7 +91,7 @@ describe('what one export may spend', () => {
     },
   );
 
-  it('ends an export while a file is coming that has no end', async () => {
+  it('end an export during the download of an endless file', async () => {
     stages.server.setHandler((request, response) => {
       if (request.url !== '/film.mp4') return serveFiles({ '/': '<video src="/film.mp4"></video>' })(request, response);
       response.writeHead(200, { 'content-type': 'video/mp4' });

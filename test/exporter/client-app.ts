@@ -5,7 +5,7 @@ import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { SiteHandler } from '../helpers/http-site.ts';
 
-/** Builds test/fixtures/client-app, which draws itself in the browser; returns the folder of the built files. */
+/** Builds test/fixtures/client-app, a client-rendered app. Returns the folder of the built files. */
 export async function buildClientApp(folder: string): Promise<string> {
   const root = process.cwd();
   const app = join(folder, 'app');
@@ -21,7 +21,7 @@ const TYPES: Record<string, string> = {
   ...{ '.json': 'application/json', '.txt': 'text/plain' },
 };
 
-/** A host that sends the app's one page for every address without a file, as hosts of such apps do. */
+/** A host with the usual fallback of single-page apps: paths without a file get `index.html`. */
 export function appHost(folder: string): SiteHandler {
   return (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://host.invalid');
@@ -37,7 +37,7 @@ export function appHost(folder: string): SiteHandler {
   };
 }
 
-/** A plain static host of a bundle's files: exact names and `index.html`, below a prefix; `.html` may be left out. */
+/** A plain static host of a bundle's files below a prefix, with `index.html` and optional `.html`. */
 export function bundleHost(files: ReadonlyMap<string, string>, prefix = '/'): SiteHandler {
   return (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://host.invalid');

@@ -9,23 +9,23 @@ import {
   yieldToEventLoop,
 } from '../../exporter/concurrency.ts';
 
-describe('two works side by side', () => {
-  it('begin at the same time, and both are awaited', async () => {
-    let tell = (_word: string): void => undefined;
-    const word = new Promise<string>((resolve) => {
-      tell = resolve;
+describe('sideBySide', () => {
+  it('starts both tasks at once and awaits both', async () => {
+    let send = (_message: string): void => undefined;
+    const message = new Promise<string>((resolve) => {
+      send = resolve;
     });
     const { signal } = new AbortController();
     const both = sideBySide(
       signal,
-      () => word,
-      async () => tell('heard'),
+      () => message,
+      async () => send('received'),
     );
-    expect(await both).toEqual(['heard', undefined]);
+    expect(await both).toEqual(['received', undefined]);
   });
 
   it.each(['one', 'other'] as const)(
-    'end together where %s fails, with its reason, and nothing goes on',
+    'rejects with the failure of %s after the other task has ended',
     async (failing) => {
       let isOver = false;
       const fail = async (): Promise<never> => {
@@ -44,20 +44,20 @@ describe('two works side by side', () => {
     },
   );
 
-  it('are both aborted by whoever asked for them', async () => {
-    const asking = new AbortController();
+  it('aborts both tasks with the signal of the caller', async () => {
+    const caller = new AbortController();
     const wait = (signal: AbortSignal) =>
       new Promise<void>((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason));
       });
-    const both = sideBySide(asking.signal, wait, wait);
-    asking.abort(new Error('cancelled'));
+    const both = sideBySide(caller.signal, wait, wait);
+    caller.abort(new Error('cancelled'));
     await expect(both).rejects.toThrow('cancelled');
   });
 });
 
-describe('a list of work that grows', () => {
-  it('works on each item once, in order, and on no more at a time than it may', async () => {
+describe('createWorkList', () => {
+  it('processes each item once, in order, and at most `atOnce` at a time', async () => {
     const seen: number[] = [];
     let added = 1;
     let busy = 0;
@@ -79,7 +79,7 @@ describe('a list of work that grows', () => {
     expect(most).toBe(3);
   });
 
-  it('starts nothing more once it must not go on, and waits for what has started', async () => {
+  it('starts nothing after `goesOn` returns false, and waits for what has started', async () => {
     const ended: number[] = [];
     let mayGoOn = true;
     const list = createWorkList({ atOnce: 2, goesOn: () => mayGoOn }, async (item: number) => {
@@ -92,7 +92,7 @@ describe('a list of work that grows', () => {
     expect(ended).toEqual([0, 1]);
   });
 
-  it('throws the first error once all work has ended, and starts nothing more', async () => {
+  it('throws the first error after all started work has ended, and starts nothing more', async () => {
     const ended: number[] = [];
     const list = createWorkList({ atOnce: 2, goesOn: () => true }, async (item: number) => {
       if (item === 0) throw new Error('broken');
@@ -144,87 +144,85 @@ describe('working through what is taken', () => {
   });
 });
 
-/** Works that end when they are told to; `begun` names those under way or over, in order. */
-function works(maxBytes: number) {
+/** Tasks that a test ends by hand. `started` lists the started ones in order. */
+function startTasks(maxBytes: number) {
   const budget = createByteBudget(maxBytes);
-  const begun: string[] = [];
+  const started: string[] = [];
   const ends = new Map<string, { resolve: () => void; reject: (error: Error) => void }>();
   const use = (name: string, bytes: number): Promise<void> =>
     budget.use(bytes, () => {
-      begun.push(name);
+      started.push(name);
       return new Promise((resolve, reject) => ends.set(name, { resolve, reject }));
     });
-  return { use, begun, end: (name: string) => ends.get(name)?.resolve(), ends };
+  return { use, started, end: (name: string) => ends.get(name)?.resolve(), ends };
 }
 
-/** Until all that could go on has gone on. */
-
-describe('a budget of bytes', () => {
-  it('lets works go on side by side as long as they fit, in the order they came', async () => {
-    const { use, begun, end } = works(10);
+describe('createByteBudget', () => {
+  it('runs tasks concurrently while they fit, in the order of their requests', async () => {
+    const { use, started, end } = startTasks(10);
     const all = [use('a', 6), use('b', 4), use('c', 6), use('d', 1)];
     await turn();
-    expect(begun).toEqual(['a', 'b']);
+    expect(started).toEqual(['a', 'b']);
     end('b');
     await turn();
-    expect(begun).toEqual(['a', 'b']);
+    expect(started).toEqual(['a', 'b']);
     end('a');
     await turn();
-    expect(begun).toEqual(['a', 'b', 'c', 'd']);
+    expect(started).toEqual(['a', 'b', 'c', 'd']);
     end('c');
     end('d');
     await Promise.all(all);
   });
 
-  it('lets one that is larger than all of it go alone, and works without bytes at any time but in their turn', async () => {
-    const { use, begun, end } = works(10);
+  it('runs a task that is larger than the budget alone, and tasks without bytes in their turn', async () => {
+    const { use, started, end } = startTasks(10);
     const all = [use('nothing', 0), use('large', 50), use('small', 1), use('none', 0)];
     await turn();
-    expect(begun).toEqual(['nothing', 'large']);
+    expect(started).toEqual(['nothing', 'large']);
     end('large');
     await turn();
-    expect(begun).toEqual(['nothing', 'large', 'small', 'none']);
+    expect(started).toEqual(['nothing', 'large', 'small', 'none']);
     for (const name of ['nothing', 'small', 'none']) end(name);
     await Promise.all(all);
   });
 
-  it('gives back what a failed work had', async () => {
-    const { use, begun, end, ends } = works(10);
+  it('returns the bytes of a failed task', async () => {
+    const { use, started, end, ends } = startTasks(10);
     const failed = use('a', 10);
     const next = use('b', 10);
     await turn();
     ends.get('a')?.reject(new Error('no room on the disk'));
     await expect(failed).rejects.toThrow('no room on the disk');
     await turn();
-    expect(begun).toEqual(['a', 'b']);
+    expect(started).toEqual(['a', 'b']);
     end('b');
     await next;
   });
 });
 
-/** Notes each turn of the event loop, until it is told to end. */
-function noteTurns(note: () => void): () => void {
+/** Calls back in each turn of the event loop. Returns the function that stops it. */
+function onEachTurn(callback: () => void): () => void {
   let next = setImmediate(function again() {
-    note();
+    callback();
     next = setImmediate(again);
   });
   return () => clearImmediate(next);
 }
 
-describe('a turn of one’s own', () => {
-  it('comes to those who wait one after another, with a turn of the event loop in between', async () => {
+describe('yieldToEventLoop', () => {
+  it('resumes callers one after another, with a turn of the event loop in between', async () => {
     const order: string[] = [];
     const waiting = ['first', 'second', 'third'].map(async (name) => {
       await yieldToEventLoop();
       order.push(name);
     });
-    const end = noteTurns(() => order.push('others'));
+    const end = onEachTurn(() => order.push('others'));
     await Promise.all(waiting);
     end();
     expect(order).toEqual(['first', 'others', 'second', 'others', 'third']);
   });
 
-  it('comes also to whoever begins to wait when nobody waits any more, and in a turn of another', async () => {
+  it('also resumes callers when the queue is empty, and callers that call it while another one resumes', async () => {
     const order: string[] = [];
     await yieldToEventLoop();
     const nested = yieldToEventLoop().then(() => order.push('nested'));

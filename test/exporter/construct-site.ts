@@ -5,10 +5,10 @@ import { type HttpSite, type SiteHandler, startHttpSite } from '../helpers/http-
 const ROOT = join(process.cwd(), 'test/fixtures');
 export const SITE_FOLDER = join(ROOT, 'every-construct');
 export const OUTSIDE_FOLDER = join(ROOT, 'every-construct-outside');
-/** How the fixture's files name the other host. */
+/** The placeholder for the other host in the fixture's files. */
 const OUTSIDE = 'https://outside.example.org';
 
-/** Files that are served but don't stand in the fixture: real fonts, of which a repository needs no second copy. */
+/** Files that are served from outside the fixture: real fonts from a dependency. */
 const FONTS = join(process.cwd(), 'node_modules/vitepress/dist/client/theme-default/fonts');
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'styles/face.woff2': join(FONTS, 'inter-roman-latin.woff2'),
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ...{ '.webmanifest': 'application/manifest+json', '.xml': 'application/xml', '.txt': 'text/plain' },
   ...{ '.mp4': 'video/mp4', '.mp3': 'audio/mpeg', '.vtt': 'text/vtt', '.pdf': 'application/pdf' },
 };
-/** Pages that say their charset in other ways than most. */
+/** Content types of files whose charset differs. */
 const CHARSETS: Readonly<Record<string, string>> = {
   'charset/by-header.html': 'text/html; charset=windows-1252',
   'charset/by-header.css': 'text/css; charset=windows-1252',
@@ -33,7 +33,7 @@ const CHARSETS: Readonly<Record<string, string>> = {
 
 type ConstructFile = { name: string; bytes: Buffer; contentType: string };
 
-/** A file of the fixture by its address's path, with clean addresses, as the origins serve it. */
+/** The fixture's file for a URL path, with clean URLs. */
 function constructFile(folder: string, pathname: string): ConstructFile | undefined {
   const path = decodeURIComponent(pathname).slice(1);
   const candidates = path === '' || path.endsWith('/') ? [`${path}index.html`] : [path, `${path}.html`, `${path}.css`];
@@ -59,14 +59,14 @@ function serve(folder: string, outside: () => string): SiteHandler {
       'content-type': file?.contentType ?? 'text/plain',
       'access-control-allow-origin': '*',
     });
-    // One character a byte: the name is ASCII, and some of the files are in other charsets than UTF-8.
+    // latin1 keeps every byte: some of the files are not in UTF-8.
     response.end(Buffer.from(file?.bytes.toString('latin1').replaceAll(OUTSIDE, outside()) ?? '', 'latin1'));
   };
 }
 
 export type ConstructSite = { site: HttpSite; outside: HttpSite; close(): Promise<void> };
 
-/** The fixture's two origins on real servers, each naming the other by its address. */
+/** Starts the fixture's two origins. Their files refer to each other's real address. */
 export async function startConstructSite(): Promise<ConstructSite> {
   const outside = await startHttpSite(serve(OUTSIDE_FOLDER, () => outside.origin));
   const site = await startHttpSite(serve(SITE_FOLDER, () => outside.origin));

@@ -16,28 +16,28 @@ import { OUTSIDE_FOLDER, SITE_FOLDER, startConstructSite } from './construct-sit
 import { staticHost } from './sites/static-host.ts';
 import { BROWSER_ARGUMENTS, STEP_TIMEOUT_MS } from './sites/visitor.ts';
 
-/** Pages whose scripts say when they have drawn what they load. */
+/** Pages whose scripts set `data-done` after they have shown what they load. */
 const DRAWN_BY_SCRIPTS = ['scripts', 'outside', 'based/page', 'search'];
 /** Pages that must look as they do at the origin. */
 const SAMPLE = [
   ...['index', 'frames', 'drawings', 'styles', 'feeds', 'guides/start', 'guides/deep/index', ...DRAWN_BY_SCRIPTS],
   ...['charset/by-header', 'charset/by-meta', 'charset/by-mark', 'charset/overruled', 'charset/by-attribute'],
 ];
-/** What script files ask for from the root is at the root: a folder below it can't have it. */
-const ASKED_FROM_ROOT = '/data/search.json';
+/** A script file requests this from the root, so it fails if the site is in a folder. */
+const REQUESTED_FROM_ROOT = '/data/search.json';
 
-/** Leads to the top of any page, which the checker doesn't know. */
+/** Leads to the top of any page, but the checker doesn't know that. */
 const TOP = '#top';
 
 const MAX_ADDRESS_LENGTH = 120;
 
-/** A frame shows the pictures that have loaded; otherwise large ones follow in a later frame. */
+/** Without this, large images appear in a later frame than the rest of the page. */
 const PAINTED_AT_ONCE = ['--disable-checker-imaging'];
 
-/** Frames and fonts may be painted well after the network is quiet. A bound for a test that hangs. */
+/** Frames and fonts may be painted well after the network is idle. This only bounds a test that hangs. */
 const PAINTED_WITHIN_MS = STEP_TIMEOUT_MS;
 const PICTURE_EVERY_MS = 300;
-const PICTURES_AT_REST = 4;
+const STABLE_PICTURES = 4;
 
 let rig: ExportRig;
 let browser: Browser;
@@ -80,8 +80,8 @@ afterAll(async () => {
 type Visits = { faults: string[]; pictures: Map<string, Buffer> };
 
 /**
- * Loads pages, a few at a time, and keeps every failed request, error answer, error message and, of samples, picture: where one
- * is known, the first that is the same.
+ * Loads pages, a few at a time. Records failed requests, error responses and error messages, and takes a screenshot of
+ * each sample page.
  */
 async function visitAll(
   root: string,
@@ -114,7 +114,7 @@ async function visit(
   const fault = (text: string) => visits.faults.push(`${name}: ${text}`);
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText;
-    // The browser's word for what it no longer wants, such as media it can't play.
+    // The browser aborts requests that it no longer needs, such as media that it can't play.
     if (reason !== 'net::ERR_ABORTED') fault(`${request.url()} ${reason}`);
   });
   page.on('response', (response) => {
@@ -129,7 +129,7 @@ async function visit(
     await page
       .locator('body[data-done]')
       .waitFor()
-      .catch(() => fault('its scripts never came to their end'));
+      .catch(() => fault('its scripts never finished'));
   }
   await page.waitForLoadState('networkidle');
   await page.evaluate('document.fonts.ready.then(() => true)');
@@ -138,12 +138,12 @@ async function visit(
   await page.close();
 }
 
-/** The wanted picture as soon as the page shows it, else the one that it has come to rest at. */
+/** A screenshot of the page: once it equals `wanted`, or else once it no longer changes. */
 async function pictureOf(page: Page, wanted: Buffer | undefined): Promise<Buffer> {
   const until = Date.now() + PAINTED_WITHIN_MS;
   let picture = await page.screenshot();
   let same = 1;
-  while (Date.now() < until && !(wanted?.equals(picture) ?? same >= PICTURES_AT_REST)) {
+  while (Date.now() < until && !(wanted?.equals(picture) ?? same >= STABLE_PICTURES)) {
     await sleep(PICTURE_EVERY_MS);
     const next = await page.screenshot();
     same = next.equals(picture) ? same + 1 : 1;
@@ -152,7 +152,7 @@ async function pictureOf(page: Page, wanted: Buffer | undefined): Promise<Buffer
   return picture;
 }
 
-/** How the bundle names files of the other host, and files whose address has a query. */
+/** The bundle's names for files of the other host, and for files whose URL has a query. */
 const OUTSIDE_PREFIX = '_external/outside/';
 const EXTERNAL = /^_external\/127\.0\.0\.1_\d+\//;
 const HASH = /\.[0-9a-f]{12}(?=\.|$)/;
@@ -167,8 +167,8 @@ function pagesOf({ files }: ExportedBundle): string[] {
   return [...files.keys()].filter((path) => /\.x?html$/.test(path));
 }
 
-describe('a site that uses every construct, exported, its hosts stopped', () => {
-  it('holds every file, source maps apart, and its report names nothing broken', () => {
+describe('an exported site that uses every construct, after its hosts have stopped', () => {
+  it('has every file except source maps, and its report lists no broken links', () => {
     expect(exported.report.brokenLinks).toEqual([]);
     const own = [...filesOf(SITE_FOLDER), 'styles/face.woff2'].filter((path) => !path.endsWith('.map'));
     const outside = [...filesOf(OUTSIDE_FOLDER), 'fonts/outside.woff2'].map((path) => `${OUTSIDE_PREFIX}${path}`);
@@ -176,7 +176,7 @@ describe('a site that uses every construct, exported, its hosts stopped', () => 
     expect([...new Set(found)].sort()).toEqual([...own, ...outside].sort());
   });
 
-  it('loads every page without a failed request or an error, and looks as it did', async () => {
+  it('loads every page without a failed request or an error, and looks the same', async () => {
     const { faults, pictures } = await visitAll(`${host.origin}/`, pagesOf(exported), {
       spelling: 'files',
       known: atOrigin,
@@ -186,27 +186,27 @@ describe('a site that uses every construct, exported, its hosts stopped', () => 
     expect(differing).toEqual([]);
   });
 
-  it('does so in a folder below the root too, but for what script files ask for from the root', async () => {
-    const asked = host.requests.length;
+  it('does so in a folder below the root, except for what script files request from the root', async () => {
+    const requestCount = host.requests.length;
     const pages = SAMPLE.map((name) => `${name}.html`);
     const { faults, pictures } = await visitAll(`${host.origin}/some/folder/`, pages, {
       spelling: 'files',
       known: atOrigin,
     });
-    const fromRoot = host.requests.slice(asked).filter((path) => !path.startsWith('/some/folder/'));
-    expect(fromRoot.filter((path) => path !== '/favicon.ico')).toEqual([ASKED_FROM_ROOT]);
+    const fromRoot = host.requests.slice(requestCount).filter((path) => !path.startsWith('/some/folder/'));
+    expect(fromRoot.filter((path) => path !== '/favicon.ico')).toEqual([REQUESTED_FROM_ROOT]);
     expect(faults).toEqual([]);
     const differing = SAMPLE.filter((name) => !pictures.get(name)?.equals(atOrigin.get(name) ?? Buffer.alloc(0)));
     expect(differing).toEqual([]);
   });
 
-  it('has no link that leads nowhere', async () => {
+  it('has no broken links', async () => {
     for (const root of ['/', '/some/folder/']) {
       const { links } = await new LinkChecker().check({
         path: `${host.origin}${root}`,
         recurse: true,
         checkFragments: true,
-        // A not-found page at an address it wasn't made for may name more of them without end.
+        // A not-found page at an arbitrary URL may lead to an endless number of further URLs.
         linksToSkip: async (link) => !link.startsWith(host.origin) || link.length > MAX_ADDRESS_LENGTH,
       });
       const broken = links.filter(({ state, url }) => state === 'BROKEN' && !url.endsWith(TOP));

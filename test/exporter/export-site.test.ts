@@ -81,7 +81,7 @@ describe('a stage in one process', () => {
 });
 
 describe('an export in one process', () => {
-  it('goes through all stages and stores the archive and the report', async () => {
+  it('runs all stages and stores the archive and the report', async () => {
     const request = requestOf();
     const stages: ExportStage[] = [];
     const reached: Progress[] = [];
@@ -100,7 +100,7 @@ describe('an export in one process', () => {
     expect(report.brokenLinks).toMatchObject([{ url: 'https://docs.example.com/gone', status: 404 }]);
   });
 
-  it('repeats a stage that failed, and waits for no lease of its first attempt', async () => {
+  it('retries a failed stage without waiting for the leases of the first attempt', async () => {
     const failures = ['exports/', 'exports/', 'bundles/'];
     const put: ObjectStore['put'] = async (key, ...rest) => {
       const isNext = failures[0] !== undefined && key.startsWith(failures[0]);
@@ -111,7 +111,7 @@ describe('an export in one process', () => {
     expect([packed.pageCount, failures]).toEqual([2, []]);
   });
 
-  it('ends at once if another attempt would end in the same way', async () => {
+  it('fails at once with a permanent failure', async () => {
     site.setHandler(serveFiles({}));
     const deps = depsOf(never);
     await expect(exportSite(deps, requestOf(), { signal: never })).rejects.toMatchObject({

@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import { createJobCache } from '../../exporter/job-cache.ts';
 
-describe('what a process remembers of its jobs', () => {
-  it('is made once for each job and place', () => {
+describe('the job cache', () => {
+  it('creates a value once per job and place', () => {
     const jobCache = createJobCache();
     const [first, second] = [jobCache.place<object>(), jobCache.place<object>()];
     const made = first('one', () => ({}));
@@ -11,7 +11,7 @@ describe('what a process remembers of its jobs', () => {
     expect(second('one', () => ({}))).not.toBe(made);
   });
 
-  it('goes with the job in all places', () => {
+  it('forgets a job in all places', () => {
     const jobCache = createJobCache();
     const places = [jobCache.place<number>(), jobCache.place<number>()];
     expect(places.map((place) => place('one', () => 1))).toEqual([1, 1]);
@@ -19,14 +19,14 @@ describe('what a process remembers of its jobs', () => {
     expect(places.map((place) => place('one', () => 2))).toEqual([2, 2]);
   });
 
-  it('goes where others were asked for since', () => {
+  it('evicts the least recently used job', () => {
     const jobCache = createJobCache({ maxJobs: 2 });
     const place = jobCache.place<number>();
     for (const jobId of ['one', 'two', 'one', 'three']) place(jobId, () => 1);
     expect(['one', 'three', 'two'].map((jobId) => place(jobId, () => 2))).toEqual([1, 1, 2]);
   });
 
-  it('goes once it was unused for a while', () => {
+  it('evicts a job that has been idle for a while', () => {
     jest.useFakeTimers();
     const place = createJobCache({ idleMs: 1_000 }).place<number>();
     place('one', () => 1);

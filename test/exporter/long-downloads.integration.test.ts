@@ -14,7 +14,7 @@ import { createSimulatedClock } from './fetch/simulated-origin.ts';
 
 const PIECE = Buffer.alloc(40_000, 'galley');
 const FILM = '/film.mp4';
-/** Longer than a round and what it waits for answers that are under way. */
+/** Longer than a round of the crawl and its grace time for running responses. */
 const PAST_A_ROUND_MS = DEFAULT_LIMITS.activityMs + 10_000;
 const PAUSE_MS = DEFAULT_LIMITS.idleTimeoutMs - 1_000;
 
@@ -26,14 +26,14 @@ beforeAll(async () => {
 
 afterAll(() => stages.stop());
 
-/** Runs an activity of a run of its own: what it holds is held by nobody else. */
+/** Runs an activity in a separate workflow run, so that no other activity shares its leases. */
 function runActivity<Result>(work: () => Promise<Result>): Promise<Result> {
   return new MockActivityEnvironment({ workflowExecution: { workflowId: 'w', runId: randomUUID() } }).run(work);
 }
 
-/** A site whose film comes as a test sends it. */
-function serveFilm(): { asked: Gate; cut: Promise<never>; response(): ServerResponse } {
-  const asked = createGate();
+/** A site whose film a test sends by hand. */
+function serveFilm(): { requested: Gate; cut: Promise<never>; response(): ServerResponse } {
+  const requested = createGate();
   let onCut = (_error: Error): void => undefined;
   const cut = new Promise<never>((_resolve, reject) => {
     onCut = reject;
@@ -47,23 +47,23 @@ function serveFilm(): { asked: Gate; cut: Promise<never>; response(): ServerResp
       response.writeHead(200, { 'content-type': 'video/mp4' }).flushHeaders();
       response.on('close', () => onCut(new Error('The connection was closed')));
       film ??= response;
-      asked.open();
+      requested.open();
     } else {
       pages(request, response);
     }
   });
   const response = (): ServerResponse => {
-    if (film === undefined) throw new Error('Nobody has asked for the film');
+    if (film === undefined) throw new Error('The film was not requested');
     return film;
   };
-  return { asked, cut, response };
+  return { requested, cut, response };
 }
 
-function timesAskedFor(path: string): number {
+function requestsFor(path: string): number {
   return stages.server.requests.filter((each) => each === path).length;
 }
 
-/** The store, and a way to wait until so much of large files has reached it. */
+/** The store, and a way to wait until it has received this many bytes of large files. */
 function watchStore(objects: ObjectStore): { objects: ObjectStore; untilReceived(bytes: number): Promise<void> } {
   const received = new EventEmitter();
   let receivedBytes = 0;
@@ -87,7 +87,7 @@ function watchStore(objects: ObjectStore): { objects: ObjectStore; untilReceived
 }
 
 describe('a file that takes longer than a round of the crawl', () => {
-  it('is asked for once, held by its worker meanwhile, and whole in the bundle; other pages do not wait for it', async () => {
+  it('is requested once, keeps its lease, is complete in the bundle, and does not delay other pages', async () => {
     const clock = createSimulatedClock();
     const limits = { maxBufferedBytes: 10_000 };
     const store = watchStore(stages.rig.objects);
@@ -95,26 +95,26 @@ describe('a file that takes longer than a round of the crawl', () => {
     const other = createPlatformActivities({ ...stages.rig, logger, limits });
     const film = serveFilm();
     let sentPieces = 0;
-    /** Lets so much time pass, no more than a body may pause at once, with a piece of the film after each pause. */
+    /** Advances the clock in steps that are shorter than the idle timeout, and sends a piece of the film after each. */
     const passTime = async (ms: number): Promise<void> => {
       for (let leftMs = ms; leftMs > 0; leftMs -= PAUSE_MS) {
         clock.advance(Math.min(leftMs, PAUSE_MS));
         film.response().write(PIECE);
         sentPieces += 1;
         await Promise.race([store.untilReceived(sentPieces * PIECE.length), film.cut]);
-        // The crawl looks at the clock once or more in each turn of its loop.
+        // The crawl reads the clock at least once in each turn of its loop.
         await Promise.race([clock.untilRead(8), film.cut]);
       }
     };
     const jobId = await stages.job();
     await runActivity(() => own.openExport({ jobId }));
     const crawling = runActivity(() => own.crawlSite({ jobId, maxMs: DEFAULT_LIMITS.activityMs }));
-    await film.asked.pass();
+    await film.requested.pass();
     await passTime(PAST_A_ROUND_MS);
     await stages.find(jobId, [{ url: `${HOME}/late` }]);
-    await waitFor(() => timesAskedFor('/late') === 1, { timeoutMs: 20_000, describe: 'asked for the late page' });
+    await waitFor(() => requestsFor('/late') === 1, { timeoutMs: 20_000, describe: 'requested the late page' });
 
-    // Its lease is about to end, and another worker looks for something to do.
+    // The film's lease is about to end, and another worker looks for work.
     await stages.rig.db.execute(
       `update crawl_urls set lease_until = now() + interval '5 seconds' where job_id = '${jobId}' and state = 'leased'`,
     );
@@ -129,14 +129,14 @@ describe('a file that takes longer than a round of the crawl', () => {
     await passTime(PAST_A_ROUND_MS);
     film.response().end();
     expect(await crawling).toMatchObject({ done: true });
-    expect(timesAskedFor(FILM)).toBe(1);
+    expect(requestsFor(FILM)).toBe(1);
     await stages.rig.runStages(jobId, { limits });
     const { files } = await stages.rig.read(jobId);
     expect(files.get('film.mp4')).toBe(PIECE.toString().repeat(sentPieces));
     expect(files.has('page.html')).toBe(true);
   });
 
-  it('is left out with the reason if it stalls each time', async () => {
+  it('is reported as broken with the reason if it stalls each time', async () => {
     const clock = createSimulatedClock();
     const own = createPlatformActivities({ ...stages.rig, logger, clock });
     serveFilm();
@@ -146,9 +146,9 @@ describe('a file that takes longer than a round of the crawl', () => {
       while (!(await runActivity(() => own.crawlSite({ jobId, maxMs: 3_600_000 }))).done);
     })();
     for (let times = 1; times <= 3; times += 1) {
-      await waitFor(() => timesAskedFor(FILM) === times, {
+      await waitFor(() => requestsFor(FILM) === times, {
         timeoutMs: 20_000,
-        describe: `asked for the film ${times} times`,
+        describe: `requested the film ${times} times`,
       });
       const state = `select 1 from crawl_urls where job_id = '${jobId}' and url = '${HOME}${FILM}' and state = 'leased'`;
       await waitFor(
@@ -156,11 +156,11 @@ describe('a file that takes longer than a round of the crawl', () => {
           clock.advance(DEFAULT_LIMITS.idleTimeoutMs);
           return (await stages.rig.db.execute(state)).rows.length === 0;
         },
-        { timeoutMs: 20_000, describe: 'given up' },
+        { timeoutMs: 20_000, describe: 'gave up the film' },
       );
     }
     await crawling;
-    expect(timesAskedFor(FILM)).toBe(3);
+    expect(requestsFor(FILM)).toBe(3);
     await stages.rig.runStages(jobId);
     const { files, report } = await stages.rig.read(jobId);
     expect(files.has('film.mp4')).toBe(false);

@@ -45,13 +45,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Fetches the archive by its link, as a deployment does, and unpacks it. */
+/** Downloads the archive by its link, as a deployment does, and unpacks it. */
 async function unpack(archiveSha256: string, name: string): Promise<string> {
   const link = await rig.objects.presign(bundleKey(archiveSha256), { ttlMs: 60_000 });
-  const answer = await fetch(link.url);
-  expect(answer.status).toBe(200);
+  const response = await fetch(link.url);
+  expect(response.status).toBe(200);
   const archive = join(folder, `${name}.tar.gz`);
-  await writeFile(archive, Buffer.from(await answer.arrayBuffer()));
+  await writeFile(archive, Buffer.from(await response.arrayBuffer()));
   const bundle = join(folder, name);
   await mkdir(bundle);
   const env = { ...process.env, LC_ALL: 'C.UTF-8' };
@@ -59,14 +59,14 @@ async function unpack(archiveSha256: string, name: string): Promise<string> {
   return bundle;
 }
 
-/** Opens pages one after another and answers what failed to load. */
+/** Opens pages one after another and returns everything that failed to load. */
 async function openAll(addresses: readonly string[]): Promise<string[]> {
   const page = await browser.newPage();
   page.setDefaultTimeout(STEP_TIMEOUT_MS);
   const faults: string[] = [];
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText;
-    // The browser's word for what it no longer wants, such as an icon of the page just left.
+    // The browser aborts requests that it no longer needs, such as an icon of the previous page.
     if (reason !== 'net::ERR_ABORTED') faults.push(`${page.url()}: ${request.url()}: ${reason}`);
   });
   page.on('response', (response) => {
@@ -83,7 +83,7 @@ async function openAll(addresses: readonly string[]): Promise<string[]> {
 describe.each([
   ['PostgreSQL’s', 'postgresql', '/usr/share/doc/postgresql-doc-15/html', 1169],
   ['Python’s', 'python', '/usr/share/doc/python3.11/html', 500],
-])('%s manual, served, exported to a real S3 server and fetched by its link', (_, name, installed, pageCount) => {
+])('%s manual, exported to a real S3 server and downloaded by its link', (_, name, installed, pageCount) => {
   let bundle: string;
   let before: WalkedSite;
   let after: WalkedSite;
@@ -103,23 +103,23 @@ describe.each([
     expect(await rig.keys(`exports/${jobId}/`)).toEqual([]);
   });
 
-  it('has every page that the origin’s links lead to', () => {
+  it('has every page that the origin links to', () => {
     expect(before.pages.size).toBeGreaterThanOrEqual(pageCount);
     expect([...before.pages].filter((page) => !after.pages.has(page))).toEqual([]);
   });
 
-  it('has no broken reference that the origin didn’t have', () => {
+  it('has no broken references that the origin doesn’t have', () => {
     expect([...after.broken].filter((path) => !before.broken.has(path))).toEqual([]);
   });
 
-  it('names all its pages in the manifest', async () => {
+  it('lists all its pages in the manifest', async () => {
     const manifest = bundleManifest.parse(JSON.parse(await readFile(join(bundle, MANIFEST_PATH), 'utf8')));
     const paths = new Set(manifest.files.map((file) => `/${file.path}`));
     expect([...after.pages].filter((page) => !paths.has(decodeURIComponent(page)))).toEqual([]);
     expect(manifest.pageCount).toBeGreaterThanOrEqual(pageCount);
   });
 
-  it('loads in a browser without the network, from a plain host and from the folder', async () => {
+  it('loads in an offline browser, from a plain host and from the folder', async () => {
     const pages = [...after.pages].sort();
     const sample = pages.filter((_page, index) => index % Math.ceil(pages.length / SAMPLE) === 0);
     const host = await startHttpSite(staticHost(bundle));

@@ -24,8 +24,8 @@ function visited(index: number): Visited {
   };
 }
 
-/** Hashes, which are compared much faster than the bytes themselves. */
-function told({ result }: Visited) {
+/** Compares hashes, which is much faster than comparing the bytes. */
+function hashesOf({ result }: Visited) {
   const hash = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
   return isUnplaced(result) && [result.id, hash(result.bytes), hash(result.extraction)];
 }
@@ -40,7 +40,7 @@ describe('the segment store', () => {
     objects = await createObjectStore({ url: pathToFileURL(folder).href });
   });
   beforeEach(() => {
-    // Room for two segments of the tests: the buffers of those before are used for the next ones.
+    // The cache has room for two segments, so buffers are reused.
     segments = createSegmentStore({ objects, cacheBytes: 300 * KIB });
   });
   afterAll(async () => {
@@ -50,7 +50,7 @@ describe('the segment store', () => {
 
   const place = (index: number) => ({ objectKey: `one/${index}`, byteOffset: 0, byteLength: BODY_BYTES });
 
-  it('answers each segment with its own bytes, from memory and from the store', async () => {
+  it('returns the right bytes of each segment, from the cache and from the store', async () => {
     for (let index = 0; index < 10; index += 1) await segments.write(`one/${index}`, [body(index), Buffer.from('!')]);
     for (let index = 0; index < 10; index += 1) {
       expect(body(index).equals(await segments.read(place(index), false))).toBe(true);
@@ -59,24 +59,24 @@ describe('the segment store', () => {
     expect(String(await segments.read(end, false))).toBe('!');
   });
 
-  it('changes nothing that somebody has read, however much is written afterwards', async () => {
+  it('never overwrites bytes that were read, however much is written afterwards', async () => {
     await segments.write('one/1', [body(1)]);
     const read = await segments.read(place(1), false);
     for (let index = 2; index < 20; index += 1) await segments.write(`one/${index}`, [body(index)]);
     expect(body(1).equals(read)).toBe(true);
   });
 
-  it('holds the bytes of a group apart from those of the group that is being stored', () => {
+  it('separates the bytes of a group from the group that is being stored', () => {
     const all = Array.from({ length: 40 }, (_, index) => visited(index));
     const first = gatherBytes(segments.buffers);
     const second = gatherBytes(segments.buffers);
     const kept = all.map((each, index) => (index % 2 === 0 ? first : second).keep(each));
-    expect(kept.map(told)).toEqual(all.map(told));
+    expect(kept.map(hashesOf)).toEqual(all.map(hashesOf));
     first.giveBack();
     const third = gatherBytes(segments.buffers);
     for (const each of all) third.keep(each);
     const odd = (_: unknown, index: number): boolean => index % 2 === 1;
-    expect(kept.filter(odd).map(told)).toEqual(all.filter(odd).map(told));
+    expect(kept.filter(odd).map(hashesOf)).toEqual(all.filter(odd).map(hashesOf));
   });
 });
 
@@ -88,8 +88,8 @@ const contents = new Map(
   ]),
 );
 
-/** Segments that note what is read of them. */
-function noting() {
+/** Segments that record their reads. */
+function recordingSegments() {
   const reads: Extent[] = [];
   const read = async (extent: Extent): Promise<Buffer> => {
     reads.push(extent);
@@ -106,8 +106,8 @@ const extent = (objectKey: string, byteOffset: number, byteLength: number): Exte
   ...{ objectKey, byteOffset, byteLength },
 });
 
-describe('parts of segments that are read together', () => {
-  it('are what each would be by itself, in the order asked for', async () => {
+describe('readTogether', () => {
+  it('returns each part in the requested order', async () => {
     const some = fc.record({
       objectKey: fc.constantFrom('a', 'b'),
       byteOffset: fc.nat(SEGMENT_BYTES - 600 * KIB),
@@ -115,7 +115,7 @@ describe('parts of segments that are read together', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(some, { maxLength: 12 }), async (extents) => {
-        const { segments } = noting();
+        const { segments } = recordingSegments();
         const parts = await readTogether(segments, extents, false);
         expect(parts.length).toBe(extents.length);
         for (const [index, each] of extents.entries()) expect(parts[index]?.equals(partOf(each))).toBe(true);
@@ -124,8 +124,8 @@ describe('parts of segments that are read together', () => {
     );
   });
 
-  it('come with one request where they lie close together, and by themselves where they are far apart or many', async () => {
-    const { reads, segments } = noting();
+  it('reads adjacent parts with one request, and distant or large parts separately', async () => {
+    const { reads, segments } = recordingSegments();
     const far = extent('a', 3 * KIB * KIB, 10);
     const large = [extent('b', 0, 700 * KIB), extent('b', 700 * KIB, 700 * KIB)];
     const near = [extent('a', 5_000, 10), extent('a', 0, 100), extent('a', 100, 20)];

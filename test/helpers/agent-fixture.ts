@@ -29,11 +29,11 @@ export type AgentFixture = {
   objects: ObjectStore;
   temporal: TestTemporal;
   runner: ScriptRunner;
-  /** What a worker with the fixture's own runner and the embedded forge takes. */
+  /** The options of a worker with the fixture's runner and the embedded forge. */
   agents: AgentDeps;
-  /** What another process needs to work on the same jobs. */
+  /** The connection options with which another process can run the same jobs. */
   addresses: Omit<AgentWorkerOptions, 'identity' | 'holdAt' | 'heldFile'>;
-  /** A folder that goes with the fixture. */
+  /** A folder that is removed with the fixture. */
   folder: string;
   /** Adds a job without starting it. */
   add(job: NewTestJob): Promise<AgentJobRow>;
@@ -45,19 +45,19 @@ export type AgentFixture = {
   run(job: NewTestJob): Promise<AgentJobRow>;
   /** Sends a message and waits for its run. */
   message(jobId: string, prompt: string): Promise<AgentJobRow>;
-  /** Accepts a cancel as the API does; `workflow` false: as where Temporal is away at that moment. */
+  /** Accepts a cancel as the API does. `workflow: false`: as if Temporal was unreachable. */
   cancel(jobId: string, options?: { workflow: boolean }): Promise<void>;
   startWorker(change?: Partial<AgentDeps>): Promise<{ stop(): Promise<void> }>;
-  /** All that Temporal keeps of a job's last run, as text. */
+  /** The history of a job's last run, as text. */
   history(jobId: string): Promise<string>;
-  /** What is left in the work folder. */
+  /** The entries of the work folder. */
   leftovers(): Promise<string[]>;
   stop(): Promise<void>;
 };
 
 /**
- * Everything that agent jobs need but workers: a database, an object store on files, and a Temporal dev server (the
- * shared one unless `temporal` is given).
+ * Everything that agent jobs need except workers: a database, a file object store, and a Temporal dev server (the shared
+ * one by default).
  */
 export async function startAgentFixture(
   database: TestDatabase,
@@ -114,8 +114,8 @@ export async function startAgentFixture(
       return fixture.end(jobId);
     },
     async cancel(jobId, { workflow } = { workflow: true }) {
-      const asked = await requestAgentJobCancel(db, jobId);
-      if (workflow) await workflows.cancel({ jobId, run: asked?.job.run ?? 0 });
+      const requested = await requestAgentJobCancel(db, jobId);
+      if (workflow) await workflows.cancel({ jobId, run: requested?.job.run ?? 0 });
     },
     async startWorker(change = {}) {
       const worker = await createPlatformWorker({
@@ -151,7 +151,7 @@ export async function startAgentFixture(
   return fixture;
 }
 
-/** Every text in a value, bytes read as text. */
+/** Every text in a value. Bytes are decoded as text. */
 function textsOf(value: unknown): string[] {
   if (value instanceof Uint8Array) return [Buffer.from(value).toString()];
   if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(textsOf);

@@ -8,7 +8,7 @@ import { insertProject } from '../../platform/store/projects.ts';
 
 export type NewTestJob = { repository: string; ref?: string | null; prompt: string };
 
-/** Adds an agent job of a project of its own, as the API does, without starting it. */
+/** Adds an agent job of a new project, as the API does, without starting it. */
 export async function addTestJob(db: Database, { repository, ref = null, prompt }: NewTestJob): Promise<AgentJobRow> {
   const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise' });
   const project = await insertProject(db, {
@@ -29,5 +29,5 @@ export async function addTestJob(db: Database, { repository, ref = null, prompt 
 /** Adds a message to a job that has ended, as the API does. */
 export async function addTestMessage(db: Database, jobId: string, prompt: string): Promise<void> {
   const added = await addAgentMessage(db, { jobId, prompt, at: new Date() });
-  if (added?.accepted !== true) throw new Error(`${jobId} takes no message: it is ${added?.job.status}`);
+  if (added?.accepted !== true) throw new Error(`${jobId} accepts no message: it is ${added?.job.status}`);
 }

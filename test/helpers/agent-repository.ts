@@ -7,19 +7,19 @@ import { gitIn, type TreeGit } from './script-runner.ts';
 
 export type AgentRepository = {
   dir: string;
-  /** Its file:// address. */
+  /** Its file:// URL. */
   url: string;
   git: TreeGit;
-  /** Commits these files (null removes one) on a branch, as a person would, and returns the commit. */
+  /** Commits these files (null removes one) on a branch and returns the commit. */
   commit(branch: string, files: Record<string, string | null>, message?: string): Promise<string>;
-  /** The files of a branch or commit by path. */
+  /** The files of a branch or commit, by path. */
   files(revision: string): Promise<Record<string, string>>;
-  /** The commit that a branch is on; undefined where there is no such branch. */
+  /** The commit of a branch. `undefined` if there is no such branch. */
   head(branch: string): Promise<string | undefined>;
   remove(): Promise<void>;
 };
 
-/** A real repository of its own for agents to work on, with one commit on `main`: bare, or with `main` checked out. */
+/** Creates a real git repository with one commit on `main`: bare, or with `main` checked out. */
 export async function createAgentRepository({
   bare = true,
   empty = false,

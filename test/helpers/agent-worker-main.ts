@@ -1,4 +1,4 @@
-// A worker for agent jobs as a process of its own, for tests that kill one. What it works on comes as JSON in its argument.
+// Runs a worker for agent jobs in a separate process, for tests that kill it. Its argument is its options as JSON.
 import { writeFile } from 'node:fs/promises';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
@@ -17,7 +17,7 @@ const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 const db = connectDatabase({ url: options.databaseUrl, logger, maxConnections: options.maxConnections });
 const forge = createEmbeddedForge({ db, logger, publicUrl: () => 'http://platform.test' });
 
-/** Says that the worker has come this far, and goes no further. */
+/** Reports that the worker has reached this place, and blocks forever. */
 async function holdAt(place: AgentWorkerOptions['holdAt']): Promise<void> {
   if (options.holdAt !== place) return;
   await writeFile(options.heldFile, '');

@@ -1,6 +1,6 @@
 import { startProcess, type WorkerProcess } from './platform-worker-process.ts';
 
-/** Where a worker stops for ever, as seen from outside: to be killed there. */
+/** The place where a worker blocks forever, so that a test can kill it there. */
 export type HoldAt = 'agent-done' | 'before-pushing' | 'before-opening' | 'after-opening' | 'at-the-end' | null;
 
 export type AgentWorkerOptions = {
@@ -12,7 +12,7 @@ export type AgentWorkerOptions = {
   workDir: string;
   identity: string;
   holdAt: HoldAt;
-  /** Written when it holds. */
+  /** The worker creates this file when it blocks. */
   heldFile: string;
 };
 

@@ -2,7 +2,7 @@ import { execa } from 'execa';
 
 export type Changes = Readonly<Record<string, string | Uint8Array | null>>;
 
-/** The same identity everywhere, and no setting of the user's. */
+/** A fixed identity, and no settings of the user. */
 export const GIT_ENVIRONMENT = {
   ...{ GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com' },
   ...{ GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.com' },
@@ -10,8 +10,8 @@ export const GIT_ENVIRONMENT = {
 };
 
 /**
- * Commits files (null removes one) on a branch of the repository in `dir` and returns the commit; `count` makes that
- * many commits in a row. A missing branch begins at `main`. A work tree with the branch checked out follows.
+ * Commits files (null removes one) on a branch of the repository in `dir` and returns the commit. `count`: the number of
+ * commits in a row. A missing branch starts at `main`. A work tree with the branch checked out is updated.
  */
 export async function commitFiles(
   dir: string,
@@ -31,7 +31,7 @@ export async function commitFiles(
   const commits = Array.from({ length: count }, (_, index) =>
     [head, index === 0 && from !== undefined ? `from ${from}^0\n` : '', ...changes].join(''),
   );
-  // One process, where clone, add, commit and push would be seven.
+  // One process: clone, add, commit and push would need seven.
   const id = await git(['fast-import', '--quiet'], `${commits.join('')}get-mark :1\n`);
   if (!bare && (await git(['symbolic-ref', 'HEAD'])) === ref) await git(['reset', '--quiet', '--hard']);
   return id;
@@ -42,7 +42,7 @@ function data(content: string | Uint8Array): string {
   return `data ${bytes.length}\n${bytes.toString('latin1')}\n`;
 }
 
-/** As C quotes a string, which git takes for any path. */
+/** Quotes a path like a C string, which git accepts for any path. */
 function quoted(path: string): string {
   const text = path.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n');
   return `"${Buffer.from(text).toString('latin1')}"`;

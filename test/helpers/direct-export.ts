@@ -9,9 +9,9 @@ import { type ExportedBundle, type ExportStores, openExportStores } from './expo
 import { createDatabase } from './test-database.ts';
 
 export type DirectRig = ExportStores & {
-  /** The stages of a job up to one of them, in this process. If one throws, the job fails, as its workflow sees to. */
+  /** Runs the stages of a job up to `until`, in this process. If one throws, the job fails, as in the workflow. */
   runStages(jobId: string, options?: StageOptions): Promise<void>;
-  /** A whole export of a project, cleared up behind. */
+  /** Runs a whole export of a project, including the cleanup. */
   run(projectId: string, options?: { paths?: string[]; limits?: Partial<ExportLimits> }): Promise<ExportedBundle>;
 };
 
@@ -21,11 +21,11 @@ export type Stage = (typeof STAGES)[number];
 export type StageOptions = {
   until?: Stage;
   limits?: Partial<ExportLimits>;
-  /** Runs around each stage, to measure it or to disturb it. */
+  /** Wraps each stage, to measure or disturb it. */
   around?: (stage: Stage, work: () => Promise<unknown>) => Promise<unknown>;
 };
 
-/** Exports by calling the activities one after another: what the workflow does, without Temporal's time. */
+/** Exports by calling the activities directly, in the workflow's order but without Temporal. */
 export async function startDirectRig(
   limits: Partial<ExportLimits> = {},
   given: { objects?: string } = {},

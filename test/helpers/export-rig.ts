@@ -17,27 +17,27 @@ export type TestSite = {
   domain?: string;
   settings?: Record<string, unknown>;
   paths?: string[];
-  /** The project of an earlier job, to be exported once more; without it a new one. */
+  /** The project of an earlier job. By default a new project. */
   projectId?: string;
 };
 
 export type ExportRig = ExportStores & {
-  /** What another process needs to work on the same exports. */
+  /** The connection options with which another process can run the same exports. */
   addresses: { databaseUrl: string; objectStoreUrl: string; temporalAddress: string; temporalNamespace: string };
   temporal: TestTemporal;
   /** Adds a job, as the API does, and starts its workflow. */
   start(site: TestSite): Promise<string>;
   /** Waits for a job's workflow and reads its row. */
   end(jobId: string): Promise<ExportJobRow>;
-  /** `start`, `end` and `read`; throws unless the job completed. */
+  /** `start`, `end` and `read`. Throws unless the job completes. */
   run(site: TestSite): Promise<ExportedBundle>;
-  /** Runs workers on the queue until `stop`. */
+  /** Runs a worker on the queue until `stop`. */
   startWorker(limits?: Partial<ExportLimits>, browser?: Renderer): Promise<{ stop(): Promise<void> }>;
 };
 
 /**
- * Everything an export needs but workers: a database, an object store (a folder of its own unless `objects` names
- * another) and a Temporal dev server (the shared one unless `temporal` is given).
+ * Everything that an export needs except workers: a database, an object store (a new folder by default) and a Temporal
+ * dev server (the shared one by default).
  */
 export async function startExportRig(
   database: TestDatabase,

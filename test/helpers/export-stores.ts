@@ -24,7 +24,7 @@ export type ExportedBundle = {
   report: ExportReport;
 };
 
-/** A database and an object store, with what the API does to them before an export and after it. */
+/** A database and an object store, with the API's operations before and after an export. */
 export type ExportStores = {
   db: Database;
   objects: ObjectStore;
@@ -33,13 +33,13 @@ export type ExportStores = {
   logger: Logger;
   addProject(origin: string, settings?: Record<string, unknown>): Promise<string>;
   addJob(projectId: string, paths?: string[] | null, domain?: string): Promise<string>;
-  /** What a completed job has exported; throws if it hasn't completed. */
+  /** Reads the bundle of a completed job. Throws if the job has not completed. */
   read(jobId: string): Promise<ExportedBundle>;
   keys(prefix: string): Promise<string[]>;
   stop(): Promise<void>;
 };
 
-/** `objects` is the URL of the object store: a folder of its own if there is none. */
+/** `objects`: the URL of the object store. By default a new folder. */
 export async function openExportStores(
   database: TestDatabase,
   given: { objects?: string } = {},

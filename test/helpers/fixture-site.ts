@@ -11,8 +11,8 @@ const image = (mark: string): StaticFile => ({
 const moved = (location: string, status = 301): StaticFile => ({ body: '', status, headers: { location } });
 
 /**
- * A small site that has one of everything a crawl stumbles over. `assetHost` is another origin (`http://host:port`)
- * that serves `externalFiles`.
+ * A small site with one of every construct that is difficult for a crawl. `assetHost`: another origin
+ * (`http://host:port`) that serves `externalFiles`.
  */
 export function fixtureSite(assetHost: string): Record<string, StaticFile | string> {
   return {
@@ -74,7 +74,7 @@ export function fixtureSite(assetHost: string): Record<string, StaticFile | stri
   };
 }
 
-/** What the other origin of `fixtureSite` serves. */
+/** The files of `fixtureSite`'s other origin. */
 export const externalFiles: Record<string, StaticFile | string> = {
   '/logo.png': image('logo'),
   '/ext.css': { body: '@font-face{font-family:E;src:url(fonts/e.woff2)}', contentType: 'text/css' },

@@ -6,16 +6,16 @@ import { execa } from 'execa';
 import { type Changes, commitFiles, GIT_ENVIRONMENT } from './commit-files.ts';
 
 export type TestRepository = {
-  /** As a project names it. */
+  /** The URL in a project's settings. */
   url: string;
   dir: string;
-  /** One commit on a branch, which is made from `main` where it is missing; null removes a file. Answers its SHA. */
+  /** Commits files on a branch (null removes one) and returns the SHA. A missing branch starts at `main`. */
   commit(branch: string, files: Changes, message?: string): Promise<string>;
   git(...args: string[]): Promise<string>;
   remove(): Promise<void>;
 };
 
-/** A repository whose branch `main` holds these files; bare, or with `main` checked out. */
+/** Creates a repository with these files on `main`: bare, or with `main` checked out. */
 export async function createTestRepository(
   files: Changes,
   { bare = true }: { bare?: boolean } = {},

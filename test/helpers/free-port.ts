@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems hand out by themselves (Linux from 32768, others from 49152): there no server on port 0
- * and no connection takes one between our looking and the program's listening, nor while a program is away.
+ * Below the ephemeral ports (on Linux from 32768, elsewhere from 49152), so that no connection and no server on port 0
+ * takes the port before the program listens on it, or while the program restarts.
  */
 const LOWEST = 12_000;
 const HIGHEST = 32_000;
 
-/** A port of 127.0.0.1 that nothing listens on, for a program that can't choose one itself. */
+/** A free port of 127.0.0.1, for a program that can't choose one itself. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(LOWEST, HIGHEST);

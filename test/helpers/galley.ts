@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { shellEnvironment } from './shell-environment.ts';
 import { builtGalley } from './system/built-product.ts';
 
-/** What a command that ended said. */
+/** The exit code and output of a command. */
 export interface Finished {
   code: number | null;
   stdout: string;
@@ -12,10 +12,10 @@ export interface Finished {
 
 export interface RunningGalley {
   process: ChildProcess;
-  /** The line that began with `ready`. */
+  /** The line that starts with `ready`. */
   ready: string;
   output(): string;
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits for the exit. */
   stop(signal?: NodeJS.Signals): Promise<Finished>;
 }
 
@@ -23,12 +23,12 @@ type Variables = Readonly<Record<string, string>>;
 
 type Form = 'built' | 'source';
 
-/** The build is looked after once a test file: it reads the times of all sources. */
+/** Cached per test file, because builtGalley() checks the modification times of all sources. */
 let built: Promise<string> | undefined;
 
 /**
- * As operators have it. Its source is what a test passes to see that this runs as well: it takes twice as long to start,
- * since each of its files is compiled first.
+ * `built` is what operators run. `source` takes twice as long to start, because each file is compiled first. Only tests
+ * of that way to start use it.
  */
 async function programOf(form: Form): Promise<string[]> {
   const root = process.cwd();
@@ -65,7 +65,7 @@ function collect(child: ChildProcess): { finished: Promise<Finished>; output: ()
   return { finished, output: () => stdout + stderr };
 }
 
-/** Runs a galley command to its end, as a process of its own. */
+/** Runs a galley command in a separate process and waits for its exit. */
 export async function galley(
   args: readonly string[],
   variables: Variables = {},
@@ -76,8 +76,8 @@ export async function galley(
 }
 
 /**
- * Runs a short command in this process, which takes a tenth of the time of `galley`. It sees only these variables and
- * this folder. For commands that end by themselves; one at a time.
+ * Runs a short command in this process, in a tenth of the time of `galley`. It sees only these variables and this folder.
+ * Only for commands that end by themselves, and only one at a time.
  */
 export async function galleyHere(
   args: readonly string[],
@@ -109,12 +109,12 @@ export async function galleyHere(
   }
 }
 
-/** Starts a galley service and waits for its line `ready …`; rejects with what it said where it ends before that. */
+/** Starts a galley service and waits for its line `ready …`. Rejects with its output if it exits before that. */
 export async function startGalley(args: readonly string[], variables: Variables, cwd?: string): Promise<RunningGalley> {
   return await untilReady(await spawnGalley(args, variables, cwd), args);
 }
 
-/** A service that isn't ready yet, for what happens until then. */
+/** Starts a galley service without waiting until it is ready. */
 export async function spawnService(
   args: readonly string[],
   variables: Variables,
@@ -131,7 +131,7 @@ async function untilReady(child: ChildProcess, args: readonly string[]): Promise
       createInterface({ input: child.stdout }).on('line', (line) => {
         if (line.startsWith('ready')) resolve(line);
       });
-    void finished.then(({ code }) => reject(new Error(`galley ${args.join(' ')} ended with ${code}: ${output()}`)));
+    void finished.then(({ code }) => reject(new Error(`galley ${args.join(' ')} exited with ${code}: ${output()}`)));
   });
   return {
     process: child,

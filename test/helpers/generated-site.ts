@@ -17,7 +17,7 @@ export type GeneratedSite = {
   stop(): Promise<void>;
 };
 
-/** Serves a documentation site of any size, made from a seed, in a process of its own that can't outlive this one. */
+/** Serves a documentation site of any size, generated from a seed, in a child process that ends with this one. */
 export async function startGeneratedSite(options: GeneratedSiteOptions): Promise<GeneratedSite> {
   const child = spawnGuarded(
     process.execPath,
@@ -33,8 +33,8 @@ export async function startGeneratedSite(options: GeneratedSiteOptions): Promise
 
   async function control(method: 'GET' | 'POST' | 'DELETE', change?: GeneratedSiteChange): Promise<RequestCounts> {
     const body = change === undefined ? {} : { body: JSON.stringify(change) };
-    const answer = await fetch(`${url}${CONTROL_PATH}`, { method, ...body });
-    const counts: RequestCounts = JSON.parse(await answer.text());
+    const response = await fetch(`${url}${CONTROL_PATH}`, { method, ...body });
+    const counts: RequestCounts = JSON.parse(await response.text());
     return counts;
   }
 

@@ -20,16 +20,16 @@ export type GiteaUser = {
   login: string;
   mail: string;
   password: string;
-  /** May do all that its owner may. */
+  /** Has all rights of its owner. */
   token: string;
 };
 
 export type TestGitea = {
-  /** What people open. */
+  /** The URL of the web pages. */
   url: string;
   admin: GiteaUser;
   createUser(login: string, options?: { hidesMail?: boolean }): Promise<GiteaUser>;
-  /** A token with these of Gitea's scopes only, such as `read:user`. */
+  /** Creates a token with only these scopes, such as `read:user`. */
   createToken(user: GiteaUser, scopes: readonly string[]): Promise<string>;
   /** Calls the API as this user and fails unless it succeeds. */
   call(user: GiteaUser, method: string, path: string, body?: unknown): Promise<unknown>;
@@ -37,8 +37,8 @@ export type TestGitea = {
 };
 
 /**
- * A real Gitea on a free port, with SQLite and repositories in a folder of its own. It refuses to run as root, so as
- * root it is run as the user `nobody`, from copies that this user can read.
+ * A real Gitea on a free port, with SQLite and repositories in a temporary folder. It refuses to run as root, so root runs
+ * it as the user `nobody`, from copies that this user can read.
  */
 export async function startGitea(): Promise<TestGitea> {
   const built = await locateRealTool('gitea');
@@ -61,7 +61,7 @@ export async function startGitea(): Promise<TestGitea> {
   await chmod(folder, 0o755);
   if (user) await run('chown', ['-R', `${user.uid}:${user.gid}`, work, unsynced]);
 
-  // Gitea's own hooks are the same program once more, three times a push.
+  // Each push runs the same program three more times, as git hooks.
   const env = { PATH: process.env.PATH ?? '', HOME: work, LC_ALL: 'C.UTF-8', ...LESS_COLLECTING };
   const as = { ...user, cwd: work, env };
   const command = (...args: string[]) => run(program, [...args, '--config', join(work, 'app.ini')], as);
@@ -72,15 +72,15 @@ export async function startGitea(): Promise<TestGitea> {
       child.kill('SIGKILL');
       await exited;
     }
-    // Its git may still be writing.
+    // Its git processes may still be writing.
     for (const made of [folder, unsynced]) await rm(made, { recursive: true, force: true, maxRetries: 5 });
   };
 
   try {
     await command('migrate');
     child = spawn(program, ['web', '--config', join(work, 'app.ini')], { ...as, stdio: 'ignore' });
-    const answers = async () => (await fetch(`${url}/api/healthz`)).ok;
-    await waitFor(answers, { describe: 'answered as Gitea' });
+    const isHealthy = async () => (await fetch(`${url}/api/healthz`)).ok;
+    await waitFor(isHealthy, { describe: 'got a healthy response from Gitea' });
     const admin = { login: 'root-of-gitea', mail: 'root@example.org', password: randomBytes(12).toString('hex') };
     const made = ['--username', admin.login, '--password', admin.password, '--email', admin.mail];
     await command('admin', 'user', 'create', '--admin', '--must-change-password=false', ...made);
@@ -95,12 +95,12 @@ export async function startGitea(): Promise<TestGitea> {
 
 function accounts(url: string, admin: GiteaUser): Omit<TestGitea, 'stop'> {
   const call = (user: GiteaUser, method: string, path: string, body?: unknown) =>
-    ask(`${url}/api/v1${path}`, method, `token ${user.token}`, body);
+    callApi(`${url}/api/v1${path}`, method, `token ${user.token}`, body);
 
   async function createToken({ login, password }: Omit<GiteaUser, 'token'>, scopes: readonly string[]) {
     const basic = `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}`;
     const name = randomBytes(4).toString('hex');
-    const made = await ask(`${url}/api/v1/users/${login}/tokens`, 'POST', basic, { name, scopes });
+    const made = await callApi(`${url}/api/v1/users/${login}/tokens`, 'POST', basic, { name, scopes });
     return z.object({ sha1: z.string() }).parse(made).sha1;
   }
 
@@ -120,15 +120,15 @@ function accounts(url: string, admin: GiteaUser): Omit<TestGitea, 'stop'> {
   };
 }
 
-async function ask(url: string, method: string, authorization: string, body?: unknown): Promise<unknown> {
+async function callApi(url: string, method: string, authorization: string, body?: unknown): Promise<unknown> {
   const headers = { authorization, 'content-type': 'application/json' };
-  const answer = await fetch(url, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${url}: ${answer.status} ${text}`);
+  const response = await fetch(url, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${text}`);
   return text === '' ? null : JSON.parse(text);
 }
 
-/** Without mail, sign-up, actions, the indexer and anything that calls the outside. */
+/** No mail, sign-up, actions, indexer or outgoing requests. */
 function settings(folder: string, database: string, port: number): string {
   const secret = () => randomBytes(32).toString('hex');
   return `
@@ -157,7 +157,7 @@ ALLOWED_HOST_LIST = loopback
 [actions]
 ENABLED = false
 [api]
-; Shorter pages than a client asks for, as an operator may set.
+; Fewer items per page than clients request, as an operator may set.
 MAX_RESPONSE_ITEMS = 6
 [cron]
 ENABLED = false

@@ -5,20 +5,20 @@ import { promisify } from 'node:util';
 import { waitFor } from './system/wait-for.ts';
 
 export type HangingFile = {
-  /** Lets every reader read an empty file, until something has replaced the path by an ordinary file. */
+  /** Lets every reader read an empty file, until something has replaced the path with a regular file. */
   letGo(): Promise<void>;
-  /** Ends whatever still hangs, for a test that failed before `letGo`: its worker could not stop otherwise. */
+  /** Releases all hanging readers. Without it, the worker could not stop if a test failed before `letGo`. */
   end(): Promise<void>;
 };
 
-/** A file that hangs its readers, as on a file system whose server is away: a named pipe that nobody writes to. */
+/** A file that blocks its readers, like a network file system without its server: a named pipe without a writer. */
 export async function makeHangingFile(path: string): Promise<HangingFile> {
   const pipe = `${path}.pipe`;
   await promisify(execFile)('mkfifo', [pipe]);
-  // The pipe can be reached by its own name after the path was replaced.
+  // The pipe's second name still works after the path was replaced.
   await link(pipe, path);
 
-  /** A writer that comes and goes: readers see the end of an empty file. */
+  /** Opens and closes a writer, so that readers see an empty file. */
   async function release(): Promise<void> {
     await (await open(pipe, constants.O_RDWR | constants.O_NONBLOCK)).close();
   }

@@ -7,13 +7,13 @@ export type HttpSite = {
   origin: string;
   host: string;
   port: number;
-  /** Every path asked for, in order. */
+  /** Every requested path, in order. */
   requests: string[];
   setHandler(handler: SiteHandler): void;
   close(): Promise<void>;
 };
 
-/** A real HTTP server on a free port of 127.0.0.1 that answers through a handler a test may swap. */
+/** A real HTTP server on a free port of 127.0.0.1 with a handler that a test can replace. */
 export async function startHttpSite(handler: SiteHandler): Promise<HttpSite> {
   let current = handler;
   const requests: string[] = [];
@@ -26,7 +26,7 @@ export async function startHttpSite(handler: SiteHandler): Promise<HttpSite> {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  // Idle connections are the client's to end: on a busy machine ours would end as it asks for something more.
+  // Only the client closes idle connections: otherwise the server could close one just as a request arrives.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -54,7 +54,7 @@ export type StaticFile = {
   headers?: Record<string, string>;
 };
 
-/** Answers files by exact path with query (percent-encoding as sent), else a plain 404. */
+/** Serves files by exact path and query (percent-encoded as sent), and 404 for all others. */
 export function serveFiles(files: Readonly<Record<string, StaticFile | string>>): SiteHandler {
   return (request, response) => {
     const file = files[request.url ?? ''];

@@ -1,5 +1,5 @@
 /**
- * For servers written in Go, as part of their environment: memory may grow to five times of what is in use before it is
- * collected, instead of twice. Theirs is small in tests, and collecting takes a good part of their processor time.
+ * Environment for servers written in Go: the heap may grow to five times the live memory before a garbage collection,
+ * instead of twice. Their heaps are small in tests, and the collections take much processor time.
  */
 export const LESS_COLLECTING = { GOGC: '400' } as const;

@@ -25,7 +25,7 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 
-/** The server takes its port as the only argument; a small heap and the quick compiler fit a test's short life. */
+/** The only argument is the port. A small heap and the fast compiler suit short tests. */
 const WRAPPER = `#!/bin/sh
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 exec java -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \\
@@ -33,9 +33,9 @@ exec java -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \\
 `;
 
 /**
- * Temporal's time-skipping test server, installed on first use from the user's cache folder, the SDK's download, or the
- * same release from Maven Central behind a start script (POSIX only). Resolves with an executable that takes a port.
- * @throws Error that says why each way failed and what to do.
+ * Locates Temporal's time-skipping test server in the user's cache folder. On first use it installs the SDK's download,
+ * or the same release from Maven Central with a start script (POSIX only). Resolves with an executable that takes a port.
+ * @throws Error with the reason why each way failed and what to do.
  */
 export async function locateTimeSkippingServer(options: Omit<LocateOptions, 'path'> = {}): Promise<string> {
   const { report = reportToStderr, cache = cacheFolder() } = options;

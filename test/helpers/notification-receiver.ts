@@ -4,9 +4,9 @@ import { startHttpSite } from './http-site.ts';
 
 export type ReceivedNotification = { headers: IncomingHttpHeaders; body: string };
 
-/** An HTTP server that keeps each notification and answers as `answer` says, by default with 200. */
+/** An HTTP server that records each notification and responds through `answer`, by default with 200. */
 export type NotificationReceiver = {
-  /** With a path that is a secret, as Slack's. */
+  /** Its path is a secret, as in Slack's URLs. */
   url: string;
   received: ReceivedNotification[];
   /** The JSON bodies received so far. */

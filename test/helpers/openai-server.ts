@@ -20,7 +20,7 @@ const message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('tool'), tool_call_id: z.string(), content: z.string() }),
 ]);
 
-/** What the API's reference says of a request, as far as it is used. Anything else is refused. */
+/** The part of the API's request format that is used. Anything else is rejected. */
 const chatRequest = z.strictObject({
   model: z.string().min(1),
   messages: z.array(message).min(2),
@@ -38,27 +38,27 @@ const chatRequest = z.strictObject({
 
 export type ChatRequest = z.infer<typeof chatRequest>;
 
-/** What the model answers next: calls of tools, a last word, or an answer of the server that is no message at all. */
+/** The next response of the model: tool calls, a final message, an error, or an arbitrary body. */
 export type Reply =
   | { calls: { name: string; arguments: string }[]; content?: string; tokens?: number }
   | { content: string; finishReason?: string; tokens?: number }
   | { status: number; error: { message: string; code?: string }; headers?: Record<string, string> }
   | { body: unknown }
-  /** Nothing ever: the connection stays open. */
+  /** No response: the connection stays open. */
   | 'silence';
 
 export type OpenAiServer = {
   url: string;
-  /** The requests so far; each was checked as it came. */
+  /** The valid requests so far. */
   requests: { body: ChatRequest; headers: IncomingHttpHeaders }[];
-  /** Says what comes next. The last reply is given again and again. */
+  /** Sets the next replies. The last one is repeated. */
   script(...replies: Reply[]): void;
-  /** The answers to the calls of tools that the last request carried. */
+  /** The tool results in the last request. */
   toolResults(): string[];
   close(): Promise<void>;
 };
 
-/** A real HTTP server that speaks the chat completions API as far as a tool loop needs, by a script. */
+/** A real HTTP server with scripted replies for the part of the chat completions API that a tool loop uses. */
 export async function startOpenAiServer(): Promise<OpenAiServer> {
   const requests: OpenAiServer['requests'] = [];
   let replies: Reply[] = [];
@@ -67,9 +67,9 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
       .then((body) => {
         requests.push({ body, headers: request.headers });
         const reply = (replies.length > 1 ? replies.shift() : replies[0]) ?? 'silence';
-        if (reply !== 'silence') answer(response, reply, requests.length);
+        if (reply !== 'silence') sendReply(response, reply, requests.length);
       })
-      // Not to be retried, so that a test fails by it.
+      // 400 is not retried, so the test fails.
       .catch((error: unknown) => send(response, 400, { error: { message: `the test server: ${String(error)}` } }));
   });
   return {
@@ -95,14 +95,14 @@ async function read(request: IncomingMessage): Promise<ChatRequest> {
   let open: string[] = [];
   for (const each of others) {
     if (each.role === 'tool') open = open.filter((id) => id !== each.tool_call_id);
-    else if (open.length > 0) throw new Error(`calls without an answer: ${open}`);
+    else if (open.length > 0) throw new Error(`tool calls without a result: ${open}`);
     if (each.role === 'assistant') open = (each.tool_calls ?? []).map(({ id }) => id);
   }
-  if (open.length > 0) throw new Error(`calls without an answer: ${open}`);
+  if (open.length > 0) throw new Error(`tool calls without a result: ${open}`);
   return body;
 }
 
-function answer(response: ServerResponse, reply: Exclude<Reply, 'silence'>, count: number): void {
+function sendReply(response: ServerResponse, reply: Exclude<Reply, 'silence'>, count: number): void {
   if ('status' in reply) {
     send(response, reply.status, { error: reply.error }, reply.headers);
     return;
@@ -145,7 +145,7 @@ function send(response: ServerResponse, status: number, body: unknown, headers: 
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-/** A call of a tool as a model writes it. */
+/** A tool call in the format of a model. */
 export function call(name: string, input: unknown = {}): { name: string; arguments: string } {
   return { name, arguments: JSON.stringify(input) };
 }

@@ -19,11 +19,11 @@ const openApiDocument = z.looseObject({
 });
 
 export type OpenApiCheck = {
-  /** Throws unless the document foresees this answer: its status, its headers, its body. */
+  /** Throws unless the document declares this response: its status, headers and body. */
   check(method: string, path: string, response: Response, body: unknown): void;
-  /** Each answer that was checked, as `operationId status`. */
+  /** Each checked response, as `operationId status`. */
   readonly seen: ReadonlySet<string>;
-  /** Each answer that the document foresees, as `operationId status`. */
+  /** Each declared response, as `operationId status`. */
   readonly foreseen: ReadonlySet<string>;
 };
 
@@ -51,7 +51,8 @@ export function createOpenApiCheck(document: unknown): OpenApiCheck {
       const [, methods] = Object.entries(paths).find(([template]) => templatePattern(template).test(path)) ?? [];
       const found = methods?.[method.toLowerCase()];
       const expected = found?.responses[String(response.status)];
-      if (!found || !expected) throw new Error(`${method} ${path}: no answer ${response.status} is foreseen`);
+      if (!found || !expected)
+        throw new Error(`${method} ${path}: the document declares no response ${response.status}`);
       for (const [name, header] of Object.entries(expected.headers)) {
         const text = response.headers.get(name);
         if (text === null && header.required) throw new Error(`${method} ${path} ${response.status}: no ${name}`);
@@ -61,7 +62,8 @@ export function createOpenApiCheck(document: unknown): OpenApiCheck {
       }
       const type = response.headers.get('content-type')?.split(';', 1)[0] ?? '';
       const content = expected.content[type];
-      if (!content) throw new Error(`${method} ${path} ${response.status}: no content of type ${type} is foreseen`);
+      if (!content)
+        throw new Error(`${method} ${path} ${response.status}: the document declares no content type ${type}`);
       const mismatch = describeMismatch(content.schema, body);
       if (mismatch) throw new Error(`${method} ${path} ${response.status}: ${mismatch}: ${JSON.stringify(body)}`);
       seen.add(`${found.operationId} ${response.status}`);

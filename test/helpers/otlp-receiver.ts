@@ -44,7 +44,7 @@ const request = z.object({
 
 export type ReceivedSpan = z.infer<typeof span> & { service: unknown };
 
-/** A collector that takes traces by OTLP over HTTP, in its binary form. */
+/** A collector that receives traces by OTLP over HTTP in the binary format. */
 export async function startOtlpReceiver(): Promise<{ url: string; spans: ReceivedSpan[]; close(): Promise<void> }> {
   const type = protobuf.parse(PROTOCOL).root.lookupType('Request');
   const spans: ReceivedSpan[] = [];

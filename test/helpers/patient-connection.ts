@@ -2,8 +2,8 @@ import { type ConnectionOptions, defaultGrpcRetryOptions, makeGrpcRetryIntercept
 import { endWithConnection } from '../../api/closed-connection.ts';
 
 /**
- * For connections of tests: as patient as the SDK's default, but a retry that waits when the connection closes doesn't
- * end the process with the next test file.
+ * Connection options of tests: the SDK's default retries, except that a retry that is waiting when the connection closes
+ * doesn't crash the process during the next test file.
  */
 export const PATIENT_CONNECTION: Pick<ConnectionOptions, 'interceptors'> = {
   interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endWithConnection],

@@ -23,18 +23,18 @@ export type TestPlatform = {
   baseUrl: string;
   db: Database;
   objects: ObjectStore;
-  /** The jobs whose workflow was asked to start or to cancel, in order. */
+  /** The jobs whose workflows were started or cancelled, in order. */
   started: string[];
   cancelled: string[];
-  /** The agent runs whose workflow was asked to start or to cancel, in order. */
+  /** The agent runs whose workflows were started or cancelled, in order. */
   startedRuns: AgentRunKey[];
   cancelledRuns: AgentRunKey[];
-  /** Moves the platform's clock, in milliseconds. */
+  /** Advances the platform's clock. */
   advance(ms: number): void;
   now(): number;
-  /** A new organization with a key and a project; names are made up where none are given. */
+  /** Adds an organization with a key and a project. Missing names are generated. */
   addCustomer(options?: CustomerOptions): Promise<Customer>;
-  /** Completes a job as a worker would, with these bytes as its archive. */
+  /** Completes a job as a worker does, with these bytes as its archive. */
   complete(jobId: string, archive?: Uint8Array): Promise<void>;
   stop(): Promise<void>;
 };
@@ -51,7 +51,7 @@ export type CustomerOptions = {
 
 let customers = 0;
 
-/** The platform's API on a real port over a database, with files as object store; jobs move only when told. */
+/** The platform's API on a real port with a database and a file object store. No worker runs the jobs. */
 export async function startTestPlatform(
   server: Pick<TestDatabase, 'url' | 'maxConnections'>,
   deps: Partial<PlatformApiDeps> & { logger?: Logger } = {},

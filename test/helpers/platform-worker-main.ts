@@ -1,4 +1,4 @@
-// A platform worker as a process of its own, for tests that kill one. What it works on comes as JSON in its argument.
+// Runs a platform worker in a separate process, for tests that kill it. Its argument is its options as JSON.
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';

@@ -13,9 +13,9 @@ export type WorkerProcessOptions = {
 };
 
 export type WorkerProcess = {
-  /** SIGKILL: nothing is given back, nobody is told. */
+  /** Sends SIGKILL, so the worker releases and reports nothing. */
   kill(): Promise<void>;
-  /** SIGTERM and the worker's own graceful end. */
+  /** Sends SIGTERM and waits for the worker's graceful shutdown. */
   stop(): Promise<void>;
 };
 
@@ -24,7 +24,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): Promise<Worke
   return startProcess('test/helpers/platform-worker-main.ts', options);
 }
 
-/** Starts a program of the tests with its options as JSON, and waits for its first line. */
+/** Starts a test program with its options as JSON and waits for its first line. */
 export async function startProcess(main: string, options: object): Promise<WorkerProcess> {
   const child = spawn(process.execPath, ['--import', './scripts/typescript.js', main, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -36,7 +36,7 @@ export async function startProcess(main: string, options: object): Promise<Worke
   await Promise.race([
     ready,
     exited.then(([code]) => {
-      throw new Error(`The worker process ended with ${code}`);
+      throw new Error(`The worker process exited with ${code}`);
     }),
   ]);
   const end = async (signal: NodeJS.Signals): Promise<void> => {

@@ -9,12 +9,12 @@ import { unprivileged } from './unprivileged-user.ts';
 
 const run = promisify(execFile);
 
-/** The server trusts everybody; it is there for tests to see that nobody tells it on. */
+/** The server doesn't check it. Tests use it to detect leaks of the password. */
 export const POSTGRES_PASSWORD = 'password-of-the-database';
 
 /**
- * A fresh PostgreSQL server of this machine, on a free port and in a folder of its own. It refuses to run as root, so
- * as root it is run as the user `nobody`. A `durable` one waits for the disk at each commit, as one in production does.
+ * A new PostgreSQL server on a free port, in a temporary folder. It refuses to run as root, so root runs it as the user
+ * `nobody`. `durable`: waits for the disk at each commit, as in production.
  */
 export async function startPostgres({
   durable = false,

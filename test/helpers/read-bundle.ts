@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { type BundleManifest, bundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
 
-/** The text of an archive's files by path, and its manifest. */
+/** Reads an archive's manifest and the text of its files by path. */
 export async function readBundleArchive(
   archive: Buffer,
 ): Promise<{ manifest: BundleManifest; files: Map<string, string> }> {

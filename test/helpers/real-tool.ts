@@ -3,8 +3,8 @@ import { cacheFolder } from '../../embedded/cache-folder.ts';
 import { findOnPath } from '../../embedded/find-on-path.ts';
 
 /**
- * A program that only `npm run test:system` needs: on the PATH, else in `bin` of the user's cache folder, where
- * `npm run setup:system` puts it. A missing one is a failure that names the command, never a skip.
+ * Locates a program of the system tier: on the PATH, or in `bin` of the user's cache folder, where `npm run setup:system`
+ * installs it. @throws Error that names this command if the program is missing, so that no test is skipped silently.
  */
 export async function locateRealTool(name: string): Promise<string> {
   const found = (await findOnPath(name)) ?? (await findOnPath(name, join(cacheFolder(), 'bin')));

@@ -4,19 +4,19 @@ import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { type ReplayWorkerOptions, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { z } from 'zod';
 
-/** A run of a workflow: its history as fetched from a server, or as kept in a file. */
+/** A run of a workflow. Its history comes from a server or from a file. */
 export type RecordedRun = { workflowId: string; history: unknown };
 
 /**
- * The SDK's replay worker sometimes ends or stalls between two runs. Then another one replays the rest. The time is no
- * expectation of speed: a replay takes milliseconds.
+ * The SDK's replay worker sometimes ends or stalls between two runs. Then another one replays the rest. A replay takes
+ * milliseconds, so this limit is independent of the machine's speed.
  */
 const STALLED_AFTER_MS = 60_000;
 const WORKERS_WITHOUT_RESULT = 3;
 
 /**
- * Replays runs and returns the error of each, in their order, undefined if it replays. One worker replays all of them,
- * because to start one costs many times what a replay does.
+ * Replays runs and returns the error of each in order, or undefined if it replays. One worker replays all of them,
+ * because starting a worker costs much more than a replay.
  */
 export async function replayErrors(
   workflowBundle: WorkflowBundleOption,
@@ -53,7 +53,7 @@ async function replayRest(
   }
 }
 
-/** One run of each kind: runs with the same sequence of events replay alike, and a test may start a thousand of them. */
+/** One run per sequence of events. Runs with the same sequence replay alike, and a test may start a thousand of them. */
 export function distinctRuns<Run extends RecordedRun>(runs: readonly Run[]): Run[] {
   return [...new Map(runs.map((run) => [JSON.stringify(stepsOf(run.history)), run])).values()];
 }
@@ -69,7 +69,7 @@ const recorded = z.object({
   ),
 });
 
-/** The type of the workflow, and of each event and its activity. */
+/** The workflow type, and the type of each event with its activity. */
 export function stepsOf(history: unknown): { type: string; steps: string[] } {
   const { events } = recorded.parse(history);
   const steps = events.map(({ eventType, activityTaskScheduledEventAttributes: scheduled }) =>
@@ -80,7 +80,7 @@ export function stepsOf(history: unknown): { type: string; steps: string[] } {
 
 export type FetchedRun = { workflowId: string; runId: string; history: History; length: number };
 
-/** The runs of a workflow, newest first. None if it never ran. */
+/** The runs of a workflow, newest first. Empty if it never ran. */
 export async function runsOf(client: Client, workflowId: string): Promise<FetchedRun[]> {
   const runs: FetchedRun[] = [];
   let runId: string | null | undefined = await client.workflow

@@ -2,19 +2,19 @@ import type { Worker, WorkerOptions } from '@temporalio/worker';
 import type { TestTemporal } from './temporal.ts';
 import { workflowBundles } from './workflow-bundles.ts';
 
-/** Only names a worker that hangs, instead of the test's own time limit ten minutes later. */
+/** Reports a hanging worker before the test's own timeout, ten minutes later, would. */
 const STOP_LIMIT_MS = 120_000;
 
-/** Runs a worker until it is told to stop; stopping hands back what runs, and may be asked for more than once. */
+/** Runs a worker until `stop`, which shuts it down gracefully. Further calls of `stop` wait for the same shutdown. */
 export function runWorker(worker: Pick<Worker, 'run' | 'shutdown'> & Partial<Pick<Worker, 'getStatus'>>): {
   stop(): Promise<void>;
 } {
   const ended = worker.run();
-  let asked = false;
+  let isStopping = false;
   return {
     stop: async () => {
-      if (!asked) worker.shutdown();
-      asked = true;
+      if (!isStopping) worker.shutdown();
+      isStopping = true;
       let limit: NodeJS.Timeout | undefined;
       const hangs = new Promise<never>((_, reject) => {
         const report = (): void =>
@@ -26,7 +26,7 @@ export function runWorker(worker: Pick<Worker, 'run' | 'shutdown'> & Partial<Pic
   };
 }
 
-/** A worker that fails every workflow task of the platform, as a broken release does: its bundle lacks the workflows. */
+/** A worker that fails every workflow task of the platform, like a broken release: its bundle lacks the workflows. */
 export function brokenWorker({ nativeConnection, namespace }: TestTemporal): Omit<WorkerOptions, 'taskQueue'> {
   return { connection: nativeConnection, namespace, workflowBundle: workflowBundles.restless };
 }

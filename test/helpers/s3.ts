@@ -9,18 +9,18 @@ import { freePort } from './free-port.ts';
 import { locateRealTool } from './real-tool.ts';
 
 export type TestS3 = {
-  /** The object store URL of its one bucket. */
+  /** The object store URL of its bucket. */
   url: string;
   endpoint: string;
   credentials: { accessKeyId: string; secretAccessKey: string };
-  /** Ends it as a crash does. */
+  /** Kills it, like a crash. */
   kill(): Promise<void>;
-  /** Starts it again on the same objects and port. */
+  /** Restarts it with the same objects and port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** A real S3 server (versitygw) on a free port with one empty bucket, its objects in a folder of its own. */
+/** A real S3 server (versitygw) on a free port with one empty bucket, in a temporary folder. */
 export async function startS3(): Promise<TestS3> {
   const program = await locateRealTool('versitygw');
   const folder = await mkdtemp(join(tmpdir(), 'galley-s3-'));

@@ -7,12 +7,12 @@ import { execa } from 'execa';
 import type { AgentOutcome, AgentRunner, AgentTask } from '../../platform/activities/agent/agent-runner.ts';
 
 /**
- * An agent for tests, with real git on a real work tree. Each line of the prompt is an order: `write PATH TEXT`,
- * `remove PATH`, `print TEXT`, `pause MS`, `wait` (a process that would run for an hour), `fail`. Other lines it ignores.
+ * An agent for tests, with real git on a real work tree. Each line of the prompt is a command: `write PATH TEXT`,
+ * `remove PATH`, `print TEXT`, `pause MS`, `wait` (starts a process that runs for an hour), `fail`. Other lines are ignored.
  */
 export class ScriptRunner implements AgentRunner {
   readonly model = 'script';
-  /** The tasks that were begun, in order. */
+  /** The started tasks, oldest first. */
   readonly tasks: AgentTask[] = [];
   /** The processes of `wait`. */
   readonly pids: number[] = [];
@@ -29,22 +29,22 @@ export class ScriptRunner implements AgentRunner {
     await git('reset', '--quiet', '--hard', task.commit);
     for (const line of task.prompt.split('\n')) {
       if (line === 'fail') return { kind: 'failed', error: 'The agent ended with exit code 3' };
-      await this.#obey(line, tree, task);
+      await this.#execute(line, tree, task);
     }
     await git('add', '--all');
     return packTree(git, { tree: await git('write-tree'), commit: task.commit, dir: task.scratchDir });
   }
 
-  async #obey(line: string, tree: string, { log, signal }: AgentTask): Promise<void> {
-    const [order, first = '', ...rest] = line.split(' ');
+  async #execute(line: string, tree: string, { log, signal }: AgentTask): Promise<void> {
+    const [command, first = '', ...rest] = line.split(' ');
     const path = join(tree, first);
-    if (order === 'write') {
+    if (command === 'write') {
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, `${rest.join(' ')}\n`);
-    } else if (order === 'remove') await rm(path);
-    else if (order === 'print') log(Buffer.from(`${line.slice('print '.length)}\n`));
-    else if (order === 'pause') await sleep(Number(first), undefined, { signal });
-    else if (order === 'wait') await this.#wait(signal);
+    } else if (command === 'remove') await rm(path);
+    else if (command === 'print') log(Buffer.from(`${line.slice('print '.length)}\n`));
+    else if (command === 'pause') await sleep(Number(first), undefined, { signal });
+    else if (command === 'wait') await this.#wait(signal);
   }
 
   async #wait(signal: AbortSignal): Promise<void> {
@@ -58,7 +58,7 @@ export class ScriptRunner implements AgentRunner {
 
 export type TreeGit = (...args: string[]) => Promise<string>;
 
-/** Git on a work tree or a bare repository, as a person uses it. */
+/** Runs git in a work tree or a bare repository with a fixed identity. */
 export function gitIn(cwd: string, input?: string): TreeGit {
   const author = { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com' };
   const committer = { GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.com' };
@@ -66,7 +66,7 @@ export function gitIn(cwd: string, input?: string): TreeGit {
   return async (...args) => (await execa('git', args, { cwd, env, ...(input !== undefined && { input }) })).stdout;
 }
 
-/** What a runner hands back for a tree: `unchanged`, or a pack of what the commit doesn't have. */
+/** A runner's outcome for a tree: `unchanged`, or a pack of the objects that the commit doesn't have. */
 export async function packTree(
   git: TreeGit,
   { tree, commit, dir }: { tree: string; commit: string; dir: string },

@@ -1,9 +1,9 @@
 import { relative, resolve } from 'node:path';
 
-/** Variables that name the run's servers. Jest's workers inherit the environment of the process that starts them. */
+/** Environment variables with the run's servers. Jest's workers inherit them. */
 export const SHARED = { postgres: 'GALLEY_TEST_POSTGRES_URL', temporal: 'GALLEY_TEST_TEMPORAL_ADDRESS' } as const;
 
-/** The Temporal namespace of a test file: `test/api/receiver.integration.test.ts` has `api.receiver`. */
+/** The Temporal namespace of a test file, such as `api.receiver` for `test/api/receiver.integration.test.ts`. */
 export function namespaceOf(testFile: string): string {
   const path = relative(resolve('test'), resolve(testFile));
   return path.replace(/(\.integration|\.system)?\.test\.ts$/, '').replaceAll(/[/\\]/g, '.');

@@ -8,8 +8,8 @@ import { namespaceOf, SHARED } from './shared-names.ts';
 import { createTemplateDatabase } from './test-database.ts';
 
 /**
- * Starts one PostgreSQL server and one Temporal dev server for a whole run. Each test file gets a database of its own
- * (createDatabase) and a namespace of its own (connectTemporal), so files can't disturb each other.
+ * Starts one PostgreSQL server and one Temporal dev server for a whole run. Each test file gets its own database
+ * (createDatabase) and namespace (connectTemporal), so files can't interfere with each other.
  */
 export async function startSharedServers(): Promise<{ stop(): Promise<void> }> {
   const [postgres, temporal] = await Promise.all([startPostgres(), startTemporal()]);
@@ -24,7 +24,7 @@ export async function startSharedServers(): Promise<{ stop(): Promise<void> }> {
   };
 }
 
-/** Namespaces exist from the start, because the server takes seconds to announce a search attribute added later. */
+/** Creates all namespaces at startup, because a search attribute that is added later takes seconds to become usable. */
 async function startTemporal(): Promise<DevServer> {
   const all = await readdir('test', { recursive: true });
   const files = all.filter((file) => /\.(integration|system)\.test\.ts$/.test(file));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 
-/** Takes every connection on a free port of 127.0.0.1 and never answers. */
+/** Accepts every connection on a free port of 127.0.0.1 and never responds. */
 export async function startSilentServer(): Promise<{ port: number; stop(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -3,14 +3,14 @@ import { createInterface } from 'node:readline';
 import { freePort } from './free-port.ts';
 
 /**
- * Where an SMTP session stands when the server is to answer: a connection, a command, the first lines of a message
- * (`body`, while the client may still hold back the rest), or the dot after its last line (`end`).
+ * The point of an SMTP session at which the server reacts: a connection, a command, the first line of a message (`body`,
+ * while the client may not have sent the rest), or the dot after its last line (`end`).
  */
 export type SmtpStage = 'connect' | 'EHLO' | 'MAIL' | 'RCPT' | 'DATA' | 'body' | 'end';
 
 /**
- * What the server does instead of its friendly answer. `hang` never answers, `cut` ends the connection. At `end` a
- * message counts as taken where the answer begins with 2, or with `taken`.
+ * Replaces the server's default reply. `hang`: no reply. `cut`: closes the connection. At `end`, a message counts as
+ * taken if the reply starts with 2, or if `taken` is set.
  */
 export type SmtpReaction = { answer?: string; cut?: boolean; hang?: boolean; taken?: boolean };
 
@@ -18,7 +18,7 @@ export type SmtpMoment = {
   stage: SmtpStage;
   /** 1 for the server's first connection. */
   connection: number;
-  /** How often this stage was come to, over all connections, this time included. */
+  /** How often this stage was reached, over all connections and including this time. */
   time: number;
 };
 
@@ -26,28 +26,28 @@ export type TakenMail = { from: string; to: string[]; data: string; connection: 
 
 export type ScriptedSmtpServer = {
   url: string;
-  /** What a real server would have put into mailboxes. */
+  /** The messages that a real server would have delivered. */
   taken: TakenMail[];
   /** Every moment so far, in order. */
   moments: SmtpMoment[];
-  /** The commands that it doesn't ask `react` about. */
+  /** The commands without a stage. */
   otherCommands: string[];
   close(): Promise<void>;
 };
 
 export type React = (moment: SmtpMoment) => SmtpReaction | undefined | Promise<SmtpReaction | undefined>;
 
-/** Misbehaves at one stage, the first times it is come to. */
+/** Reacts like this the first `times` times that a stage is reached. */
 export const at =
   (stage: SmtpStage, reaction: SmtpReaction, times = 1): React =>
   (moment) =>
     moment.stage === stage && moment.time <= times ? reaction : undefined;
 
-/** How many messages came to their last line. */
+/** How many messages were sent up to their last line. */
 export const lastLines = (server: ScriptedSmtpServer): number =>
   server.moments.filter(({ stage }) => stage === 'end').length;
 
-const FRIENDLY: Record<SmtpStage, string> = {
+const DEFAULT_REPLIES: Record<SmtpStage, string> = {
   connect: '220 scripted.test ESMTP',
   EHLO: '250-scripted.test\r\n250 8BITMIME',
   MAIL: '250 2.1.0 sender ok',
@@ -57,11 +57,11 @@ const FRIENDLY: Record<SmtpStage, string> = {
   end: '250 2.0.0 queued as 4711',
 };
 
-const OTHER_ANSWERS: Readonly<Record<string, string>> = { AUTH: '235 welcome', STARTTLS: '502 not here' };
+const OTHER_REPLIES: Readonly<Record<string, string>> = { AUTH: '235 welcome', STARTTLS: '502 not here' };
 
 /**
- * A real SMTP server that misbehaves to order, which MailDev can't: `react` is asked at every stage, and may take its
- * time. Without a reaction the answer is the friendly one.
+ * A real SMTP server with scripted misbehavior, which MailDev can't provide. It calls `react` at every stage and awaits
+ * it. Without a reaction it sends the default reply.
  */
 export async function startScriptedSmtp(react: React = () => undefined, port?: number): Promise<ScriptedSmtpServer> {
   const taken: TakenMail[] = [];
@@ -78,8 +78,8 @@ export async function startScriptedSmtp(react: React = () => undefined, port?: n
     void serve(socket, connections).catch(() => socket.destroy());
   });
 
-  /** Does what it is told to at a stage; `over` where the session ends with that. */
-  async function answer(
+  /** Reacts at a stage. `over`: whether the session has ended. */
+  async function reactAt(
     socket: Socket,
     stage: SmtpStage,
     connection: number,
@@ -87,7 +87,7 @@ export async function startScriptedSmtp(react: React = () => undefined, port?: n
     const moment = { stage, connection, time: moments.filter((each) => each.stage === stage).length + 1 };
     moments.push(moment);
     const { answer: scripted, cut = false, hang = false, taken: isTaken = false } = (await react(moment)) ?? {};
-    const text = scripted ?? (cut || hang ? '' : FRIENDLY[stage]);
+    const text = scripted ?? (cut || hang ? '' : DEFAULT_REPLIES[stage]);
     if (text !== '' && !socket.destroyed) socket.write(`${text}\r\n`);
     if (cut) socket.destroy();
     return { text, taken: isTaken || text.startsWith('2'), over: cut || hang };
@@ -96,17 +96,17 @@ export async function startScriptedSmtp(react: React = () => undefined, port?: n
   async function serve(socket: Socket, connection: number): Promise<void> {
     let envelope: Pick<TakenMail, 'from' | 'to'> = { from: '', to: [] };
     let data: string[] | undefined;
-    if ((await answer(socket, 'connect', connection)).over) return;
+    if ((await reactAt(socket, 'connect', connection)).over) return;
     for await (const line of createInterface({ input: socket, crlfDelay: Number.POSITIVE_INFINITY })) {
       if (data !== undefined && line !== '.') {
         data.push(line.startsWith('.') ? line.slice(1) : line);
-        if (data.length === 1 && (await answer(socket, 'body', connection)).over) return;
+        if (data.length === 1 && (await reactAt(socket, 'body', connection)).over) return;
         continue;
       }
       if (data !== undefined) {
         const mail = { ...envelope, data: `${data.join('\r\n')}\r\n`, connection };
         data = undefined;
-        const done = await answer(socket, 'end', connection);
+        const done = await reactAt(socket, 'end', connection);
         if (done.taken) taken.push(mail);
         if (done.over) return;
         continue;
@@ -115,18 +115,18 @@ export async function startScriptedSmtp(react: React = () => undefined, port?: n
       const address = /<([^>]*)>/.exec(argument)?.[1] ?? '';
       switch (verb.toUpperCase()) {
         case 'EHLO':
-          if ((await answer(socket, 'EHLO', connection)).over) return;
+          if ((await reactAt(socket, 'EHLO', connection)).over) return;
           break;
         case 'MAIL':
           envelope = { from: address, to: [] };
-          if ((await answer(socket, 'MAIL', connection)).over) return;
+          if ((await reactAt(socket, 'MAIL', connection)).over) return;
           break;
         case 'RCPT':
           envelope.to.push(address);
-          if ((await answer(socket, 'RCPT', connection)).over) return;
+          if ((await reactAt(socket, 'RCPT', connection)).over) return;
           break;
         case 'DATA': {
-          const { text, over } = await answer(socket, 'DATA', connection);
+          const { text, over } = await reactAt(socket, 'DATA', connection);
           if (over) return;
           if (text.startsWith('3')) data = [];
           break;
@@ -136,7 +136,7 @@ export async function startScriptedSmtp(react: React = () => undefined, port?: n
           return;
         default:
           otherCommands.push(line);
-          socket.write(`${OTHER_ANSWERS[verb.toUpperCase()] ?? '250 ok'}\r\n`);
+          socket.write(`${OTHER_REPLIES[verb.toUpperCase()] ?? '250 ok'}\r\n`);
       }
     }
   }

@@ -44,10 +44,10 @@ export async function connectTemporal(): Promise<TestTemporal> {
 }
 
 /**
- * A Temporal dev server of its own, for a test that stops or kills it; otherwise use `connectTemporal`. Free ports, our
- * search attributes, in memory unless `dbFilename` is given. Call
- * `stop()` in afterAll, after the workers have shut down; `kill()` crashes it, and a second `startDevServer` with the
- * same `dbFilename` and `port` is its restart.
+ * A separate Temporal dev server, for a test that stops or kills it. Other tests use `connectTemporal`. It has free
+ * ports, our search attributes, and an in-memory database unless `dbFilename` is given. Call `stop()` in afterAll, after
+ * the workers have shut down. `kill()` crashes it. To restart it, call `startDevServer` with the same `dbFilename` and
+ * `port`.
  */
 export async function startDevServer(options: Omit<DevServerOptions, 'executable'> = {}): Promise<TestDevServer> {
   const port = options.port ?? (await freePort());
@@ -74,7 +74,7 @@ export async function startDevServer(options: Omit<DevServerOptions, 'executable
   };
 }
 
-/** The SDK gives the server 5 s to start, which a program of Java's may not manage on a busy machine, time after time. */
+/** The SDK gives the server 5 s to start, which may repeatedly be too short for a Java program on a busy machine. */
 const START_ATTEMPTS = 40;
 
 /** A time-skipping environment (no UI, little visibility, no search attributes). Call `teardown()` in afterAll. */

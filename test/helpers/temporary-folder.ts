@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const FORCED = { recursive: true, force: true, maxRetries: 3 };
 
-/** A folder for the tests around the call. It is removed after them. */
+/** A folder for the tests of the current scope. It is removed after them. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'galley-test-'));
   afterAll(() => rm(folder, FORCED));

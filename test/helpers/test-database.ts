@@ -17,7 +17,7 @@ export async function createTemplateDatabase(serverUrl: string): Promise<void> {
   await migrated.close();
 }
 
-/** A database of its own on the PostgreSQL server that the run shares: with the platform's tables, or `empty`. */
+/** Creates a database on the run's shared PostgreSQL server: with the platform's tables, or `empty`. */
 export async function createDatabase({ empty = false } = {}): Promise<TestDatabase> {
   const serverUrl = sharedServer(SHARED.postgres);
   const name = `test_${randomBytes(6).toString('hex')}`;

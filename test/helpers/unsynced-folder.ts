@@ -2,13 +2,13 @@ import { mkdtemp, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where Linux keeps files in memory. */
+/** Linux's in-memory file system. */
 const MEMORY = '/dev/shm';
 const ROOM_BYTES = 1024 ** 3;
 
 /**
- * An empty folder for a server that waits for the disk at each write: tests end servers, never the machine, so what
- * was written is there without. In memory where there is room for it, else among the temporary files.
+ * An empty folder for a server that syncs each write to the disk. Tests kill servers but never the machine, so an
+ * in-memory folder suffices. If memory is short, it is a temporary folder.
  */
 export async function unsyncedFolder(prefix: string): Promise<string> {
   const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));

@@ -1,16 +1,16 @@
 import { Parser } from 'htmlparser2';
 
 export type WalkedSite = {
-  /** Paths of every page that links lead to, a folder's as its `index.html`. */
+  /** Paths of every linked page. A folder's path ends in `index.html`. */
   pages: Set<string>;
-  /** Everything that pages refer to on the site and that isn't there, as paths. */
+  /** Paths of missing files on the site that pages refer to. */
   broken: Set<string>;
 };
 
 const REFERRING = new Set(['href', 'src', 'data', 'poster']);
 const AT_ONCE = 16;
 
-/** Follows every reference from a site's start page over HTTP, as a reader would: knows nothing of the product. */
+/** Follows every reference from a site's start page over HTTP, independently of the product's code. */
 export async function walkSite(start: string): Promise<WalkedSite> {
   const { origin } = new URL(start);
   const queue = [start];
@@ -18,14 +18,14 @@ export async function walkSite(start: string): Promise<WalkedSite> {
   const walked: WalkedSite = { pages: new Set(), broken: new Set() };
 
   async function visit(address: string): Promise<void> {
-    const answer = await fetch(address);
-    const { pathname } = new URL(answer.url);
-    const text = await answer.text();
-    if (!answer.ok) {
+    const response = await fetch(address);
+    const { pathname } = new URL(response.url);
+    const text = await response.text();
+    if (!response.ok) {
       walked.broken.add(pathname);
-    } else if (answer.headers.get('content-type')?.startsWith('text/html')) {
+    } else if (response.headers.get('content-type')?.startsWith('text/html')) {
       walked.pages.add(pathname.endsWith('/') ? `${pathname}index.html` : pathname);
-      for (const found of references(text, answer.url)) {
+      for (const found of references(text, response.url)) {
         if (new URL(found).origin !== origin || seen.has(found)) continue;
         seen.add(found);
         queue.push(found);

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 
-/** The workflow bundles that global-setup.js made, as a worker's `workflowBundle` option takes them. */
+/** The workflow bundles that global-setup.js builds, for a worker's `workflowBundle` option. */
 export const workflowBundles = {
   orchestrator: bundle('orchestrator'),
   platform: bundle('platform'),
-  /** The orchestrator's, for a worker with traces. */
+  /** The orchestrator's bundle for a worker that records traces. */
   traced: bundle('orchestrator-traced'),
-  /** The tests' own: one that sends a mail, and one that never ends. */
+  /** Workflows of the tests: one sends a mail, one never ends. */
   mail: bundle('mail'),
   restless: bundle('restless'),
 } as const;

@@ -47,21 +47,21 @@ describe('the scope of a crawl', () => {
     expect(admit(`${HOME}/form`, 'endpoint')).toBeUndefined();
   });
 
-  it('asks for source maps only where the project keeps them', () => {
+  it('requests source maps only if the project keeps them', () => {
     expect(scopeFor()(`${HOME}/a.js.map`, 'source-map')).toBeUndefined();
     const admit = scopeFor({ sourceMaps: 'keep' });
     expect(admit(`${HOME}/a.js.map`, 'source-map')).toMatchObject({ skip: null });
     expect(admit('https://cdn.example/a.js.map', 'source-map')).toMatchObject({ skip: null });
   });
 
-  it('leaves assets of other hosts as links where the project says so', () => {
+  it('keeps assets of other hosts as links if the project says so', () => {
     expect(scopeFor({ external: 'keep' })('https://cdn.example/a.css', 'asset')).toBeUndefined();
     const admit = scopeFor({ keepHosts: ['cdn.example'] });
     expect(admit('https://cdn.example/a.css', 'asset')).toBeUndefined();
     expect(admit('https://fonts.example/a.css', 'asset')).toMatchObject({ skip: null });
   });
 
-  it('tells the frontier once of each address, and again only of a stronger use', () => {
+  it('admits each URL once, and again only for a stronger use', () => {
     const admit = scopeFor();
     expect(admit(`${HOME}/a`, 'probe')).toBeDefined();
     expect(admit(`${HOME}/a`, 'probe')).toBeUndefined();
@@ -69,14 +69,14 @@ describe('the scope of a crawl', () => {
     expect(admit(`${HOME}/a`, 'asset')).toBeUndefined();
   });
 
-  it('asks robots.txt for pages, not for what pages need', () => {
+  it('applies robots.txt to pages, but not to the resources that pages need', () => {
     const admit = scopeFor({ robotsTxt: 'User-agent: *\nDisallow: /private' });
     expect(admit(`${HOME}/private/page`)).toMatchObject({ rank: 0, skip: 'robots.txt disallows it' });
     expect(admit(`${HOME}/private/image.png`, 'asset')).toMatchObject({ skip: null });
     expect(admit(`${HOME}/private/chunk`, 'probe')).toMatchObject({ skip: null });
   });
 
-  it('follows a link with nofollow only where another one without it leads there too', () => {
+  it('follows a nofollow link only if another link without nofollow has the same target', () => {
     const admit = scopeFor();
     expect(admit(`${HOME}/a`, 'unfollowed')).toMatchObject({ rank: 0, skip: 'only links with nofollow lead to it' });
     expect(admit(`${HOME}/a`, 'unfollowed')).toBeUndefined();
@@ -85,7 +85,7 @@ describe('the scope of a crawl', () => {
     expect(admit('https://other.example/', 'unfollowed')).toBeUndefined();
   });
 
-  it('follows everything where the project ignores robots.txt', () => {
+  it('follows everything if the project ignores robots.txt', () => {
     const admit = scopeFor({ robotsTxt: 'User-agent: *\nDisallow: /', robots: 'ignore' });
     expect(admit(`${HOME}/a`, 'unfollowed')).toMatchObject({ rank: 5, skip: null });
     expect(admit(`${HOME}/b`)).toMatchObject({ skip: null });
@@ -93,7 +93,7 @@ describe('the scope of a crawl', () => {
 
   const FAR_OFF = 'its date is more than 5 years ahead, or 40 back';
 
-  it('does not follow a calendar for years in either direction, and takes no other numbers for one', () => {
+  it('does not follow a calendar for years in either direction, and mistakes no other numbers for dates', () => {
     const scope = scopeFor();
     const from = (path: string, to: string) => scope(`${HOME}${to}`, 'page', 0, `${HOME}${path}`)?.skip;
     expect(from('/events/2031/11', '/events/2031/12')).toBeNull();
@@ -110,7 +110,7 @@ describe('the scope of a crawl', () => {
     expect(from('/a/12032/1', '/a/12033/1')).toBeNull();
   });
 
-  it('keeps by name only so many of what one rule leaves out', () => {
+  it('lists a limited number of URLs per skip rule', () => {
     const admit = scopeFor({ robotsTxt: 'User-agent: *\nDisallow: /private' });
     const named = Array.from({ length: 10_050 }, (_, index) => admit(`${HOME}/private/${index}`));
     expect(named.filter((found) => found !== undefined)).toHaveLength(10_000);
@@ -130,11 +130,11 @@ describe('the scope of a crawl', () => {
     ],
     ['the export already has 0 URLs', `${HOME}/full`, { maxUrls: 0 }, {}, 0],
     ['the URL is longer than 2000 characters', `${HOME}/${'x'.repeat(2_000)}`, {}, {}, 0],
-  ])('says of what it leaves out that %s', (reason, url, limits, settings, depth) => {
+  ])('skips a URL with the reason: %s', (reason, url, limits, settings, depth) => {
     expect(scopeFor(settings, limits)(url, 'page', depth)).toMatchObject({ rank: 0, skip: reason });
   });
 
-  it('follows so many query strings of a path and no more, but all of what pages need', () => {
+  it('limits the query strings per path for pages, but not for the resources that pages need', () => {
     const admit = scopeFor({}, { maxQueryVariants: 2 });
     const skips = ['?a', '?b', '?c'].map((query) => admit(`${HOME}/list${query}`)?.skip);
     expect(skips).toEqual([null, null, 'its path has more than 2 query strings']);
@@ -142,7 +142,7 @@ describe('the scope of a crawl', () => {
     expect(admit(`${HOME}/elsewhere?a`)).toMatchObject({ skip: null });
   });
 
-  it('counts a query string once, whoever found it before', () => {
+  it('counts a query string once, also if another worker found it', () => {
     const known = new Map([[`${HOME}/list`, new Set(['?a', '?b'])]]);
     const admit = scopeFor({}, { maxQueryVariants: 3 }, known);
     const skips = ['?a', '?b', '?a', '?c', '?d'].map((query) => admit(`${HOME}/list${query}`)?.skip);

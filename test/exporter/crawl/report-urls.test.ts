@@ -7,17 +7,17 @@ function found(url: string, kind: 'page' | 'asset' | 'probe'): FoundUrl {
   return { url, rank: rankOf(kind), depth: 1, foundOn: null, skip: null, take: false };
 }
 
-describe('what a process remembers of a frontier', () => {
+describe('the cache of stored URLs', () => {
   const stored = createStoredUrlsOfJobs(createJobCache());
 
-  it('is what was stored, of that job alone', () => {
+  it('has the stored URLs of each job separately', () => {
     stored.of('one').add([found('https://a.example/', 'page')]);
     expect(stored.of('one').has({ url: 'https://a.example/', kind: 'page' })).toBe(true);
     expect(stored.of('one').has({ url: 'https://a.example/b', kind: 'page' })).toBe(false);
     expect(stored.of('two').has({ url: 'https://a.example/', kind: 'page' })).toBe(false);
   });
 
-  it('lets a stronger use through, and no weaker one', () => {
+  it('covers weaker uses of a URL, but not stronger ones', () => {
     stored.of('one').add([found('https://a.example/c', 'asset')]);
     expect(stored.of('one').has({ url: 'https://a.example/c', kind: 'probe' })).toBe(true);
     expect(stored.of('one').has({ url: 'https://a.example/c', kind: 'page' })).toBe(false);
@@ -26,7 +26,7 @@ describe('what a process remembers of a frontier', () => {
     expect(stored.of('one').hasFound(found('https://a.example/c', 'asset'))).toBe(true);
   });
 
-  it('leaves query strings to whoever counts them', () => {
+  it('does not cover URLs with query strings before they are counted', () => {
     stored.of('one').add([found('https://a.example/?a=1', 'page')]);
     expect(stored.of('one').has({ url: 'https://a.example/?a=1', kind: 'page' })).toBe(false);
     expect(stored.of('one').hasFound(found('https://a.example/?a=1', 'page'))).toBe(true);

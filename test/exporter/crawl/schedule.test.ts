@@ -13,11 +13,11 @@ const MIB = 1024 * 1024;
 const LIMITS = { maxConcurrency: 4, extraMs: 1_000, graceMs: 100 };
 const END_MS = 1_000;
 
-function scheduleAfter(events: readonly CrawlEvent[], begun: Partial<Schedule> = {}): Schedule {
-  return events.reduce(applyEvent, { ...beginSchedule(LIMITS, END_MS), mayHaveMore: false, ...begun });
+function scheduleAfter(events: readonly CrawlEvent[], initial: Partial<Schedule> = {}): Schedule {
+  return events.reduce(applyEvent, { ...beginSchedule(LIMITS, END_MS), mayHaveMore: false, ...initial });
 }
 
-/** Visits begin, then results arrive at `nowMs`. */
+/** Events of visits that start. */
 function visiting(count: number): CrawlEvent[] {
   return [{ type: 'reportEnded', count: 0, takenCount: count, urlCount: 0, settledCount: 0 }];
 }
@@ -33,11 +33,11 @@ const rest = (queuedCount: number, dueInMs: number | null, leased = false): Craw
 });
 
 const settling = { settlingCount: 1 };
-type Case = [name: string, events: CrawlEvent[], begun: Partial<Schedule>, nowMs: number, expected: Decision];
+type Case = [name: string, events: CrawlEvent[], initial: Partial<Schedule>, nowMs: number, expected: Decision];
 
 const CASES: Case[] = [
   ['leases as many URLs as it may visit', [], { mayHaveMore: true }, 0, { type: 'lease', limit: 8 }],
-  ['leases the rest of them', visiting(6), { mayHaveMore: true }, 0, { type: 'lease', limit: 2 }],
+  ['leases as many URLs as there are free places', visiting(6), { mayHaveMore: true }, 0, { type: 'lease', limit: 2 }],
   ['leases nothing for a single place', visiting(7), { mayHaveMore: true }, 0, { type: 'wait', waitMs: 60 }],
   [
     'leases nothing while it leases',
@@ -55,7 +55,7 @@ const CASES: Case[] = [
     { type: 'wait', waitMs: 60 },
   ],
   [
-    'settles what nothing else is under way with',
+    'settles results when no other visit is running',
     [...visiting(1), ...visited(1, 0)],
     {},
     0,
@@ -118,9 +118,9 @@ const CASES: Case[] = [
     END_MS,
     { type: 'settle', maxTaken: 0, linksFirst: true },
   ],
-  ['asks for more while only bodies arrive', [...visiting(1), body(1)], {}, 0, { type: 'poll', waitMs: 20 }],
-  ['asks less and less often', [...visiting(1), body(1), { type: 'polled' }], {}, 0, { type: 'lease', limit: 7 }],
-  ['asks what is left when nothing is under way', [], {}, 0, { type: 'readRest' }],
+  ['polls for more URLs while only bodies arrive', [...visiting(1), body(1)], {}, 0, { type: 'poll', waitMs: 20 }],
+  ['leases again after a poll', [...visiting(1), body(1), { type: 'polled' }], {}, 0, { type: 'lease', limit: 7 }],
+  ['reads the rest of the frontier when no visit is running', [], {}, 0, { type: 'readRest' }],
   ['ends when nothing is left', [rest(0, null)], {}, 0, { type: 'end', done: true, queuedCount: 0 }],
   ['waits for other workers', [rest(0, null, true)], {}, 0, { type: 'poll', waitMs: 20 }],
   ['waits for a URL that is not due', [rest(1, 5)], {}, 0, { type: 'poll', waitMs: 5 }],
@@ -133,8 +133,8 @@ const CASES: Case[] = [
 ];
 
 describe('the schedule of a crawl', () => {
-  it.each(CASES)('%s', (_, events, begun, nowMs, expected) => {
-    expect(decide(scheduleAfter(events, begun), nowMs).decision).toEqual(expected);
+  it.each(CASES)('%s', (_, events, initial, nowMs, expected) => {
+    expect(decide(scheduleAfter(events, initial), nowMs).decision).toEqual(expected);
   });
 
   it('is extended for bodies that arrive when the time is up, until the last one is complete', () => {
@@ -195,7 +195,7 @@ function reachable(pages: readonly SimulatedPage[]): Set<number> {
 }
 
 describe('any crawl', () => {
-  it('visits every reachable URL once, and again only after a failure, and ends', () => {
+  it('visits every reachable URL once, retries only failures, and ends', () => {
     fc.assert(
       fc.property(crawls({ min: 1, max: 120 }), (crawl) => {
         const { end, settled, visits, maxVisiting } = simulateCrawl(crawl);
@@ -214,7 +214,7 @@ describe('any crawl', () => {
     const largePages = { bytes: fc.integer({ min: MIB, max: largest }), heldUntilMs: fc.constant(0) };
     fc.assert(
       fc.property(crawls({ min: 250, max: 300 }, largePages, slowStore), (crawl) => {
-        // Three groups that are being settled and one that waits, each with the visits that had begun by then.
+        // Three groups are being settled and one waits, each with the visits that had started by then.
         const maxBytes = 4 * (16 * MIB + 2 * maxConcurrency * largest);
         expect(simulateCrawl(crawl).maxHeldBytes).toBeLessThanOrEqual(maxBytes);
       }),
@@ -240,7 +240,7 @@ describe('any crawl', () => {
     );
   });
 
-  it('takes on nothing when the time is up, and ends once the bodies that had started are complete', () => {
+  it('leases nothing when the time is up, and ends after the started bodies are complete', () => {
     const limits = fc.record({
       maxConcurrency: fc.integer({ min: 1, max: 20 }),
       maxMs: fc.nat(3_000),
@@ -254,7 +254,7 @@ describe('any crawl', () => {
         const slowestMs = Math.max(...crawl.pages.map(({ headMs, bodyMs }) => headMs + bodyMs));
         const storeMs = crawl.leaseMs + crawl.writeMs + 2 * crawl.settleMs;
         expect(lastLeaseAtMs).toBeLessThanOrEqual(maxMs);
-        // What arrives while the last groups are settled is settled too.
+        // Results that arrive while the last groups are being settled are settled too.
         expect(endedAtMs).toBeLessThanOrEqual(maxMs + graceMs + slowestMs + 3 * storeMs + 250);
         if (end.done) expect(settled).toEqual(reachable(crawl.pages));
       }),

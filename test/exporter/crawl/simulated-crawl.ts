@@ -14,9 +14,9 @@ export type SimulatedPage = {
   bytes: number;
   headMs: number;
   bodyMs: number;
-  /** Another worker holds it until then, and dies. */
+  /** Another worker holds the lease until then and crashes. */
   heldUntilMs: number;
-  /** Failed attempts before it succeeds, and how long it must not be requested after each. */
+  /** Failed attempts before it succeeds, and the delay after each. */
   failures: number;
   retryMs: number;
 };
@@ -38,13 +38,13 @@ export type SimulationResult = {
   settled: ReadonlySet<number>;
   maxVisiting: number;
   maxHeldBytes: number;
-  /** When the worker last asked for URLs. */
+  /** When the worker last leased URLs. */
   lastLeaseAtMs: number;
 };
 
 type Stored = { state: 'queued' | 'leased' | 'settled'; dueAtMs: number; heldUntilMs: number };
 
-/** Carries out the scheduler's decisions on a virtual clock, beginning with the first page. */
+/** Carries out the scheduler's decisions on a virtual clock, starting with the first page. */
 export function simulateCrawl({ pages, limits, ...times }: SimulatedCrawl): SimulationResult {
   const store = new Map<number, Stored>();
   const visits = new Map<number, number>();
@@ -132,7 +132,7 @@ export function simulateCrawl({ pages, limits, ...times }: SimulatedCrawl): Simu
     });
   }
 
-  /** Runs until the next timer, for at most this long; whether there was one. */
+  /** Runs until the next timer, for at most this long. Returns whether there was one. */
   function advance(waitMs: number): boolean {
     timers.sort((a, b) => a.atMs - b.atMs);
     const next = timers[0];

@@ -28,7 +28,7 @@ afterEach(async () => {
 const NOTHING = { robotsTxt: '', sitemaps: [], pages: [] };
 const site = () => ({ domain: 'docs.example.com', origin: server.origin });
 
-/** Reads the rules, and by them the sitemaps. */
+/** Reads robots.txt, then the sitemaps that it names. */
 async function readOrigin(from = fetcher): Promise<Discovery & { robotsTxt: string }> {
   const robotsTxt = await readRules(from, site(), { ...options, robots: 'respect' });
   return { robotsTxt, ...(await discover(from, site(), { ...options, robotsTxt })) };
@@ -61,7 +61,7 @@ describe('discover', () => {
     ]);
   });
 
-  it('goes on without rules and hints where the origin has none, or sends nonsense', async () => {
+  it('continues without rules and sitemaps if the origin has none or sends invalid ones', async () => {
     expect(await readOrigin()).toEqual(NOTHING);
     server.setHandler((_request, response) => response.writeHead(403).end());
     expect(await readOrigin()).toEqual(NOTHING);
@@ -71,7 +71,7 @@ describe('discover', () => {
     expect(await readOrigin()).toEqual(NOTHING);
   });
 
-  it('reads no more of an index than its bound, however many it lists of the site and of others', async () => {
+  it('reads a limited number of sitemaps, however many an index lists', async () => {
     const entries = (count: number, make: (index: number) => string) =>
       Array.from({ length: count }, (_, index) => `<sitemap><loc>${make(index)}</loc></sitemap>`).join('');
     const index = (count: number, make: (index: number) => string) =>
@@ -95,7 +95,7 @@ describe('discover', () => {
   it.each([
     ['of 20 MiB', 20, ['/first', '/last']],
     ['larger than the protocol allows', 51, []],
-  ])('reads a sitemap %s, though a page of that size is not kept in memory', async (_name, mebibytes, pages) => {
+  ])('reads a sitemap %s with the limits of a crawl', async (_name, mebibytes, pages) => {
     const filler = `<!--${' '.repeat(mebibytes * 1024 ** 2)}-->`;
     server.setHandler(
       serveFiles({ '/sitemap.xml': urlset('/first').replace('</urlset>', `${filler}${urlset('/last')}`) }),
@@ -107,7 +107,7 @@ describe('discover', () => {
     expect(found.pages.map(({ url }) => new URL(url).pathname)).toEqual(pages);
   });
 
-  it('follows a redirect of robots.txt to another host, and none of a sitemap', async () => {
+  it('follows a redirect to another host for robots.txt, but not for a sitemap', async () => {
     const other = await startHttpSite(serveFiles({ '/robots.txt': 'User-agent: *\nDisallow: /private' }));
     const redirect = (path: string) => ({ body: '', status: 301, headers: { location: other.origin + path } });
     server.setHandler(serveFiles({ '/robots.txt': redirect('/robots.txt'), '/sitemap.xml': redirect('/s.xml') }));
@@ -118,16 +118,16 @@ describe('discover', () => {
     await other.close();
   });
 
-  it('asks for several sitemaps at a time, but reads them in their order', async () => {
+  it('fetches several sitemaps concurrently, but keeps their order', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     const index = names.map((name) => `<sitemap><loc>/${name}.xml</loc></sitemap>`).join('');
     const files = Object.fromEntries(names.map((name) => [`/${name}.xml`, urlset(`/page-${name}`)]));
-    const answer = serveFiles({ ...files, '/sitemap.xml': `<sitemapindex>${index}</sitemapindex>` });
-    const fourthAsked = new Promise<void>((resolve) => {
+    const respond = serveFiles({ ...files, '/sitemap.xml': `<sitemapindex>${index}</sitemapindex>` });
+    const fourthRequested = new Promise<void>((resolve) => {
       server.setHandler(async (request, response) => {
         if (request.url === '/d.xml') resolve();
-        if (request.url === '/a.xml') await fourthAsked;
-        return answer(request, response);
+        if (request.url === '/a.xml') await fourthRequested;
+        return respond(request, response);
       });
     });
     const { pages } = await readOrigin();

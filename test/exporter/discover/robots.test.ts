@@ -50,7 +50,7 @@ describe('readRobots', () => {
     ['User-agent: *\nCrawl-delay: 86400', 30_000],
     ['User-agent: *\nCrawl-delay: soon\nCrawl-delay: -1\nCrawl-delay: 1e3', 0],
     ['Crawl-delay: 5\nUser-agent: *', 0],
-  ])('reads of %j a delay of %d ms', (text, delayMs) => {
+  ])('reads from %j a delay of %d ms', (text, delayMs) => {
     expect(readRobots(text, 'galley').crawlDelayMs).toBe(delayMs);
   });
 
@@ -62,26 +62,26 @@ describe('readRobots', () => {
     'User-agent: *\nUser-agent: other\nDisallow: /private\nCrawl-delay: 1',
     'User-agent: *\nDisallow: /\n\nUser-agent: Galley/1.0\nDisallow: /private\nCrawl-delay: 1',
     'User-agent: *\nDisallow: /\n\nUser-agent: galley (docs)\nDisallow: /private\nCrawl-delay: 1',
-  ])('takes %j for one group of ours', (text) => {
+  ])('reads %j as one group that applies to galley', (text) => {
     const robots = readRobots(text, 'galley');
     expect([robots.isAllowed('/a'), robots.isAllowed('/private'), robots.crawlDelayMs]).toEqual([true, false, 1_000]);
   });
 
-  it('parts two groups by an empty line after a Crawl-delay', () => {
+  it('separates two groups at an empty line after a Crawl-delay', () => {
     const robots = readRobots('User-agent: *\nCrawl-delay: 1\n\nUser-agent: other\nDisallow: /', 'galley');
     expect([robots.isAllowed('/a'), robots.crawlDelayMs]).toEqual([true, 1_000]);
   });
 
-  it('takes no longer name for ours', () => {
+  it('does not match a longer agent name', () => {
     expect(readRobots('User-agent: galleybot\nDisallow: /', 'galley').isAllowed('/')).toBe(true);
   });
 
-  it('lists sitemaps wherever they stand', () => {
+  it('lists sitemaps inside and outside of groups', () => {
     const text = 'Sitemap: https://a.example/one.xml\nUser-agent: *\nDisallow:\nSITEMAP: /two.xml';
     expect(readRobots(text, 'galley').sitemaps).toEqual(['https://a.example/one.xml', '/two.xml']);
   });
 
-  it('does not try every way to match a pattern made of stars', () => {
+  it('matches a pattern of many stars without backtracking', () => {
     const robots = readRobots(`User-agent: *\nDisallow: /${'*a'.repeat(500)}b`, 'galley');
     expect(runToEnd(() => robots.isAllowed(`/${'a'.repeat(5_000)}`))).toBe(true);
   });
@@ -95,7 +95,7 @@ describe('metaForbidsFollowing', () => {
     ['robots', 'noindex,follow', false],
     ['otherbot', 'nofollow', false],
     ['description', 'nofollow', false],
-  ])('reads of %s "%s": %s', (name, content, forbids) => {
+  ])('returns for %s "%s": %s', (name, content, forbids) => {
     expect(metaForbidsFollowing(name, content)).toBe(forbids);
   });
 });
@@ -111,7 +111,7 @@ describe('headerForbidsFollowing', () => {
     ['unavailable_after: 25 Jun 2030 15:00:00 GMT, nofollow', true],
     [['otherbot: noindex', 'nofollow'], true],
     [['noindex', 'otherbot: nofollow'], false],
-  ])('reads of %j: %s', (header, forbids) => {
+  ])('returns for %j: %s', (header, forbids) => {
     expect(headerForbidsFollowing(header)).toBe(forbids);
   });
 });

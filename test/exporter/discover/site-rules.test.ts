@@ -27,7 +27,7 @@ const pause = async (ms: number): Promise<void> => void pausesMs.push(ms);
 const read = (robots: 'respect' | 'ignore', from = fetcher) =>
   readRules(from, site(), { robots, maxAttempts: 1, signal, pause });
 
-/** Fails so many times, and then answers. */
+/** Fails `times` times, then responds with the rules. */
 function failing(times: number, fail: SiteHandler): SiteHandler {
   let left = times;
   return (request, response) => {
@@ -36,7 +36,7 @@ function failing(times: number, fail: SiteHandler): SiteHandler {
   };
 }
 
-const answering =
+const respondWith =
   (status: number): SiteHandler =>
   (_request, response) =>
     response.writeHead(status).end();
@@ -44,10 +44,10 @@ const resetting: SiteHandler = (_request, response) => response.destroy();
 
 describe('readRules', () => {
   it.each([
-    ['503', answering(503)],
-    ['429', answering(429)],
+    ['503', respondWith(503)],
+    ['429', respondWith(429)],
     ['a reset connection', resetting],
-  ])('asks again after %s, with longer and longer pauses', async (_name, fail) => {
+  ])('retries after %s with growing delays', async (_name, fail) => {
     server.setHandler(failing(2, fail));
     expect(await read('respect')).toBe(RULES);
     expect(server.requests).toHaveLength(3);
@@ -55,10 +55,10 @@ describe('readRules', () => {
   });
 
   it.each([
-    ['500', answering(500), /HTTP 500, after one try/],
-    ['501', answering(501), /HTTP 501, after one try/],
+    ['500', respondWith(500), /HTTP 500, after one try/],
+    ['501', respondWith(501), /HTTP 501, after one try/],
     ['a body that is too large', serveFiles({ '/robots.txt': 'x'.repeat(200_000) }), /larger than 100000 bytes/],
-  ])('fails the job for good, and says what to do, after %s', async (_name, handler, reason) => {
+  ])('fails the job permanently after %s and says what to do', async (_name, handler, reason) => {
     server.setHandler(handler);
     const failure = await read('respect').catch((error: unknown) => error);
     expect(failure).toMatchObject({ type: 'ExportImpossible', nonRetryable: true });
@@ -67,21 +67,21 @@ describe('readRules', () => {
     expect(failure).toMatchObject({ message: expect.stringMatching(/robots: ignore/) });
   });
 
-  it('fails the job after as many late answers as any address gets', async () => {
+  it('fails the job after the maximum number of late responses', async () => {
     server.setHandler(() => undefined);
     const hasty = fetcherFor([server.host], { limits: { requestTimeoutMs: 50 } });
     await expect(read('respect', hasty)).rejects.toThrow(/no response within 50 ms, after one try/);
     await hasty.close();
   });
 
-  it.each([401, 403, 404, 410, 451])('finds no rules if the origin answers %i', async (status) => {
-    server.setHandler(answering(status));
+  it.each([401, 403, 404, 410, 451])('finds no rules if the origin responds with %i', async (status) => {
+    server.setHandler(respondWith(status));
     expect(await read('respect')).toBe('');
     expect(server.requests).toEqual(['/robots.txt']);
   });
 
-  it('takes a failure for no rules if the project ignores them; the file still names sitemaps then', async () => {
-    server.setHandler(answering(500));
+  it('ignores a failure if the project ignores the rules, but still reads the sitemaps that the file names', async () => {
+    server.setHandler(respondWith(500));
     expect(await read('ignore')).toBe('');
     server.setHandler(serveFiles({ '/robots.txt': RULES, '/pages.txt': 'https://docs.example.com/a' }));
     const found = await discover(fetcher, site(), { signal, maxAttempts: 1, maxPages: 100, robotsTxt: RULES });
@@ -93,17 +93,17 @@ const LIMITS = { soloCrawlMs: 4_000, activityMs: 50_000, parallelActivities: 4 }
 const slow = { robots: 'respect', robotsTxt: 'User-agent: *\nCrawl-delay: 10' } as const;
 
 describe('crawlPlan', () => {
-  it('shares a crawl among activities where nothing speaks against it', () => {
+  it('shares a crawl among activities by default', () => {
     expect(crawlPlan(LIMITS, { robots: 'respect', robotsTxt: '' })).toEqual(LIMITS);
   });
 
-  it('lets one activity crawl at a time, for long enough, where the origin wants a delay', () => {
+  it('lets only one activity crawl, for long enough, if the origin sets a Crawl-delay', () => {
     expect(crawlPlan(LIMITS, slow)).toEqual({ soloCrawlMs: 200_000, activityMs: 200_000, parallelActivities: 1 });
     const quick = { ...slow, robotsTxt: 'User-agent: *\nCrawl-delay: 1' };
     expect(crawlPlan(LIMITS, quick)).toEqual({ soloCrawlMs: 50_000, activityMs: 50_000, parallelActivities: 1 });
   });
 
-  it('knows no delay where the project ignores robots.txt', () => {
+  it('has no delay if the project ignores robots.txt', () => {
     expect(crawlDelayMs(slow)).toBe(10_000);
     expect(crawlDelayMs({ ...slow, robots: 'ignore' })).toBe(0);
     expect(crawlPlan(LIMITS, { ...slow, robots: 'ignore' })).toEqual(LIMITS);

@@ -14,11 +14,11 @@ describe('a page of Next’s app router', () => {
     ['/guides/start.html', '/guides/start.txt', '/guides/start/__next._tree.txt'],
     ['/guides/start/', '/guides/start/index.txt', '/guides/start/__next._tree.txt'],
     ['/guides/start/index.html', '/guides/start/index.txt', '/guides/start/__next._tree.txt'],
-  ])('at %s is asked for as data beside its address', (url, data, tree) => {
+  ])('at %s has data files next to its URL', (url, data, tree) => {
     expect(probes(NEXT_APP, url)).toEqual(expect.arrayContaining([`probe ${data}`, `probe ${tree}`]));
   });
 
-  it('needs what its data names, written as text in a script', () => {
+  it('needs the files that its inline data names', () => {
     expect(probes(NEXT_APP, '/guides')).toEqual(expect.arrayContaining(['probe /late.js', 'probe /icon.svg']));
   });
 });
@@ -28,7 +28,7 @@ describe('the tree of a page of Next', () => {
     probes(text, '/guides/start/__next._tree.txt', type).map((probe) => probe.replace('probe /guides/start/', ''));
   const always = ['__next._index.txt', '__next._head.txt', '__next._full.txt'];
 
-  it('names the files of its segments, its lines leading to each other', () => {
+  it('names the files of its segments, also if its lines refer to each other', () => {
     const text = [
       ':HL["/_next/static/chunks/1.css","style"]',
       '3:[["children",{"s":"__PAGE__","h":160}],["side",{"s":"über","h":1}]]',
@@ -44,14 +44,14 @@ describe('the tree of a page of Next', () => {
     expect(tree(text, 'text/x-component')).toEqual([...always, ...named]);
   });
 
-  it('names them where it is written as one value', () => {
+  it('names them if it is written as one value', () => {
     const page = '{"name":"__PAGE__","paramType":null,"paramKey":"__PAGE__","slots":null}';
     const slug = `{"name":"slug","paramType":"d","paramKey":null,"slots":{"children":${page}}}`;
     const text = `0:{"buildId":"B1","tree":{"name":"","paramType":null,"slots":{"children":${slug}}},"staleTime":300}`;
     expect(tree(text)).toEqual([...always, '__next.$d$slug.txt', '__next.$d$slug.__PAGE__.txt']);
   });
 
-  it('ends though it leads back to itself, and names nothing where it can’t be read', () => {
+  it('may refer to itself, and names nothing if it is invalid', () => {
     expect(tree('1:[["children",{"s":"a","c":"$Q1"}]]\n0:{"t":{"t":{"s":"","c":"$Q1"}}}').length).toBeLessThan(300);
     expect(tree('0:{"t":{"t":{"s":"","c":"$Q7"}}}')).toEqual(always);
     expect(tree('<!doctype html><title>Not found</title>')).toEqual([]);
@@ -60,7 +60,7 @@ describe('the tree of a page of Next', () => {
 });
 
 describe('a script of Next', () => {
-  it('names chunks by their path below its own folder', () => {
+  it('names chunks by their path below Next’s folder', () => {
     const text = 'e.v(t=>Promise.all(["static/chunks/2h-t5.js","static/chunks/3a.css"].map(t=>e.l(t))).then(()=>t(2)))';
     const found = probes(text, '/docs/_next/static/chunks/0f.js', 'text/javascript');
     const named = ['probe /docs/_next/static/chunks/2h-t5.js', 'probe /docs/_next/static/chunks/3a.css'];
@@ -70,7 +70,7 @@ describe('a script of Next', () => {
 });
 
 describe('a page of Nuxt', () => {
-  it('needs its payload and the description of its build', () => {
+  it('needs its payload and its build metadata', () => {
     const needed = ['_nuxt/builds/latest.json', '_nuxt/builds/meta/9db5-e0.json', 'guides/_payload.json'];
     expect(probes(NUXT, '/docs/guides')).toEqual(expect.arrayContaining(needed.map((each) => `probe /docs/${each}`)));
   });

@@ -65,20 +65,20 @@ describe('the path of a file', () => {
     expect(path(address, type)).toBe(expected);
   });
 
-  it('that scripts only name in a string keeps its exact name', () => {
+  it('that only a script string names stays exactly the same', () => {
     expect(path('/api/data', 'application/json', 'probe')).toBe('api/data');
     expect(path('/api/data', 'application/json', 'asset')).toBe('api/data.json');
     expect(path('/data.json?v=1', 'application/json', 'probe')).toBe('data.json');
   });
 
-  it('is shortened by a hash where a name passes 200 bytes, and differs where the names do', () => {
+  it('is shortened with a hash if a name is longer than 200 bytes, and stays distinct', () => {
     const [one, two] = ['a', 'b'].map((last) => path(`/${'é'.repeat(300)}${last}.png`, 'image/png'));
     expect(one).not.toBe(two);
     expect(Buffer.byteLength(one ?? '')).toBeLessThanOrEqual(200);
     expect(one).toMatch(/^é+\.[0-9a-f]{16}\.png$/);
   });
 
-  it('never grows past a thousand bytes', () => {
+  it('is never longer than a thousand bytes', () => {
     const long = path(`/${'folder/'.repeat(400)}x.png`, 'image/png');
     expect(long).toMatch(/^_long\/x\.[0-9a-f]{12}\.png$/);
   });
@@ -90,21 +90,21 @@ const claim = (url: string, file: string, sha256 = url) => ({
   sha256,
 });
 
-describe('paths that can’t stand beside each other', () => {
+describe('paths that can’t coexist', () => {
   it.each([
     ['are equal', [claim('/a', 'a.html'), claim('/a.html', 'a.html')]],
     ['differ in case', [claim('/A', 'A.html'), claim('/a', 'a.html')]],
     ['differ in Unicode form', [claim('/1', '\u00e9.html'), claim('/2', 'e\u0301.html')]],
     ['are a file and a folder', [claim('/x.js', 'x.js'), claim('/x.js/y', 'x.js/y.html')]],
     ['are a file and a folder in another case', [claim('/X.js', 'X.js'), claim('/x.js/y', 'x.js/y.html')]],
-  ])('where they %s, one is given a hash, whatever the order', (_, claims) => {
+  ])('because they %s: one gets a hash, in any order', (_, claims) => {
     const paths = resolveCollisions(claims);
     const forms = [...paths.values()].map((each) => each.normalize('NFC').toLowerCase());
     expect(new Set(forms).size).toBe(claims.length);
     expect(resolveCollisions([...claims].reverse())).toEqual(paths);
   });
 
-  it('share the file where the content is the same', () => {
+  it('share the file if the content is the same', () => {
     const paths = resolveCollisions([
       claim('/g/', 'g/index.html', 'same'),
       claim('/g/index.html', 'g/index.html', 'same'),
@@ -120,7 +120,7 @@ describe('paths that can’t stand beside each other', () => {
   });
 });
 
-/** Names that some file system or archive tool refuses, or takes for something else. */
+/** Names that some file system or archive tool rejects or misinterprets. */
 const ODD_PATHS = [
   ...['/a/..%2f..%2f..%2fetc/passwd', '/a/%2e%2e/%2e%2e/outside', '/..%5c..%5cwindows', '/%2e%2e%2fhidden', '/%2e'],
   ...['/...', '/a/.%2e/b%2f', '/nul%00byte', '/line%0abreak%0d', '/tab%09bell%07', '/C:%5cboot.ini'],
@@ -131,11 +131,11 @@ const ODD_PATHS = [
   ...['/%F0%9F%92%A5', '/%E2%80%AEtxt.exe', `/${'n'.repeat(300)}`, `/${'%C3%BC'.repeat(150)}`],
   `/${Array.from({ length: 30 }, (_, index) => `${index}-${'d'.repeat(60)}`).join('/')}`,
 ];
-// biome-ignore lint/suspicious/noControlCharactersInRegex: none of these may stand in a path
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are forbidden in a path
 const UNSAFE = /^\.galley(?:\/|$)|[\x00-\x1f\x7f"*:<>?\\|]/;
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/;
 
-/** Whether every file system takes these addresses' paths, inside the root, and tells them apart. */
+/** Expects that the URLs' paths are valid and distinct on every file system, and inside the root. */
 function expectSafePaths(addresses: Iterable<readonly [address: string, contentType: string]>): void {
   const urls = new Map(
     [...addresses].map(([each, type]) => [normalizeUrl(each, SITE, 'https://docs.example.com/') ?? '', type]),
@@ -160,7 +160,7 @@ function expectSafePaths(addresses: Iterable<readonly [address: string, contentT
   }
 }
 
-describe('the paths of any set of addresses', () => {
+describe('the paths of any set of URLs', () => {
   const segment = fc.oneof(
     fc.constantFrom(...['a', 'A', 'index', 'index.html', 'a.html', 'a.js', '%2e%2e', '..', 'CON', '%00', '.galley']),
     fc.constantFrom('404', 'x.'),
@@ -173,11 +173,11 @@ describe('the paths of any set of addresses', () => {
     .map(([segments, query, own]) => `${own ? '' : 'https://other.example.org'}/${segments.join('/')}${query}`);
   const type = fc.constantFrom(HTML, 'text/css', 'image/png', 'application/json', '');
 
-  it('are inside the root, never in `.galley/`, and told apart by every file system', () => {
+  it('are inside the root, never in `.galley/`, and distinct on every file system', () => {
     fc.assert(fc.property(fc.array(fc.tuple(address, type), { maxLength: 30 }), expectSafePaths));
   });
 
-  it('are so for names that no file system likes', () => {
+  it('are also safe for names that file systems reject', () => {
     expectSafePaths(ODD_PATHS.map((path) => [`https://docs.example.com${path}`, HTML]));
   });
 });

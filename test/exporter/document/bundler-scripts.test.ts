@@ -16,7 +16,7 @@ describe('a bundler’s runtime', () => {
     ]);
   });
 
-  it('chooses names by comparing, as Next’s does', () => {
+  it('may select names by comparison, as Next’s does', () => {
     const text =
       'a.u=function(e){return 35===e?"static/chunks/35-aa.js":"static/chunks/"+({7:"x"}[e]||e)+"."+{7:"bb",9:"cc"}[e]+".js"}';
     expect(script(text, '/_next/static/chunks/webpack-1.js')).toEqual(
@@ -28,25 +28,25 @@ describe('a bundler’s runtime', () => {
     );
   });
 
-  it('names no table where a worker loads one chunk by its number', () => {
+  it('may load one chunk by its number in a worker, without a table', () => {
     const text = 'u.x=()=>u.O(void 0,["944"],()=>u(3291)),u.u=e=>"assets/js/"+e+".6f677675.js"';
     expect(script(text, '/assets/js/498.480ffcfe.js')).toEqual(['probe /assets/js/944.6f677675.js']);
   });
 
-  it('is passed over where it can’t be read, or computes names in another way', () => {
+  it('is ignored if it is invalid or computes names in another way', () => {
     expect(script('a.u=e=>"x/"+{1:"2"}[e]+".js" ]', '/x/a.js')).toEqual([]);
     expect(script('a.u=e=>"x/"+f({1:"2"}[e])+".js"', '/x/a.js')).toEqual([]);
   });
 });
 
 describe('a Docusaurus site', () => {
-  it('has a search index that its script composes the address of', () => {
+  it('has a search index whose URL its script composes', () => {
     expect(script('x="search-index{dir}.json?_=7ac7783c"', '/docs/assets/js/498.1.js')).toEqual([
       'probe /docs/search-index.json',
     ]);
   });
 
-  it('doesn’t say that it failed to load while its scripts wait', () => {
+  it('shows no load failure banner while its scripts wait', () => {
     const text =
       '<meta name=generator content="Docusaurus v3.10.2"><script>document.addEventListener("DOMContentLoaded",function(){x.id="__docusaurus-base-url-issue-banner"})</script>' +
       '<script>document.addEventListener("DOMContentLoaded",function(){mine()})</script>';

@@ -1,6 +1,6 @@
 import { readMarks, referencesOf, rewritten } from './engine.ts';
 
-/** What a stylesheet at `/css/site.css` holds, with what becomes of it in the bundle, and what is found in it. */
+/** Content of a stylesheet at `/css/site.css`, marked with its rewritten form, and the references found in it. */
 const ROWS: [what: string, css: string, found: string[]][] = [
   ['a plain url', 'a{b:url(«/i.png→../i.png»)}', ['asset /i.png']],
   ['a url with space', 'a{b:url(  «/i.png→../i.png»\n)}', ['asset /i.png']],
@@ -39,14 +39,14 @@ const ROWS: [what: string, css: string, found: string[]][] = [
 
 const sheet = (text: string) => ({ text, type: 'text/css', url: '/css/site.css' });
 
-describe('what a stylesheet refers to', () => {
-  it.each(ROWS)('is found, and written relative to the stylesheet, in %s', (_, css, found) => {
+describe('a stylesheet’s references', () => {
+  it.each(ROWS)('are found and rewritten relative to the stylesheet in %s', (_, css, found) => {
     const { before, after } = readMarks(css);
     expect(referencesOf(sheet(before))).toEqual(found);
     expect(rewritten(sheet(before))).toBe(after);
   });
 
-  it('of another host is bundled under that host’s folder', () => {
+  it('to another host are bundled in that host’s folder', () => {
     const addressed = sheet('@import "//f.org/css?family=A:wght@1;2";');
     expect(referencesOf(addressed)).toEqual(['asset https://f.org/css?family=A:wght@1;2']);
     const target = () => ({ path: '_external/f.org/css.css' });
@@ -55,7 +55,7 @@ describe('what a stylesheet refers to', () => {
     );
   });
 
-  it('stays a link to the other host where that had nothing', () => {
+  it('to another host stay absolute if the file is missing there', () => {
     const target = () => ({ missing: true as const });
     expect(rewritten({ ...sheet('a{b:url(//f.org/x.png)}'), target })).toBe('a{b:url(https://f.org/x.png)}');
   });

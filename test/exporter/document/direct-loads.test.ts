@@ -3,7 +3,7 @@ import { readMarks, referencesOf, resourcesOf, rewritten } from './engine.ts';
 const script = (text: string) => ({ text, type: 'text/javascript', url: '/assets/app.js' });
 const inline = (text: string) => ({ text: `<script>${text}</script>` });
 
-describe('what a script in a page loads by a call', () => {
+describe('a file that an inline script loads by a call', () => {
   it.each([
     ['fetch("«/api/state→../api/state»")', 'probe /api/state'],
     ["fetch('«data.json?v=1→data.json»', {cache: 'no-store'})", 'probe /guides/data.json?v=1'],
@@ -18,7 +18,7 @@ describe('what a script in a page loads by a call', () => {
     ['fetch("«https://c.org/d.json→../_external/c.org/d.json»", {cache: "no-store"})', 'asset https://c.org/d.json'],
     ['fetch("«/d.json→../d.json»", options)', 'probe /d.json'],
     ['fetch("«https://docs.example.com/d.json→../d.json»")', 'probe /d.json'],
-  ])('is found, and written relative if it is there: %s', (call, found) => {
+  ])('is found, and rewritten as relative if it exists: %s', (call, found) => {
     const { before, after } = readMarks(call);
     expect(referencesOf(inline(before))).toEqual([found]);
     expect(rewritten(inline(before))).toBe(inline(after).text);
@@ -40,13 +40,13 @@ describe('what a script in a page loads by a call', () => {
     'a.src = "https://video.org/embed/1"',
     'x.open("POST", "/a")',
     'fetch("blob:https://docs.example.com/x")',
-  ])('is nothing where it sends something, or only begins with a literal: %s', (call) => {
+  ])('is ignored if the call sends data or the literal is only a part of the URL: %s', (call) => {
     expect(referencesOf(inline(call))).toEqual([]);
   });
 });
 
-describe('what a script file loads by a call', () => {
-  it('is looked for beside it and at the root, and stays as it is', () => {
+describe('a file that a script file loads by a call', () => {
+  it('is probed next to the script and at the root, and the script stays unchanged', () => {
     const text = 'fetch("index.bin"); new Worker("./w.js"); fetch("/api/x")';
     expect(resourcesOf(script(text))).toEqual([
       'probe /assets/index.bin',
@@ -58,14 +58,14 @@ describe('what a script file loads by a call', () => {
     expect(rewritten(script(text))).toBe(text);
   });
 
-  it('is written from the root where another host has it', () => {
+  it('gets a URL from the root if it comes from another host', () => {
     const text = 'fetch("https://c.org/d.json?v=1").then(a)';
     expect(referencesOf(script(text))).toEqual(['asset https://c.org/d.json?v=1']);
     expect(rewritten(script(text))).toMatch(/^fetch\("\/_external\/c\.org\/d\.[0-9a-f]{12}\.json"\)\.then\(a\)$/);
     expect(rewritten({ ...script(text), target: ({ url }) => ({ absolute: url }) })).toBe(text);
   });
 
-  it('is relative to it in a worker, and where a module resolves it', () => {
+  it('gets a URL relative to the script in workers and with import.meta.resolve', () => {
     const text = 'importScripts("/a.js", \'https://c.org/b.js\', "d.js"); import.meta.resolve("/e.js")';
     expect(referencesOf(script(text))).toEqual([
       'asset /a.js',

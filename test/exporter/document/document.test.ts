@@ -22,7 +22,7 @@ describe('a fetched document', () => {
     expect(documentFormat(type, url)).toBe(format);
   });
 
-  it('in UTF-8 keeps its very bytes', () => {
+  it('in UTF-8 keeps its exact bytes', () => {
     const bytes = Buffer.from('<meta charset="utf-8">é');
     expect(read(bytes, 'text/html').bytes).toBe(bytes);
     const invalid = Buffer.from([0x3c, 0x61, 0x3e, 0xff, 0xc3]);
@@ -41,25 +41,25 @@ describe('a fetched document', () => {
     ['a byte order mark', Buffer.from('\ufeff<p>é', 'utf16le'), 'text/html; charset=ascii', '<p>é'],
     ['nothing, when it isn’t UTF-8', Buffer.from('<p>caf\xe9', 'latin1'), 'text/html', '<p>café'],
     ['Shift JIS', Buffer.from([0x3c, 0x70, 0x3e, 0x93, 0xfa]), 'text/html; charset=shift_jis', '<p>日'],
-  ])('in another charset, told by %s, becomes UTF-8', (_, bytes, type, expected) => {
+  ])('in another charset, declared by %s, becomes UTF-8', (_, bytes, type, expected) => {
     expect(utf8(read(bytes, type).bytes)).toBe(expected);
   });
 
-  it('says UTF-8 in its content type once it is that', () => {
+  it('has UTF-8 in its content type after the conversion', () => {
     expect(read(Buffer.from('<p>\xe9', 'latin1'), 'text/HTML; charset=latin1').contentType).toBe(
       'text/html; charset=utf-8',
     );
     expect(read(Buffer.from('<p>'), 'text/html; charset=latin1').contentType).toBe('text/html; charset=latin1');
   });
 
-  it('of CSS and XML has its own declaration changed too', () => {
+  it('of CSS or XML gets a new charset declaration', () => {
     const css = Buffer.from('@charset "iso-8859-1";a{content:"\xe9"}', 'latin1');
     expect(utf8(read(css, 'text/css').bytes)).toBe('@charset "utf-8";a{content:"é"}');
     const xml = Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?><a>\xe9</a>', 'latin1');
     expect(utf8(read(xml, 'application/xml').bytes)).toBe('<?xml version="1.0" encoding="utf-8"?><a>é</a>');
   });
 
-  it('called UTF-8 by its header alone tells readers without one the same', () => {
+  it('that only its header declares as UTF-8 gets UTF-8 as its own declaration', () => {
     const html = Buffer.from('<meta charset="iso-8859-1"><p>é');
     expect(utf8(read(html, 'text/html; charset=utf-8').bytes)).toBe('<meta charset="utf-8"><p>é');
     const xhtml = Buffer.from('<?xml version="1.0" encoding="latin1"?><html>é</html>');
@@ -69,21 +69,21 @@ describe('a fetched document', () => {
     expect(Buffer.from(read(broken, 'text/html; charset=utf-8').bytes).equals(expected)).toBe(true);
   });
 
-  it('of XHTML is read by its XML declaration', () => {
+  it('of XHTML is decoded by its XML declaration', () => {
     const bytes = Buffer.from('<?xml version="1.0" encoding="windows-1251"?><html>\xcf</html>', 'latin1');
     expect(utf8(read(bytes, 'application/xhtml+xml').bytes)).toBe(
       '<?xml version="1.0" encoding="utf-8"?><html>П</html>',
     );
   });
 
-  it('of plain JSON is a manifest or a feed where its content says so', () => {
+  it('of plain JSON is a manifest or a feed if its content says so', () => {
     const format = (value: object) => read(Buffer.from(JSON.stringify(value)), 'application/json').format;
     expect(format({ name: 'a', start_url: '/', icons: [] })).toBe('manifest');
     expect(format({ version: 'https://jsonfeed.org/version/1' })).toBe('feed');
     expect(format({ icons: [], name: 'a' })).toBe('other');
   });
 
-  it('in a charset nobody knows, or of no text, stays as it is', () => {
+  it('in an unknown charset, or without text, stays unchanged', () => {
     const bytes = Buffer.from([0xff, 0x00, 0x80]);
     expect(read(bytes, 'text/html; charset=klingon').bytes).toBe(bytes);
     expect(read(bytes, 'image/png').bytes).toBe(bytes);

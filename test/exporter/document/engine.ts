@@ -9,13 +9,13 @@ export const AUTO: RewritePolicy = { scripts: 'auto', external: 'bundle', source
 
 export type Sample = { text: string | Uint8Array; type?: string; url?: string };
 
-/** Extracts from a text as if it had been fetched at `/guides/start`. */
+/** Extracts from a text as if it was fetched from `/guides/start`. */
 export function extractFrom({ text, type = 'text/html; charset=utf-8', url = '/guides/start' }: Sample): Extraction {
   const bytes = typeof text === 'string' ? Buffer.from(text, 'utf8') : text;
   return extract(readDocument({ bytes, contentType: type, url: SITE.origin + url }), SITE);
 }
 
-/** The addresses that have a reference, in order, as `kind address`; the site's own without scheme and domain. */
+/** The referenced URLs in order, as `kind url`. The site's own URLs have no scheme and domain. */
 export function referencesOf(sample: Sample): string[] {
   const { references, resources } = extractFrom(sample);
   return references.map(([, , index]) => describeResource(resources[index]));
@@ -31,7 +31,7 @@ function describeResource(resource: Resource | undefined): string {
   return `${resource.kind} ${resource.url.replace(`https://${SITE.domain}`, '')}`;
 }
 
-/** Where everything would be if the origin had all of it: pages without an extension as HTML. */
+/** A target as if the origin had every file, and HTML for every page without an extension. */
 export function everything({ url, kind }: Resource): Target {
   const isPage = kind === 'page' && !/\.[a-z0-9]+(\?|$)/.test(new URL(url).pathname);
   return { path: assignPath({ url, contentType: isPage ? 'text/html' : '', kind }, SITE) };
@@ -41,11 +41,11 @@ export type RewriteSample = Sample & {
   target?: (resource: Resource) => Target;
   policy?: Partial<RewritePolicy>;
   ownPath?: string;
-  /** Instead of what is extracted from the text. */
+  /** Replaces the extraction from the text. */
   extraction?: Extraction;
 };
 
-/** Extracts and rewrites a text; its own path is that of its address. */
+/** Extracts and rewrites a text. Its own path follows from its URL by default. */
 export function rewritten(sample: RewriteSample): string {
   const { text, type = 'text/html; charset=utf-8', url = '/guides/start', target = everything } = sample;
   const fetched = { bytes: Buffer.from(text), contentType: type, url: SITE.origin + url };
@@ -58,7 +58,7 @@ export function rewritten(sample: RewriteSample): string {
   return Buffer.from(result).toString('utf8');
 }
 
-/** Reads `«before→after»` in a text: what it is before it is rewritten, and after. */
+/** Reads `«before→after»` marks: returns the text before and after it is rewritten. */
 export function readMarks(marked: string): { before: string; after: string } {
   const mark = /«(.*?)→(.*?)»/gs;
   return { before: marked.replace(mark, '$1'), after: marked.replace(mark, '$2') };

@@ -3,8 +3,8 @@ import { referencesOf, rewritten } from './engine.ts';
 const rss = (text: string) => ({ text, type: 'application/rss+xml', url: '/blog/feed.xml' });
 const sitemap = (text: string) => ({ text, type: 'application/xml', url: '/sitemap.xml' });
 
-describe('what a feed refers to', () => {
-  it('are pages and media of the site, written as machines elsewhere read them', () => {
+describe('a feed’s references', () => {
+  it('are pages and media of the site, rewritten as absolute URLs', () => {
     const text =
       '<rss><channel><link>http://127.0.0.1:8080/</link><atom:link rel="self" href="feed.xml"/><image><url>/logo.png</url></image>' +
       '<item><link><![CDATA[http://127.0.0.1:8080/a?b=1&c=2]]></link><guid isPermaLink="false">a-1</guid><enclosure url="/a.mp3"/>' +
@@ -60,8 +60,8 @@ describe('what a feed refers to', () => {
   });
 });
 
-describe('what a sitemap refers to', () => {
-  it('are its pages, their translations and pictures', () => {
+describe('a sitemap’s references', () => {
+  it('are its pages, their translations and images', () => {
     const text =
       '<?xml version="1.0"?><urlset><url><loc>http://127.0.0.1:8080/a?b&amp;c</loc><xhtml:link rel="alternate" hreflang="de" href="https://docs.example.com/de/a"/>' +
       '<image:image><image:loc>https://docs.example.com/i.png</image:loc></image:image></url></urlset>';
@@ -72,7 +72,7 @@ describe('what a sitemap refers to', () => {
     ]);
   });
 
-  it('is what the site already spells so, byte by byte', () => {
+  it('stay byte by byte if they are already absolute', () => {
     const text = '<urlset><url><loc>https://docs.example.com/gr%c3%b6%c3%9fe</loc></url></urlset>';
     expect(rewritten(sitemap(text))).toBe(text);
   });

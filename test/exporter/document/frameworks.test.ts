@@ -20,13 +20,13 @@ describe('the frameworks', () => {
     ['astro', '<meta name="generator" content="Astro v5"><script type=module src="/_astro/a.js"></script>'],
     [null, '<p>A page about VitePress, __nuxt and astro.</p><script src="a.js"></script>'],
     [null, '<meta name="generator" content="VitePress v1.6.4"><p>without any script'],
-  ])('are told by their marks: %s', (name, text) => {
+  ])('are detected by their markup: %s', (name, text) => {
     expect(extractFrom({ text }).framework).toBe(name);
   });
 });
 
 describe('a VitePress page', () => {
-  it('needs its full chunk beside the lean one, and the hash map', () => {
+  it('needs its full chunk next to the lean one, and the hash map', () => {
     expect(resourcesOf({ text: VITEPRESS, url: '/docs/guides/start' })).toEqual(
       expect.arrayContaining(['asset /docs/assets/guides_start.md.BfQbaz_8.js', 'probe /docs/hashmap.json']),
     );
@@ -35,7 +35,7 @@ describe('a VitePress page', () => {
     );
   });
 
-  it('names every page’s chunks where it is the start page', () => {
+  it('names every page’s chunks if it is the start page', () => {
     expect(resourcesOf({ text: VITEPRESS, url: '/docs/' }, 'probe')).toEqual([
       'probe /docs/hashmap.json',
       'probe /docs/assets/guides_start.md.BfQbaz_8.js',
@@ -45,12 +45,12 @@ describe('a VitePress page', () => {
     ]);
   });
 
-  it('has a router that writes `.html`, so that any host can answer what it wrote', () => {
+  it('gets a router that writes `.html`, so that any static host can serve its links', () => {
     expect(rewritten({ text: VITEPRESS })).toContain('\\"title\\":\\"cleanUrls\\",\\"cleanUrls\\":false}');
     expect(rewritten({ text: VITEPRESS, policy: { scripts: 'strip' } })).not.toContain('cleanUrls');
   });
 
-  it('names its chunks in the metadata chunk where there is one', () => {
+  it('names its chunks in the metadata chunk if there is one', () => {
     const text = VITEPRESS.slice(VITEPRESS.indexOf('window.'), VITEPRESS.indexOf('</script></body>'));
     const sample = { text, type: 'text/javascript', url: '/assets/chunks/metadata.3fad7d6f.js' };
     expect(resourcesOf(sample)).toContain('probe /assets/guides_start.md.BfQbaz_8.lean.js');
@@ -81,14 +81,14 @@ describe('other frameworks', () => {
     expect(resourcesOf({ text: html })).toContain('probe /_next/data/B1/guides/start.json');
   });
 
-  it('keep data beside their pages', () => {
+  it('keep data next to their pages', () => {
     const gatsby = '<div id="___gatsby"></div><script src="/webpack-runtime-1a.js" async></script>';
     expect(resourcesOf({ text: gatsby, url: '/guides/' })).toContain('probe /page-data/guides/page-data.json');
     const nuxt = '<div id="__nuxt"></div><script type="module" src="/_nuxt/a.js"></script>';
     expect(resourcesOf({ text: nuxt })).toContain('probe /guides/start/_payload.json');
   });
 
-  it('start Astro’s islands by addresses that stay module specifiers', () => {
+  it('start Astro’s islands by URLs that stay module specifiers', () => {
     const text =
       '<astro-island component-url="/_astro/C.js" renderer-url="/guides/r.js"></astro-island><script>1</script>';
     expect(rewritten({ text })).toContain('component-url="../_astro/C.js" renderer-url="./r.js"');

@@ -9,13 +9,13 @@ import { AUTO, everything, SITE } from './engine.ts';
 const ADDRESS = '/guides/start';
 const HTML = 'text/html; charset=utf-8';
 
-function answered(html: string, headers: Record<string, string | string[]>, contentType = HTML) {
+function documentOf(html: string, headers: Record<string, string | string[]>, contentType = HTML) {
   const fetched = { bytes: Buffer.from(html), contentType, url: SITE.origin + ADDRESS };
   return readResponseDocument(fetched, elementsOfHeaders(headers), SITE);
 }
 
 function exported(html: string, headers: Record<string, string | string[]>): string {
-  const document = answered(html, headers);
+  const document = documentOf(html, headers);
   const url = `https://${SITE.domain}${ADDRESS}`;
   const ownPath = assignPath({ url, contentType: HTML, kind: 'page' }, SITE);
   const extraction = extract(document, SITE);
@@ -47,13 +47,13 @@ describe('a Link header', () => {
     ['nonsense; rel=next', []],
     ['<a>; rel="next', [['a', { rel: '' }]]],
     ['<a', []],
-  ])('is read as it is meant: %s', (header, links) => {
+  ])('is parsed: %s', (header, links) => {
     expect(readLinkHeader(header).map((each) => [each.target, Object.fromEntries(each.parameters)])).toEqual(links);
   });
 });
 
-describe('what only a header says of a page', () => {
-  it('stands in its head', () => {
+describe('metadata that only a page’s headers have', () => {
+  it('is added to its head', () => {
     const link = [
       '</site.css>; rel=stylesheet; media="(min-width: 1px)", </fonts.css>; rel="preload stylesheet"',
       '</icon.png>; rel=icon, <two>; rel=next, <https://docs.example.com/start>; rel=canonical',
@@ -66,33 +66,33 @@ describe('what only a header says of a page', () => {
     );
   });
 
-  it('leads a reader on, also from a page that has nothing else', () => {
+  it('can be a refresh, also of an empty page', () => {
     expect(exported('', { refresh: '0; url=/guides/next?a=1' })).toMatch(
       /^<meta charset="utf-8"\/><meta http-equiv="refresh" content="0; url=next\.[0-9a-f]+\.html"\/>$/,
     );
   });
 
-  it('is nothing where it speaks of the way over the network, or of something else than the page', () => {
+  it('is ignored if it is a connection hint or describes another resource', () => {
     const link =
       '<https://cdn.example.com>; rel=preconnect, </api>; rel="https://api.w.org/", </x>; rel=next; anchor="#a"';
     expect(exported('<p>x', { link })).toBe('<p>x');
     expect(elementsOfHeaders({})).toBe('');
   });
 
-  it('can’t break out of its element, and is in ASCII', () => {
+  it('is escaped and written in ASCII', () => {
     const elements = elementsOfHeaders({ link: '</"é<script>; rel=next; title="\\"><b>&ü"', refresh: '1;url="<i>' });
     expect(elements).toMatch(/^[ -~]*$/);
     expect(elements.match(/<|>/g)).toHaveLength(4);
   });
 
-  it('is no part of a file that isn’t a page', () => {
-    const { bytes } = answered('body{}', { link: '</a.css>; rel=stylesheet' }, 'text/css');
+  it('is not added to a file that isn’t a page', () => {
+    const { bytes } = documentOf('body{}', { link: '</a.css>; rel=stylesheet' }, 'text/css');
     expect(String(bytes)).toBe('body{}');
   });
 
-  it('makes another page than the last export’s where it has changed', () => {
+  it('makes the page differ from the last export if it has changed', () => {
     const link = '</a.css>; rel=stylesheet';
-    const { bytes, contentType } = answered('<p>x', { link });
+    const { bytes, contentType } = documentOf('<p>x', { link });
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const stored = { objectKey: 'k', byteOffset: 0, byteLength: bytes.length, extractionLength: 0, sha256 };
     const none = { etag: null, lastModified: null, linksOffset: null, linksLength: null };

@@ -6,16 +6,16 @@ import { runToEnd } from '../run-to-end.ts';
 import { extractFrom } from './engine.ts';
 import { scannedCharacters } from './scanned-characters.ts';
 
-/** So long that work which grows with the square of the length takes many minutes. */
+/** So long that quadratic work takes many minutes. */
 const LENGTH = 1_000_000;
-/** Readings of the whole text: nine at most today. */
-const MOST_READINGS = 20;
+/** The most scans of the whole text. The current maximum is nine. */
+const MAX_SCANS = 20;
 
 const fill = (piece: string): string => piece.repeat(LENGTH / piece.length);
 const numbered = (make: (index: number) => string, separator: string): string =>
   Array.from({ length: LENGTH / make(100_000).length }, (_, index) => make(index)).join(separator);
 
-/** A page that VitePress made, as far as its first script. */
+/** The start of a VitePress page, up to its first script. */
 const VITEPRESS = '<meta content="VitePress"><script src="/assets/app.x.js"></script>';
 const CSS = 'text/css';
 const SCRIPT = 'text/javascript';
@@ -53,25 +53,25 @@ const DOCUMENTS: [what: string, text: string, contentType?: string][] = [
   ['brackets', fill('[{"a":'), 'application/manifest+json'],
 ];
 
-/** Runs the work to its end; nothing in it may look for something from each piece of the text to the text's end. */
+/** Runs the work and expects that it scans the text a limited number of times. */
 function expectLinear(work: () => void): void {
-  expect(scannedCharacters(() => runToEnd(work))).toBeLessThan(MOST_READINGS * LENGTH);
+  expect(scannedCharacters(() => runToEnd(work))).toBeLessThan(MAX_SCANS * LENGTH);
 }
 
 describe('a hostile document', () => {
-  it.each(DOCUMENTS)('of %s is read in time that grows with its length alone', (_, text, type = 'text/html') => {
+  it.each(DOCUMENTS)('of %s is read in linear time', (_, text, type = 'text/html') => {
     expectLinear(() => extractFrom({ text, type }));
   });
 
   it.each([...['<!--', '<![CDATA[', '<a ', '<a b="', '</', '<script', '<title', '<!--a-->', '<script>', '<a b>']])(
-    'of %s without end is scanned in time that grows with its length alone',
+    'of endless %s is scanned in linear time',
     (piece) => {
       const ignore = { tag: () => undefined, raw: () => undefined, close: () => undefined };
       expectLinear(() => scanHtml(fill(piece), isOfInterest, ignore));
     },
   );
 
-  it('has no more attributes in a tag than are read', () => {
+  it('has at most MAX_ATTRIBUTES attributes per tag', () => {
     const counts: number[] = [];
     const visitor = {
       ...{ raw: () => undefined, close: () => undefined },
@@ -81,7 +81,7 @@ describe('a hostile document', () => {
     expect(counts).toEqual([MAX_ATTRIBUTES]);
   });
 
-  it('is no Link header either', () => {
+  it('can also be a Link header, which is parsed in linear time', () => {
     const header = `<a>${fill('; x="\\')}${fill(' ,')}${fill(';')}`;
     expectLinear(() => expect(readLinkHeader(header)).toHaveLength(1));
   });

@@ -1,6 +1,6 @@
 import { readMarks, referencesOf, resourcesOf, rewritten } from './engine.ts';
 
-/** A construct at `/guides/start`, with what becomes of it in the bundle, and what is found in it. */
+/** A construct of a page at `/guides/start`, marked with its rewritten form, and the references found in it. */
 const ROWS: [what: string, html: string, found: string[]][] = [
   ['a link to a page', '<a href="«/about→../about.html»">', ['page /about']],
   ['a link to a folder', '<a href="«/ref/→../ref/index.html»">', ['page /ref/']],
@@ -148,8 +148,8 @@ const ROWS: [what: string, html: string, found: string[]][] = [
   ['a tag cut off by the end', '<a href="«/x→../x.html»"><img src="/y', ['page /x']],
 ];
 
-describe('what HTML refers to', () => {
-  it.each(ROWS)('is found, and written relative, in %s', (_, html, found) => {
+describe('the references of HTML', () => {
+  it.each(ROWS)('are found and rewritten in %s', (_, html, found) => {
     const { before, after } = readMarks(html);
     expect(referencesOf({ text: before })).toEqual(found);
     expect(rewritten({ text: before })).toBe(after);
@@ -167,11 +167,11 @@ describe('what HTML refers to', () => {
     ['alternate', 'page'],
     ['canonical', 'identity'],
     ['pingback', 'endpoint'],
-  ])('is, in a link of rel %s, of kind %s', (rel, kind) => {
+  ])('are for a link of rel %s of kind %s', (rel, kind) => {
     expect(referencesOf({ text: `<link rel="${rel}" href="/x.y">` })).toEqual([`${kind} /x.y`]);
   });
 
-  it('stays absolute and without a suffix where machines read the public address', () => {
+  it('stay absolute and without a suffix if they name the public URL', () => {
     const { before, after } = readMarks(
       '<link rel="canonical" href="https://docs.example.com/guides/start">' +
         '<link rel=canonical href="«/→https://docs.example.com/»guides/start">' +
@@ -182,7 +182,7 @@ describe('what HTML refers to', () => {
     expect(rewritten({ text: before })).toBe(after);
   });
 
-  it('is resolved against <base>, which stays as a relative one', () => {
+  it('are resolved against <base>, which becomes relative', () => {
     const text = '<base href="/ref/" target="_blank"><a href="x"><a href="#part"><img src="i.png">';
     expect(referencesOf({ text })).toEqual(['page /ref/x', 'page /ref/', 'asset /ref/i.png']);
     expect(rewritten({ text })).toBe(
@@ -190,7 +190,7 @@ describe('what HTML refers to', () => {
     );
   });
 
-  it('is relative to the page itself before a <base>, and where that is of another host', () => {
+  it('are relative to the page before a <base>, and if the <base> is of another host', () => {
     expect(rewritten({ text: '<img src="/a.png"><base href="/"><img src="a.png"><base href="/b/">' })).toBe(
       '<img src="../a.png"><base href="../"><img src="a.png"><base>',
     );
@@ -199,19 +199,19 @@ describe('what HTML refers to', () => {
     );
   });
 
-  it('is written in full to a part of the page itself where a <base> leads elsewhere', () => {
+  it('contain the whole path for a fragment of the same page if a <base> leads elsewhere', () => {
     expect(rewritten({ text: '<base href="/"><a href="guides/start#b"><svg><use href="#s"/></svg>' })).toBe(
       '<base href="../"><a href="guides/start.html#b"><svg><use href="#s"/></svg>',
     );
     expect(rewritten({ text: '<base href="/guides/"><a href="more">' })).toBe('<base href="./"><a href="more.html">');
   });
 
-  it('has no other base than the root in the not-found page', () => {
+  it('have the root as their base in the not-found page', () => {
     const text = '<html><head><base href="/ref/"></head><a href="x">';
     expect(rewritten({ text, ownPath: '404.html' })).toMatch(/<base><\/head><a href="ref\/x.html">/);
   });
 
-  it('is nothing in documents nested deeper than anybody means to', () => {
+  it('are ignored in deeply nested documents', () => {
     const nest = (inner: string) =>
       `<iframe srcdoc="${inner.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></iframe>`;
     const image = '<img src="/i.png">';
@@ -220,13 +220,13 @@ describe('what HTML refers to', () => {
     expect(referencesOf({ text: nest(nest(nest(nest(image)))) })).toEqual([]);
   });
 
-  it('is guessed from inline scripts without being touched', () => {
+  it('are guessed from inline scripts, which stay unchanged', () => {
     const text = '<script>load("/data/search.json"); go("/guides/more"); x = "a.js"; y = "assets\\/z.css"</script>';
     expect(resourcesOf({ text })).toEqual(['probe /data/search.json', 'probe /assets/z.css']);
     expect(rewritten({ text })).toBe(text);
   });
 
-  it('is kept as the author spelled it where that leads to the same file', () => {
+  it('stay as written if that leads to the same file', () => {
     const text =
       '<meta charset=utf-8><a href="./more.html"><a href="../guides/more.html#x"><img src="caf\u00e9.png"><a href="b%c3%bc.html">';
     expect(rewritten({ text })).toBe(text);

@@ -8,7 +8,7 @@ const page = (map: object, script = '') => ({
 const mapOf = (html: string) => JSON.parse(/importmap">(.*?)<\/script>/.exec(html)?.[1] ?? '');
 
 describe('an import map', () => {
-  it('leads to files of the bundle, by name, by address and by folder', () => {
+  it('maps names, URLs and folders to files of the bundle', () => {
     const sample = page({
       imports: { vue: '/vue.js', '/old.js': '/new.js', 'lib/': '/lib/', cdn: 'https://c.org/x.js', off: null },
     });
@@ -30,7 +30,7 @@ describe('an import map', () => {
     });
   });
 
-  it('has its scopes, which are addresses too', () => {
+  it('gets rewritten scopes', () => {
     const sample = page({
       imports: {},
       scopes: { '/vendor/': { dep: '/vendor/dep.js' }, '/guides/': { dep: './dep.js' } },
@@ -47,7 +47,7 @@ describe('an import map', () => {
     });
   });
 
-  it('guards no files by hashes of what they were', () => {
+  it('loses the integrity hashes, because files may be rewritten', () => {
     const sample = page({
       imports: { vue: '/vue.js' },
       integrity: { '/vue.js': 'sha384-x', 'https://c.org/y.js': 'sha384-y' },
@@ -58,7 +58,7 @@ describe('an import map', () => {
     });
   });
 
-  it('resolves what inline modules import from its folders', () => {
+  it('resolves imports of inline modules from its folders', () => {
     const map = { imports: { 'lib/': '/lib/', 'lib/deep/': 'https://c.org/deep/', vue: '/vue.js' } };
     const sample = page(map, 'import "lib/a.js"; import("lib/deep/b.js"); import "vue"; import "other/c.js"');
     expect(referencesOf(sample).slice(-2)).toEqual(['asset /lib/a.js', 'asset https://c.org/deep/b.js']);
@@ -68,7 +68,7 @@ describe('an import map', () => {
   });
 
   describe('with modules in files', () => {
-    /** The page `/guides/start` with a map and its module `/app.js`, whose files are `modules`. */
+    /** The page `/guides/start` with an import map and the module `/app.js`. `modules`: content by URL. */
     async function withModules(map: object, modules: Record<string, string>) {
       const text = `<script type="importmap">${JSON.stringify(map)}</script><script type="module" src="/app.js"></script>`;
       const site = `https://${SITE.domain}`;
@@ -79,7 +79,7 @@ describe('an import map', () => {
       return { assets: assets.map(({ url }) => url.replace(site, '')), map: mapOf(rewritten({ text, extraction })) };
     }
 
-    it('gets an entry for each file that they import from its folders, also over other modules', async () => {
+    it('gets an entry for each file that they import from its folders, directly or through other modules', async () => {
       const page = await withModules(
         { imports: { three: 'https://c.org/three.js', 'three/addons/': 'https://c.org/jsm/', 'lib/': '/lib/' } },
         {
@@ -107,7 +107,7 @@ describe('an import map', () => {
       });
     });
 
-    it('takes scopes, the longest prefix and entries of their own as browsers do', async () => {
+    it('applies scopes, the longest prefix and exact entries as browsers do', async () => {
       const page = await withModules(
         {
           imports: { 'lib/': '/lib/', 'lib/deep/': '/deep/', 'lib/own.js': '/own.js' },
@@ -130,7 +130,7 @@ describe('an import map', () => {
       });
     });
 
-    it('can be ended by no specifier', async () => {
+    it('is not closed by a specifier that contains </script>', async () => {
       const page = await withModules({ imports: { 'lib/': '/lib/' } }, { '/app.js': 'import "lib/é</script>.js"' });
       expect(page.map.imports).toMatchObject({ 'lib/é</script>.js': expect.stringContaining('../lib/%C3%A9') });
     });

@@ -14,13 +14,13 @@ function linksOf(html: string, nofollow = false): string[] {
 }
 
 describe('nofollow', () => {
-  it('holds for the link that has it among its rels', () => {
+  it('applies to links that have it in rel', () => {
     expect(
       linksOf('<a href=/a rel="noopener NoFollow">a</a><a href=/b rel=nofollowing>b</a><area href=/c rel=nofollow>'),
     ).toEqual(['unfollowed /a', 'page /b', 'unfollowed /c']);
   });
 
-  it('holds for all links of a page that says so, and for nothing that is part of the page', () => {
+  it('applies to all links of a page that declares it, but not to embedded resources', () => {
     const body = '<a href=/a>a</a><form action=/f><iframe src=/i></iframe><img src=/p.png>';
     const links = ['unfollowed /a', 'unfollowed /f', 'page /i', 'asset /p.png'];
     expect(linksOf(`<meta name=robots content="noindex,nofollow">${body}`)).toEqual(links);

@@ -1,9 +1,9 @@
 import { readMarks, referencesOf, resourcesOf, rewritten } from './engine.ts';
 
-describe('what a script refers to', () => {
+describe('a script’s references', () => {
   const script = (text: string) => ({ text, type: 'text/javascript', url: '/assets/app.js' });
 
-  it('are its imports, static and dynamic, and assets beside it', () => {
+  it('are its static and dynamic imports, and assets relative to it', () => {
     const text = [
       'import a from "./a.js";import "/b.js";import vue from "vue";',
       "export * from '../c.js';import('https://esm.example.org/d.js');",
@@ -22,7 +22,7 @@ describe('what a script refers to', () => {
     );
   });
 
-  it('are guesses from its strings, never rewritten', () => {
+  it('are guessed from its strings, which stay unchanged', () => {
     const text =
       'const deps=["assets/x.css","/data/a.json?v=1","./y.wasm","name.js","/api/users","https://x.org/z.js"]';
     expect(resourcesOf(script(text), 'probe')).toEqual([
@@ -33,12 +33,12 @@ describe('what a script refers to', () => {
     expect(rewritten(script(text))).toBe(text);
   });
 
-  it('is nothing where it doesn’t lex, and never an error', () => {
+  it('are empty if the script is invalid', () => {
     expect(referencesOf(script('import { from "./a.js; }}} `'))).toEqual([]);
   });
 });
 
-describe('what an SVG refers to', () => {
+describe('an SVG’s references', () => {
   const svg = (text: string) => ({ text, type: 'image/svg+xml', url: '/img/a.svg' });
 
   it('are images, symbols, links and styles', () => {
@@ -61,7 +61,7 @@ describe('what an SVG refers to', () => {
   });
 });
 
-describe('what a web app manifest refers to', () => {
+describe('a web app manifest’s references', () => {
   it('are its icons, screenshots and start pages', () => {
     const text = JSON.stringify({
       name: '/x.png',
@@ -95,7 +95,7 @@ describe('what a web app manifest refers to', () => {
 });
 
 describe('other XML', () => {
-  it('has its stylesheet, and a pinned site’s tiles', () => {
+  it('refers to its stylesheet and to the tiles of a pinned site', () => {
     const text =
       '<?xml-stylesheet href="/s.xsl"?><browserconfig><msapplication><tile><square70x70logo src="/t.png"/></tile></msapplication></browserconfig>';
     expect(referencesOf({ text, type: 'text/xml', url: '/tiles.xml' })).toEqual(['asset /s.xsl', 'asset /t.png']);

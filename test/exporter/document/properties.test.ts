@@ -2,7 +2,7 @@ import { parseSrcset } from '../../../exporter/document/html/attributes.ts';
 import fc from '../../helpers/fast-check.ts';
 import { extractFrom, rewritten } from './engine.ts';
 
-/** Markup in pieces, as hostile as a random choice makes it. */
+/** Random pieces of markup. */
 const piece = fc.oneof(
   fc.constantFrom(
     '<a href=',
@@ -30,7 +30,7 @@ const type = fc.constantFrom(
 );
 
 describe('any document', () => {
-  it('yields spans that are ordered, apart and inside it', () => {
+  it('yields spans that are ordered, disjoint and inside the document', () => {
     fc.assert(
       fc.property(markup, type, (text, contentType) => {
         const { references, marks, resources } = extractFrom({ text, type: contentType });
@@ -49,7 +49,7 @@ describe('any document', () => {
     );
   });
 
-  it('of bytes that are no text does no harm', () => {
+  it('of random bytes causes no error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), type, (bytes, contentType) => {
         extractFrom({ text: bytes, type: contentType });
@@ -63,7 +63,7 @@ const name = fc
   .map((each) => encodeURI(each));
 
 describe('a page of relative links', () => {
-  it('is written byte by byte as it was, where everything stays where it is', () => {
+  it('stays byte by byte the same if every file keeps its path', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(name, fc.nat(3)), { maxLength: 12 }), (links) => {
         const text = links
@@ -85,7 +85,7 @@ describe('a page of relative links', () => {
     );
   });
 
-  it('says the same when it is read again at its new place', () => {
+  it('has the same references when it is extracted again after the rewrite', () => {
     fc.assert(
       fc.property(fc.array(name, { maxLength: 12 }), (names) => {
         const text = names.map((each) => `<a href="/${each.replaceAll('"', '')}">`).join('');
@@ -106,7 +106,7 @@ describe('srcset', () => {
   const descriptor = fc.constantFrom('', ' 1x', ' 200w', '  2x 3h', ' fn(a, b)');
   const separator = fc.constantFrom(', ', ' ,', ',\n');
 
-  it('gives back the candidates it was made of', () => {
+  it('is split into its candidates', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(address, descriptor, separator)), (candidates) => {
         const value = candidates.map(([url, size, comma]) => `${url}${size}${comma}`).join('');

@@ -1,4 +1,4 @@
-/** How many characters `indexOf`, `includes` and regular expressions pass over while work runs. */
+/** Counts the characters that `indexOf`, `includes` and regular expressions scan while `work` runs. */
 export function scannedCharacters(work: () => void): number {
   const { indexOf, includes } = String.prototype;
   const { exec } = RegExp.prototype;

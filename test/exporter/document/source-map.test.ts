@@ -3,7 +3,7 @@ import { resourcesOf, rewritten } from './engine.ts';
 const script = (text: string) => ({ text, type: 'text/javascript', url: '/assets/app.js' });
 const sheet = (text: string) => ({ text, type: 'text/css', url: '/assets/app.css' });
 
-describe('the comment that names a source map', () => {
+describe('the source map comment', () => {
   it.each([
     ['of a script', script('a();\n//# sourceMappingURL=app.js.map\n'), 'a();\n\n'],
     ['of a script on one line', script('a()//# sourceMappingURL=app.js.map'), 'a()'],
@@ -20,7 +20,7 @@ describe('the comment that names a source map', () => {
       { text: '<script>a()\n//# sourceMappingURL=a.map\n</script>' },
       '<script>a()\n\n</script>',
     ],
-  ])('is left out, %s', (_, sample, expected) => {
+  ])('%s is removed', (_, sample, expected) => {
     expect(rewritten(sample)).toBe(expected);
   });
 
@@ -31,12 +31,12 @@ describe('the comment that names a source map', () => {
     ['without an address', 'a(); //# sourceMappingURL='],
     ['of a style inside a script', 'var css = "a{}/*# sourceMappingURL=a.map */";'],
     ['never closed', 'a(); /*# sourceMappingURL=a.map'],
-  ])('is none where it stands %s', (_, text) => {
+  ])('is not recognized %s', (_, text) => {
     expect(rewritten(script(text))).toBe(text);
     expect(resourcesOf(script(text), 'source-map')).toEqual([]);
   });
 
-  it('names a file that is asked for and written relative where maps are kept', () => {
+  it('names a file that is fetched and rewritten if maps are kept', () => {
     const policy = { sourceMaps: 'keep' } as const;
     const text = 'a();\n//# sourceMappingURL=/maps/app.js.map\n';
     expect(resourcesOf(script(text))).toEqual(['source-map /maps/app.js.map']);

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { HELD_TYPE, startGuard } from '../../../exporter/document/start-guard.ts';
 
-/** As much of an element as the guard needs. */
+/** The part of an element that the guard uses. */
 class FakeElement {
   readonly attributes: { name: string; value: string }[] = [];
   parentNode = { replaceChild: (by: FakeElement) => this.replaced.push(by) };
@@ -27,7 +27,7 @@ class FakeElement {
   }
 }
 
-/** The `src` of each script that the guard of a page starts, shown at an address. */
+/** The `src` of each script that the guard starts if the page with this path is opened at `address`. */
 function started(path: string, address: string, sources: readonly string[]): (string | null)[] {
   const replaced: FakeElement[] = [];
   const held = sources.map((source) => {
@@ -49,7 +49,7 @@ function started(path: string, address: string, sources: readonly string[]): (st
 }
 
 describe('the guard that starts a page’s scripts', () => {
-  it('spells their addresses from the root, as their loader wrote them', () => {
+  it('writes their URLs from the root, as their loader did', () => {
     const sources = ['../_next/static/1.js', '/_next/static/2.js', 'https://other.example/3.js'];
     expect(started('/guides/start', 'https://docs.example.com/guides/start', sources)).toEqual([
       '/_next/static/1.js',
@@ -58,7 +58,7 @@ describe('the guard that starts a page’s scripts', () => {
     ]);
   });
 
-  it('starts none where the page stands at another path', () => {
+  it('starts none if the page is at another path', () => {
     expect(started('/guides/start', 'https://docs.example.com/folder/guides/start', ['../1.js'])).toEqual([]);
   });
 });

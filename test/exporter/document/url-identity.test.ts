@@ -5,7 +5,7 @@ import { SITE } from './engine.ts';
 const BASE = 'https://docs.example.com/guides/start';
 const identity = (url: string) => normalizeUrl(url, SITE, BASE);
 
-describe('the one spelling of an address', () => {
+describe('the normalized URL', () => {
   it.each([
     ['/a#b', '/a'],
     ['../x/./y/../z', '/x/z'],
@@ -49,7 +49,7 @@ describe('the one spelling of an address', () => {
     'x:y',
   ])('of %s is none', (url) => expect(identity(url)).toBeUndefined());
 
-  it('is its own spelling', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(fc.oneof(fc.webPath(), fc.webUrl(), fc.string(), fc.string({ unit: 'binary' })), (text) => {
         const once = identity(text);
@@ -58,7 +58,7 @@ describe('the one spelling of an address', () => {
     );
   });
 
-  it('is asked for at the origin, others’ where they say', () => {
+  it('is fetched from the origin; URLs of other sites stay unchanged', () => {
     expect(originUrl('https://docs.example.com/a?b', SITE)).toBe('http://127.0.0.1:8080/a?b');
     expect(originUrl('https://other.org/a', SITE)).toBe('https://other.org/a');
   });
@@ -73,7 +73,7 @@ describe('the crawl', () => {
     ['card', true, false, false],
     ['endpoint', false, false, false],
   ] as const)(
-    'wants a resource of kind %s: own %s, of others %s, of others kept as links %s',
+    'fetches a resource of kind %s: own %s, of other hosts %s, of other hosts kept as links %s',
     (kind, own, other, kept) => {
       expect(isWanted({ kind, url: 'https://docs.example.com/x' }, SITE, { external: 'bundle', keepHosts: [] })).toBe(
         own,

@@ -10,16 +10,16 @@ describe('isPublicAddress', () => {
     ...['::ffff:127.0.0.1', '::ffff:8.8.8.8', '::127.0.0.1', '64:ff9b::7f00:1', '64:ff9b:1::1', '100::1', '2001::1'],
     ...['2001:db8::1', '2002:7f00:1::', 'fc00::1', 'fd12:3456::1', 'fe80::1', 'fe80::1%eth0', 'fec0::1', 'ff02::1'],
     ...['localhost', ''],
-  ])('refuses %s', (address) => {
+  ])('rejects %s', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
-  it.each(['1.1.1.1', '93.184.216.34', '172.32.0.1', '2606:4700::1111', '2a00:1450::1'])('passes %s', (address) => {
+  it.each(['1.1.1.1', '93.184.216.34', '172.32.0.1', '2606:4700::1111', '2a00:1450::1'])('accepts %s', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 });
 
-/** Addresses of this machine, or of a network it is in, as a URL may spell them. */
+/** Spellings of private addresses in a URL. */
 const PRIVATE_HOSTS = [
   ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '0x7f.0.0.0x1', '0177.0.0.1'],
   ...['017700000001', '127.9.8.7', '0', '0.0.0.0', '127.0.0.1.', '１２７.０.０.１', '127。0。0。1', '①27.0.0.1'],
@@ -29,7 +29,7 @@ const PRIVATE_HOSTS = [
 ];
 
 describe('the address guard', () => {
-  it.each(PRIVATE_HOSTS)('refuses %s', (host) => {
+  it.each(PRIVATE_HOSTS)('rejects %s', (host) => {
     expect(() => guard.checkUrl(new URL(`http://${host}/latest/meta-data/`))).toThrow(RefusedUrl);
   });
 
@@ -39,11 +39,11 @@ describe('the address guard', () => {
     ['http://user:secret@example.com/', /user name/],
     ['http://example.com:22/', /port 22/],
     ['http://example.com:25/', /port 25/],
-  ])('refuses %s', (address, reason) => {
+  ])('rejects %s', (address, reason) => {
     expect(() => guard.checkUrl(new URL(address))).toThrow(reason);
   });
 
-  it('refuses every way to write a loopback address as a number', () => {
+  it('rejects every numeric spelling of a loopback address', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0x7f000000, max: 0x7fffffff }), fc.constantFrom(8, 10, 16), (number, base) => {
         const prefix = base === 16 ? '0x' : base === 8 ? '0' : '';
@@ -53,7 +53,7 @@ describe('the address guard', () => {
     );
   });
 
-  it('passes the host and port that the operator named, and no other port of it', () => {
+  it('accepts the host and port that the operator named, but no other port', () => {
     expect(() => guard.checkUrl(new URL('http://127.0.0.1:8080/a'))).not.toThrow();
     expect(() => guard.checkUrl(new URL('http://2130706433:8080/a'))).not.toThrow();
     expect(() => guard.checkUrl(new URL('http://[::1]:8081/'))).not.toThrow();
@@ -61,7 +61,7 @@ describe('the address guard', () => {
     expect(() => guard.checkUrl(new URL('http://127.0.0.2:8080/'))).toThrow(RefusedUrl);
   });
 
-  it('refuses a name that leads to a private address, also where only one of its addresses is private', async () => {
+  it('rejects a name that resolves to a private address, even if only one of its addresses is private', async () => {
     const answers = new Map([
       ['inside.example', ['10.0.0.5']],
       ['mixed.example', ['93.184.216.34', '127.0.0.1']],
@@ -78,7 +78,7 @@ describe('the address guard', () => {
     await expect(resolving.addressesFor('localhost', 80)).rejects.toThrow(RefusedUrl);
   });
 
-  it("passes the operator's own name though it leads inside", async () => {
+  it("accepts the operator's own name even if it resolves to a private address", async () => {
     const resolving = createAddressGuard({
       operatorHosts: ['docs.corp.example:443'],
       resolve: async () => ['10.0.0.5'],
@@ -87,20 +87,20 @@ describe('the address guard', () => {
     await expect(resolving.addressesFor('docs.corp.example', 80)).rejects.toThrow(RefusedUrl);
   });
 
-  it('asks for a name once, so that a changed answer can not lead elsewhere', async () => {
+  it('looks a name up once, so that a changed DNS record has no effect', async () => {
     const answers = [['93.184.216.34'], ['127.0.0.1']];
     const resolving = createAddressGuard({ operatorHosts: [], resolve: async () => answers.shift() ?? [] });
     expect(await resolving.addressesFor('rebinding.example', 80)).toEqual(['93.184.216.34']);
     expect(await resolving.addressesFor('rebinding.example', 80)).toEqual(['93.184.216.34']);
   });
 
-  it('asks again after a look-up that failed', async () => {
-    let tries = 0;
+  it('repeats a failed look-up', async () => {
+    let attempts = 0;
     const resolving = createAddressGuard({
       operatorHosts: [],
       resolve: async () => {
-        tries += 1;
-        if (tries === 1) throw new Error('EAI_AGAIN');
+        attempts += 1;
+        if (attempts === 1) throw new Error('EAI_AGAIN');
         return ['93.184.216.34'];
       },
     });

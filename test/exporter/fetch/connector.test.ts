@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** undici pauses its parser exactly here. */
+/** undici pauses its parser after exactly this many bytes. */
 const BODY_BYTES = 64 * 1024;
 
 const FRAMINGS = {
@@ -12,7 +12,7 @@ const FRAMINGS = {
   'the end of the connection': 'X-Length: none',
 } as const;
 
-/** Reads a response only after its end has arrived. A process of its own, because the fault would end the process. */
+/** Reads a response only after its end has arrived. Runs in a separate process, because the fault would crash it. */
 const programFor = (framing: string): string => `
   import { createServer } from 'node:net';
   import { Agent, request } from 'undici';
@@ -40,7 +40,7 @@ const programFor = (framing: string): string => `
 `;
 
 it.each(Object.entries(FRAMINGS))(
-  'a response that ends by %s while its reader pauses is complete, and the process lives',
+  'a response that ends by %s while its reader pauses is complete, and the process does not crash',
   async (_, framing) => {
     const args = ['--import', './scripts/typescript.js', '--input-type=module', '--eval', programFor(framing)];
     const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });

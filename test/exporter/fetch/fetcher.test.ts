@@ -72,7 +72,7 @@ describe('the fetcher', () => {
     expect(ports.size).toBeLessThan(9);
   });
 
-  it('gives the sink no more of a gzip bomb than a body may be long', async () => {
+  it('passes no more of a gzip bomb to the sink than the maximum body size', async () => {
     const body = gzipSync(Buffer.alloc(50_000_000));
     site.setHandler(serveFiles({ '/': { body, headers: { 'content-encoding': 'gzip' } } }));
     let sunkBytes = 0;
@@ -95,7 +95,7 @@ describe('the fetcher', () => {
     expect(decodedBytes).toBeGreaterThan(1_000_000);
   });
 
-  it('hands a large body to the sink, plain, encoded, or small on the wire and large when decoded', async () => {
+  it('streams a large body to the sink, plain or encoded', async () => {
     const text = Buffer.alloc(400_000, 'abcdefgh');
     site.setHandler(
       serveFiles({
@@ -121,13 +121,13 @@ describe('the fetcher', () => {
     }
   });
 
-  it('refuses a body past the limit where nobody takes it', async () => {
+  it('rejects a body above the limit if there is no sink', async () => {
     site.setHandler(serveFiles({ '/': { body: Buffer.alloc(200_000) } }));
     const result = await fetcher.get(new URL(site.origin), { signal });
     expect(result).toMatchObject({ kind: 'failed', soft: false });
   });
 
-  it('answers a redirect without following it', async () => {
+  it('returns a redirect without following it', async () => {
     site.setHandler((_request, response) => response.writeHead(302, { location: '../b?x=1' }).end());
     const result = await fetcher.get(new URL('/docs/a', site.origin), { signal });
     expect(result).toEqual({ kind: 'redirect', status: 302, location: new URL('/b?x=1', site.origin) });
@@ -142,29 +142,29 @@ describe('the fetcher', () => {
     [429, true],
     [500, true],
     [503, true],
-  ])('calls HTTP %d soft: %s', async (status, soft) => {
+  ])('classifies HTTP %d as soft: %s', async (status, soft) => {
     site.setHandler((_request, response) => response.writeHead(status).end());
     expect(await fetcher.get(new URL(site.origin), { signal })).toMatchObject({ kind: 'failed', status, soft });
   });
 
-  it('reads the body of an error page when asked to', async () => {
+  it('reads the body of an error page if its status is accepted', async () => {
     site.setHandler(serveFiles({}));
     const result = await fetcher.get(new URL('/none', site.origin), { signal, acceptStatus: (s) => s === 404 });
     expect(result).toMatchObject({ kind: 'response', status: 404 });
   });
 
-  it('keeps Retry-After, but asks nobody while the origin wants years of quiet and said so twice', async () => {
+  it('follows Retry-After, and fails without requests after the origin has sent an excessive one', async () => {
     const clock = createSimulatedClock();
-    const patient = fetcherFor([site.host], { limiter: createOriginLimiter({ initial: 4, max: 8, clock }) });
-    const ask = (path: string) => patient.get(new URL(path, site.origin), { signal });
-    const refusing = (seconds: string) =>
+    const limited = fetcherFor([site.host], { limiter: createOriginLimiter({ initial: 4, max: 8, clock }) });
+    const ask = (path: string) => limited.get(new URL(path, site.origin), { signal });
+    const rejectWith = (seconds: string) =>
       site.setHandler((_request, response) => response.writeHead(429, { 'retry-after': seconds }).end());
-    refusing('120');
+    rejectWith('120');
     expect(await ask('/1')).toMatchObject({ kind: 'failed', status: 429, soft: true, retryAfterMs: 120_000 });
     const second = ask('/2').then(() => clock.nowMs());
     await new Promise(setImmediate);
     expect(site.requests).toEqual(['/1']);
-    refusing('999999999');
+    rejectWith('999999999');
     await clock.run();
     expect(await second).toBe(120_000);
     const third = ask('/3');
@@ -173,10 +173,10 @@ describe('the fetcher', () => {
     const reason = 'the origin asks to be left alone for more than 5 minutes';
     expect(await ask('/4')).toMatchObject({ kind: 'failed', soft: false, status: null, reason });
     expect(site.requests).toEqual(['/1', '/2', '/3']);
-    await patient.close();
+    await limited.close();
   });
 
-  it('keeps the delay that one export was asked for while another one of the same origin ignores it', async () => {
+  it('keeps the crawl delay of one export while another export of the same origin ignores it', async () => {
     const clock = createSimulatedClock();
     const limiter = createOriginLimiter({ initial: 4, max: 8, clock });
     const polite = fetcherFor([site.host], { limiter });
@@ -199,14 +199,14 @@ describe('the fetcher', () => {
     await Promise.all([polite.close(), careless.close()]);
   });
 
-  it('calls a refused or reset connection soft', async () => {
+  it('classifies a refused or reset connection as soft', async () => {
     site.setHandler((request) => request.socket.destroy());
     expect(await fetcher.get(new URL(site.origin), { signal })).toMatchObject({ kind: 'failed', soft: true });
     await site.close();
     expect(await fetcher.get(new URL(site.origin), { signal })).toMatchObject({ kind: 'failed', soft: true });
   });
 
-  it('does not take a reset for the end of a body that has no length', async () => {
+  it('does not treat a reset as the end of a body without a length', async () => {
     const sizeBytes = 150_000;
     let reset = (): unknown => undefined;
     site.setHandler((request, response) => {
@@ -228,7 +228,7 @@ describe('the fetcher', () => {
     expect(result).toMatchObject({ kind: 'failed', soft: true, reason: 'read ECONNRESET' });
   });
 
-  it('refuses loopback unless the operator named exactly that host and port', async () => {
+  it('rejects loopback unless the operator named exactly that host and port', async () => {
     const other = await startHttpSite((_request, response) => response.end('secret'));
     const name = new URL(`http://localhost:${site.port}/`);
     for (const url of [new URL(other.origin), name]) {
@@ -277,26 +277,26 @@ describe('the fetcher', () => {
     }
   });
 
-  describe('with a body that is long on its way', () => {
+  describe('with a slow body', () => {
     const PIECE = Buffer.alloc(20_000, 'x');
-    /** Longer together than any answer's head may take. */
+    /** Together they take longer than the timeout of a response's head. */
     const PIECES = 12;
     const PAUSE_MS = 15_000;
 
     it.each([
       ['kept in memory', { maxBufferedBytes: 1_000_000 }, 'response'],
       ['streamed', { maxBufferedBytes: 10_000 }, 'sunk'],
-    ])('waits for all of it while it keeps coming, %s', async (_name, limits, kind) => {
+    ])('waits for the whole body while it makes progress, %s', async (_name, limits, kind) => {
       const clock = createSimulatedClock();
-      const patient = fetcherFor([site.host], { clock, limits });
-      const begun = createGate();
+      const limited = fetcherFor([site.host], { clock, limits });
+      const requested = createGate();
       let send = (_piece: Buffer): unknown => undefined;
       let end = (): unknown => undefined;
       site.setHandler((_request, response) => {
         response.writeHead(200, { 'content-type': 'video/mp4' }).flushHeaders();
         send = (piece) => response.write(piece);
         end = () => response.end();
-        begun.open();
+        requested.open();
       });
       let sunkBytes = 0;
       let onSunk = (): void => undefined;
@@ -306,10 +306,10 @@ describe('the fetcher', () => {
             if (sunkBytes >= bytes) resolve();
           };
         });
-      const answered = createGate();
-      const pending = patient.get(new URL(site.origin), {
+      const responded = createGate();
+      const pending = limited.get(new URL(site.origin), {
         signal,
-        onResponse: () => answered.open(),
+        onResponse: () => responded.open(),
         sink: async (body) => {
           for await (const piece of body) {
             sunkBytes += piece.length;
@@ -317,10 +317,10 @@ describe('the fetcher', () => {
           }
         },
       });
-      await begun.pass();
-      await answered.pass();
+      await requested.pass();
+      await responded.pass();
       for (let count = 0; count < PIECES; count += 1) {
-        // The time of each piece is noted.
+        // The fetcher reads the clock for each piece.
         const received = kind === 'sunk' ? sunkUpTo((count + 1) * PIECE.length) : clock.untilRead();
         send(PIECE);
         await received;
@@ -331,12 +331,12 @@ describe('the fetcher', () => {
       expect(result).toMatchObject({ kind, status: 200 });
       expect(result.kind === 'response' ? result.body.length : sunkBytes).toBe(PIECES * PIECE.length);
       expect(site.requests).toEqual(['/']);
-      await patient.close();
+      await limited.close();
     });
 
-    it('gives it up when it stalls, says so, and lets go of the connection', async () => {
+    it('fails when the body stalls, and closes the connection', async () => {
       const clock = createSimulatedClock();
-      const patient = fetcherFor([site.host], { clock });
+      const limited = fetcherFor([site.host], { clock });
       const closed = createGate();
       site.setHandler((_request, response) => {
         response.on('close', () => closed.open());
@@ -344,17 +344,17 @@ describe('the fetcher', () => {
         response.write('the beginning');
       });
       const received = clock.untilRead(3);
-      const pending = patient.get(new URL(site.origin), { signal });
+      const pending = limited.get(new URL(site.origin), { signal });
       await received;
       clock.advance(60_000);
       const reason = 'the body stalled: nothing came for 20 seconds';
       expect(await pending).toMatchObject({ kind: 'failed', soft: true, late: true, status: null, reason });
       await closed.pass();
-      await patient.close();
+      await limited.close();
     });
   });
 
-  it('ends at once when its signal fires', async () => {
+  it('rejects at once when its signal fires', async () => {
     const controller = new AbortController();
     site.setHandler(() => controller.abort(new Error('enough')));
     const pending = fetcher.get(new URL(site.origin), { signal: controller.signal });

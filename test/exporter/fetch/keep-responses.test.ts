@@ -6,18 +6,18 @@ const URL_A = new URL('https://docs.example.com/');
 const { signal } = new AbortController();
 const page: FetchedResponse = { kind: 'response', status: 200, contentType: 'text/html', body: Buffer.from('<p>') };
 
-/** A fetcher that answers so, in turn, once the gate is open, and counts what it was asked for. */
-function keeping(...answers: FetchResult[]) {
+/** A fetcher that returns these results in turn once the gate is open. The gate counts the requests. */
+function keeping(...results: FetchResult[]) {
   const gate = createGate();
   const get = async (): Promise<FetchResult> => {
     await gate.pass();
-    return answers.shift() ?? page;
+    return results.shift() ?? page;
   };
   return { gate, kept: keepResponses({ get, space: () => undefined, close: async () => undefined }, 10) };
 }
 
 describe('keepResponses', () => {
-  it('asks once for what is being asked for, or was answered', async () => {
+  it('fetches a URL once, also for concurrent and later requests', async () => {
     const { gate, kept } = keeping();
     const both = [kept.get(URL_A, { signal }), kept.get(URL_A, { signal })];
     expect(kept.has(URL_A)).toBe(false);
@@ -27,15 +27,15 @@ describe('keepResponses', () => {
     expect([kept.has(URL_A), gate.arrivals]).toEqual([true, 1]);
   });
 
-  it('gives a large answer only to the one who asked for it', async () => {
+  it('does not share a large response', async () => {
     const large = { ...page, body: Buffer.alloc(11) };
     const { gate, kept } = keeping(large, page);
-    const asked = [kept.get(URL_A, { signal }), kept.get(URL_A, { signal })];
+    const pending = [kept.get(URL_A, { signal }), kept.get(URL_A, { signal })];
     gate.open();
-    expect(await Promise.all(asked)).toEqual([large, page]);
+    expect(await Promise.all(pending)).toEqual([large, page]);
   });
 
-  it('asks again after an answer that may be another next time', async () => {
+  it('fetches again after a temporary failure', async () => {
     const failure = { kind: 'failed', reason: 'HTTP 503', status: 503, soft: true, retryAfterMs: undefined } as const;
     const { gate, kept } = keeping(failure);
     gate.open();

@@ -16,12 +16,12 @@ beforeEach(() => {
 
 const lateness = () => latenessOfBody(body, 0, PACE);
 
-describe('an answer is late', () => {
-  it('if its head has not come in its time', () => {
+describe('a response is late', () => {
+  it('if its head has not arrived within the timeout', () => {
     expect(latenessOfHead(5, PACE)).toEqual({ at: 60_005, reason: 'no response within 60 seconds' });
   });
 
-  it('if nothing came of its body for a while, counted from the last piece', () => {
+  it('if its body has stalled since the last piece', () => {
     expect(lateness()).toEqual({ at: 20 * SECOND, reason: STALLED });
     nowMs = 15 * SECOND;
     body.push(Buffer.alloc(50_000));
@@ -30,13 +30,13 @@ describe('an answer is late', () => {
     expect(lateness()).toBeUndefined();
   });
 
-  it('if it sends just enough never to stall', () => {
+  it('if its body is too slow, even if it never stalls', () => {
     for (nowMs = 0; nowMs < 60 * SECOND; nowMs += 10 * SECOND) body.push(Buffer.alloc(128));
     const reason = 'the body comes too slowly: less than 1024 bytes a second';
     expect(lateness()).toEqual({ at: 60 * SECOND + (6 * 128 * SECOND) / 1024, reason });
   });
 
-  it('never while we keep the origin waiting, which counts against it at no time after', async () => {
+  it('never while we pause it, and that time does not count later', async () => {
     body.push(Buffer.alloc(100_001));
     nowMs = 3_600 * SECOND;
     expect(lateness()?.at).toBe(Number.POSITIVE_INFINITY);

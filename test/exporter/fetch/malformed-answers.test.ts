@@ -9,21 +9,21 @@ const SOFT_CUT = { kind: 'failed', soft: true, reason: expect.stringMatching(/ot
 
 let site: RawSite;
 let fetcher: Fetcher;
-let hasty: Fetcher;
+let impatient: Fetcher;
 
 beforeAll(async () => {
   site = await startRawSite();
   const limits = { maxBufferedBytes: 500_000, maxBodyBytes: MAX_BODY_BYTES };
   fetcher = fetcherFor([site.host], { limits });
-  hasty = fetcherFor([site.host], { limits: { ...limits, requestTimeoutMs: 200 } });
+  impatient = fetcherFor([site.host], { limits: { ...limits, requestTimeoutMs: 200 } });
 });
 
 afterAll(async () => {
-  await Promise.all([fetcher.close(), hasty.close()]);
+  await Promise.all([fetcher.close(), impatient.close()]);
   await site.close();
 });
 
-/** Asks for a path; a large body is read and thrown away. */
+/** Fetches a path and discards a large body. */
 function get(from: Fetcher, path: string): Promise<FetchResult> {
   const sink = async (body: AsyncIterable<Buffer>): Promise<void> => {
     for await (const _ of body);
@@ -31,14 +31,17 @@ function get(from: Fetcher, path: string): Promise<FetchResult> {
   return from.get(new URL(path, site.origin), { signal, sink });
 }
 
-describe('an answer that breaks the rules', () => {
-  it.each(MALFORMED)('$name ends as it must, and is read no further', async ({ name, send, outcome, maxSentBytes }) => {
-    site.setAnswer(send);
-    const result = await get('isLate' in outcome ? hasty : fetcher, `/${name}`);
-    if ('reason' in outcome) expect(result).toMatchObject({ reason: expect.stringMatching(outcome.reason) });
-    else expect(result).toMatchObject({ kind: 'response', body: Buffer.from(outcome.body) });
-    expect(site.bytesSent(`/${name}`)).toBeLessThan(maxSentBytes ?? Number.POSITIVE_INFINITY);
-  });
+describe('a malformed response', () => {
+  it.each(MALFORMED)(
+    '$name has the right result and is not read further',
+    async ({ name, send, outcome, maxSentBytes }) => {
+      site.setAnswer(send);
+      const result = await get('isLate' in outcome ? impatient : fetcher, `/${name}`);
+      if ('reason' in outcome) expect(result).toMatchObject({ reason: expect.stringMatching(outcome.reason) });
+      else expect(result).toMatchObject({ kind: 'response', body: Buffer.from(outcome.body) });
+      expect(site.bytesSent(`/${name}`)).toBeLessThan(maxSentBytes ?? Number.POSITIVE_INFINITY);
+    },
+  );
 
   const page = '<title>x</title><p>to its very end</p>';
   const chunked = `Transfer-Encoding: chunked\r\n\r\n${page.length.toString(16)}\r\n${page}\r\n0\r\n\r\n`;
@@ -46,7 +49,7 @@ describe('an answer that breaks the rules', () => {
   it.each([
     ['a length', rawAnswer(page)],
     ['chunks', Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n${chunked}`)],
-  ])('and is cut at any byte of an answer with %s is to be asked for again', async (_, bytes) => {
+  ])('with %s that is cut at any byte is a soft failure', async (_, bytes) => {
     site.setAnswer((socket, path) => {
       socket.write(bytes.subarray(0, Number(path.slice(1))), () => socket.resetAndDestroy());
     });

@@ -4,18 +4,18 @@ import { type RawHead, rawAnswer } from './raw-site.ts';
 
 export const MAX_BODY_BYTES = 2_000_000;
 
-/** What an origin sends, and what the fetcher makes of it. */
+/** The bytes that an origin sends, and the expected result of the fetcher. */
 export type MalformedAnswer = {
   name: string;
   send: (socket: Socket) => void;
   outcome: { body: string } | { reason: RegExp; isLate?: true };
-  /** The most that may have been sent of it. */
+  /** The most bytes that the origin may have sent. */
   maxSentBytes?: number;
 };
 
 const TEN_GB = 10_000_000_000;
 const PIECE = Buffer.alloc(64 * 1024, '<p>more of the same</p>');
-/** What loopback's buffers take beyond what was read. */
+/** Allowance for the loopback's buffers. */
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024;
 const TOO_LARGE = { reason: new RegExp(`larger than ${MAX_BODY_BYTES}`) };
 const CUT = { reason: /other side closed|terminated|ECONNRESET|UND_ERR_SOCKET|end before/i };
@@ -23,7 +23,7 @@ const LATE = { reason: /^no response within 200 ms$/, isLate: true } as const;
 const SLOW = { reason: /^the body comes too slowly: less than 1024 bytes a second$/, isLate: true } as const;
 const NOT_HTTP = { reason: /HPE_|Parse Error|UND_ERR|Response does not match|Invalid/i };
 
-/** Writes pieces for as long as the other side takes them, up to 10 GB. */
+/** Writes pieces as long as the other side reads them, up to 10 GB. */
 function flood(socket: Socket, head: string): void {
   socket.write(head);
   let sent = 0;
@@ -52,7 +52,7 @@ const BOMB_PARTS = 20;
 const bomb = Buffer.alloc(50_000_000);
 const fastest = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 const part = gzipSync(bomb);
-/** A gigabyte of nothing: as many parts one behind the other are one file to every reader of gzip. */
+/** A gigabyte of zeros. Every gzip decoder reads concatenated parts as one file. */
 const gzipBomb = Buffer.concat(Array.from({ length: BOMB_PARTS }, () => part));
 
 export const MALFORMED: readonly MalformedAnswer[] = [
@@ -119,7 +119,7 @@ export const MALFORMED: readonly MalformedAnswer[] = [
     send: (socket) => void socket.end(rawAnswer('short', { length: 500 })),
     outcome: CUT,
   },
-  // What comes after the length is no part of it, and of no other answer either.
+  // The bytes after the length belong to no response.
   { name: 'length-too-short', send: whole('whole and more', { length: 5 }), outcome: { body: 'whole' } },
   { name: 'length-negative', send: whole('x', { length: -5 }), outcome: NOT_HTTP },
   { name: 'length-no-number', send: whole('x', { length: 'ten' }), outcome: NOT_HTTP },

@@ -10,14 +10,14 @@ function setUp(bounds = { initial: 4, max: 48 }) {
 }
 
 describe('the origin limiter', () => {
-  it('grows while latency holds: pages 20 ms away come nearly as fast as the most connections bring them', async () => {
+  it('grows to the maximum number of connections while latency is stable', async () => {
     const { endedAtMs, most } = await crawlSimulated(setUp(), { pages: 1_169, origin: () => ({ latencyMs: 20 }) });
     expect(most).toBe(48);
-    // 25 rounds of 48 are 500 ms; finding the limit costs a few round trips more.
+    // 25 rounds of 48 take 500 ms. Finding the limit costs a few more round trips.
     expect(endedAtMs).toBeLessThan(700);
   });
 
-  it('does not take the jitter of a good line for a queue', async () => {
+  it('does not shrink because of jitter', async () => {
     const { limits } = await crawlSimulated(setUp(), {
       pages: 2_000,
       origin: ({ number }) => ({ latencyMs: 15 + ((number * 7_919) % 31) }),
@@ -25,34 +25,34 @@ describe('the origin limiter', () => {
     expect(Math.min(...limits.slice(500))).toBe(48);
   });
 
-  it('keeps an origin that does one thing after another from drowning in requests', async () => {
+  it('sends few concurrent requests to an origin that handles them one after another', async () => {
     const { most, limits, endedAtMs } = await crawlSimulated(setUp(), { pages: 300, origin: oneAtATime(200) });
     expect(most).toBeLessThanOrEqual(12);
     expect(Math.max(...limits.slice(50))).toBeLessThanOrEqual(10);
-    // Never idle: asking less costs no time.
+    // The origin is never idle, so the low limit costs no time.
     expect(endedAtMs).toBe(300 * 200);
   });
 
-  it('asks ever faster again where it is the pages that are slow, not the origin', async () => {
+  it('grows again if only the pages are slow, not the origin', async () => {
     const origin: SimulatedOrigin = ({ number }) => ({ latencyMs: number < 400 ? 2 : 400 });
     const { limits } = await crawlSimulated(setUp(), { pages: 1_200, origin });
     expect(limits.at(-1)).toBe(48);
     expect(Math.min(...limits.slice(400))).toBeGreaterThanOrEqual(2);
   });
 
-  it('halves once for what was under way together, and grows slowly from there', async () => {
+  it('halves once for concurrent overload responses, then grows slowly', async () => {
     const { limiter, clock } = setUp();
     await crawlSimulated({ limiter, clock }, { pages: 400, origin: () => ({ latencyMs: 20 }) });
     expect(limiter.limitOf('origin')).toBe(48);
     await crawlSimulated({ limiter, clock }, { pages: 48, origin: () => ({ latencyMs: 20, outcome: 'overloaded' }) });
-    // Those that began after the first halving are a crowd of their own.
+    // Concurrent requests cause one halving, not 48.
     expect(limiter.limitOf('origin')).toBe(24);
     await crawlSimulated({ limiter, clock }, { pages: 25, origin: () => ({ latencyMs: 20 }) });
     expect(limiter.limitOf('origin')).toBe(25);
     expect(limiter.limitOf('another')).toBe(4);
   });
 
-  it('finds about as many as an origin takes before it refuses', async () => {
+  it('finds about as many connections as the origin accepts', async () => {
     const origin: SimulatedOrigin = ({ active }) =>
       active > 10 ? { latencyMs: 5, outcome: 'overloaded' } : { latencyMs: 50 };
     const { limits } = await crawlSimulated(setUp(), { pages: 2_000, origin });
@@ -61,14 +61,14 @@ describe('the origin limiter', () => {
     expect(Math.min(...late)).toBeGreaterThanOrEqual(4);
   });
 
-  it('starts nothing while the origin wants to be left alone', async () => {
+  it('starts no request while the origin is paused', async () => {
     const { limiter, clock } = setUp();
     limiter.pause('origin', 150_000);
     const { starts } = await crawlSimulated({ limiter, clock }, { pages: 3, origin: () => ({ latencyMs: 1 }) });
     expect(starts).toEqual([150_000, 150_000, 150_000]);
   });
 
-  it('gives an origin that asks for years five minutes, and those who wait their answer if it asks for years again', async () => {
+  it('limits an excessive pause to five minutes, and rejects waiting requests if the origin repeats it', async () => {
     const { limiter, clock } = setUp({ initial: 1, max: 1 });
     const startedAt: number[] = [];
     const ask = async (then: (release: Awaited<ReturnType<typeof limiter.acquire>>) => void): Promise<string> => {
@@ -81,33 +81,33 @@ describe('the origin limiter', () => {
         return String(error);
       }
     };
-    const refuse = () =>
+    const overload = () =>
       ask((release) => {
         limiter.pause('origin', 999_999_999_000);
         release({ kind: 'overloaded' });
       });
     const serve = () => ask((release) => release({ kind: 'completed', latencyMs: 1 }));
-    // What was under way together asks once.
+    // Only one request probes the origin after the pause.
     limiter.pause('origin', 999_999_999_000);
-    const first = [refuse(), serve(), serve()];
+    const first = [overload(), serve(), serve()];
     await clock.run();
     expect(startedAt).toEqual([300_000]);
-    const wish = 'OriginAskedForQuiet: the origin asks to be left alone for more than 5 minutes';
-    expect(await Promise.all(first)).toEqual(['asked', wish, wish]);
-    expect(await serve()).toBe(wish);
+    const rejected = 'OriginAskedForQuiet: the origin asks to be left alone for more than 5 minutes';
+    expect(await Promise.all(first)).toEqual(['asked', rejected, rejected]);
+    expect(await serve()).toBe(rejected);
 
-    // Five minutes later it has another chance, and uses it.
+    // Five minutes later the origin gets another request and responds.
     clock.after(300_000, () => undefined);
     await clock.run();
     expect(await serve()).toBe('asked');
     limiter.pause('origin', 999_999_999_000);
-    const second = [serve(), refuse(), serve()];
+    const second = [serve(), overload(), serve()];
     await clock.run();
     expect(await Promise.all(second)).toEqual(['asked', 'asked', 'asked']);
     expect(startedAt).toEqual([300_000, 600_000, 900_000, 900_000, 1_200_000]);
   });
 
-  it('keeps requests as far apart as it is told, the first one too, and others as they come', async () => {
+  it('spaces the requests of one caller, including the first, but not those of others', async () => {
     const { limiter, clock } = setUp();
     limiter.beginSpacing('origin');
     const origin: SimulatedOrigin = ({ number }) => ({ latencyMs: number === 1 ? 5_000 : 10 });
@@ -118,7 +118,7 @@ describe('the origin limiter', () => {
     expect(new Set(others.starts).size).toBe(1);
   });
 
-  it('has others wait no longer than they must for one that keeps a spacing', async () => {
+  it('does not delay other requests because of a spaced one', async () => {
     const { limiter, clock } = setUp();
     limiter.beginSpacing('origin');
     const spaced = limiter.acquire('origin', signal, 30_000).then(() => clock.nowMs());
@@ -128,7 +128,7 @@ describe('the origin limiter', () => {
     expect(await Promise.all([other, spaced])).toEqual([5_000, 30_000]);
   });
 
-  it('lets go of those who give up, and takes each place back once', async () => {
+  it('drops aborted requests, and releases each place once', async () => {
     const { limiter, clock } = setUp({ initial: 1, max: 1 });
     const release = await limiter.acquire('origin', signal);
     const impatient = new AbortController();
@@ -142,7 +142,7 @@ describe('the origin limiter', () => {
     expect(most).toBe(1);
   });
 
-  it('serves everybody within its bounds, whatever the origin does', async () => {
+  it('serves every request within its bounds, whatever the origin does', async () => {
     const reply = fc.record(
       {
         latencyMs: fc.integer({ min: 0, max: 30_000 }),

@@ -1,20 +1,20 @@
 import { createServer, type Socket } from 'node:net';
 
-/** Answers one request as it likes: bytes, silence, a reset. */
+/** Responds to one request with any bytes, silence or a reset. */
 export type RawAnswer = (socket: Socket, path: string) => void;
 
 export type RawSite = {
   origin: string;
   host: string;
-  /** Every path asked for, in order. */
+  /** Every requested path, in order. */
   requests: string[];
-  /** Bytes written to the sockets on which a path was asked for. */
+  /** Bytes written to the sockets on which a path was requested. */
   bytesSent(path: string): number;
   setAnswer(answer: RawAnswer): void;
   close(): Promise<void>;
 };
 
-/** A server that writes what it is told to a socket, so that it may break every rule of HTTP. */
+/** A server that writes raw bytes to a socket, so that it can violate HTTP. */
 export async function startRawSite(): Promise<RawSite> {
   let answer: RawAnswer = (socket) => socket.destroy();
   const requests: string[] = [];
@@ -56,7 +56,7 @@ export async function startRawSite(): Promise<RawSite> {
   };
 }
 
-/** A whole answer as bytes. `length`: what `Content-Length` says, where that isn't the truth. */
+/** A whole response as bytes. `length`: a wrong value for `Content-Length`. */
 export function rawAnswer(
   body: string | Buffer,
   { type = 'text/html', status = '200 OK', length, headers = [] }: RawHead = {},

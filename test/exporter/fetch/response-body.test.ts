@@ -3,17 +3,17 @@ import { ResponseBody } from '../../../exporter/fetch/response-body.ts';
 const MAX_HELD_BYTES = 100_000;
 
 function source() {
-  const asked: string[] = [];
+  const calls: string[] = [];
   return {
-    asked,
-    pause: () => void asked.push('pause'),
-    resume: () => void asked.push('resume'),
-    abort: () => void asked.push('abort'),
+    calls,
+    pause: () => void calls.push('pause'),
+    resume: () => void calls.push('resume'),
+    abort: () => void calls.push('abort'),
   };
 }
 
-describe('the body of an answer', () => {
-  it('is answered whole, in the order it came, and as it came where that was one chunk', async () => {
+describe('a response body', () => {
+  it('is returned whole and in order, and without a copy if it is one chunk', async () => {
     const one = new ResponseBody(source(), MAX_HELD_BYTES);
     const chunk = Buffer.from('abc');
     one.push(chunk);
@@ -31,7 +31,7 @@ describe('the body of an answer', () => {
     expect(await empty.whole()).toEqual(Buffer.alloc(0));
   });
 
-  it('has the origin wait once it is longer than may be held, and is taken piece by piece then', async () => {
+  it('pauses the origin once it exceeds the limit, and is then read piece by piece', async () => {
     const from = source();
     const body = new ResponseBody(from, MAX_HELD_BYTES);
     const chunk = Buffer.alloc(MAX_HELD_BYTES / 2 + 1, 1);
@@ -39,12 +39,12 @@ describe('the body of an answer', () => {
     body.push(chunk);
     body.push(chunk);
     expect(await whole).toBeUndefined();
-    expect(from.asked).toEqual(['pause']);
+    expect(from.calls).toEqual(['pause']);
 
     const pieces = body.pieces();
     expect((await pieces.next()).value).toBe(chunk);
     expect((await pieces.next()).value).toBe(chunk);
-    expect(from.asked).toEqual(['pause', 'resume']);
+    expect(from.calls).toEqual(['pause', 'resume']);
     const last = pieces.next();
     body.push(Buffer.from('end'));
     body.finish('whole');
@@ -52,30 +52,30 @@ describe('the body of an answer', () => {
     expect((await pieces.next()).done).toBe(true);
   });
 
-  it('fails with what broke it off, however it is read', async () => {
+  it('fails with the error that broke it off, however it is read', async () => {
     const error = new Error('broken off');
     const body = (): ResponseBody => {
-      const made = new ResponseBody(source(), MAX_HELD_BYTES);
-      made.push(Buffer.from('half'));
-      made.finish({ error });
-      return made;
+      const failed = new ResponseBody(source(), MAX_HELD_BYTES);
+      failed.push(Buffer.from('half'));
+      failed.finish({ error });
+      return failed;
     };
     await expect(body().whole()).rejects.toBe(error);
     const pieces = body().pieces();
     expect((await pieces.next()).value?.toString()).toBe('half');
     await expect(pieces.next()).rejects.toBe(error);
-    // Nobody wants it, so nobody need know.
+    // A dumped body hides the error.
     await body().dump();
   });
 
-  it('that nobody wants is let pass, and ends its connection where it is long', async () => {
+  it('that is dumped is discarded, and aborts its connection if it is long', async () => {
     const from = source();
     const body = new ResponseBody(from, MAX_HELD_BYTES);
     const dumped = body.dump();
     for (let count = 0; count < 2; count += 1) body.push(Buffer.alloc(64 * 1024));
-    expect(from.asked).toEqual([]);
+    expect(from.calls).toEqual([]);
     body.push(Buffer.alloc(1));
-    expect(from.asked).toEqual(['abort']);
+    expect(from.calls).toEqual(['abort']);
     body.finish({ error: new Error('aborted') });
     await dumped;
   });

@@ -26,18 +26,18 @@ afterAll(async () => {
 
 const get = (from: Fetcher, path: string) => from.get(new URL(path, site.origin), { signal });
 
-describe('answers at hand', () => {
-  it('serve pages and the crawl of one export, and no other export', async () => {
-    const memory = createResponseCache(100_000);
-    const one = cacheResponses(fetcher, memory, 'se_1');
+describe('the response cache', () => {
+  it('is shared within one export, but not between exports', async () => {
+    const cache = createResponseCache(100_000);
+    const one = cacheResponses(fetcher, cache, 'se_1');
     await Promise.all([get(one, '/a'), get(one, '/a')]);
-    await get(cacheResponses(fetcher, memory, 'se_1'), '/a');
+    await get(cacheResponses(fetcher, cache, 'se_1'), '/a');
     expect(site.requests).toEqual(['/a']);
-    await get(cacheResponses(fetcher, memory, 'se_2'), '/a');
+    await get(cacheResponses(fetcher, cache, 'se_2'), '/a');
     expect(site.requests).toEqual(['/a', '/a']);
   });
 
-  it('are only good ones, and only the newest that fit', async () => {
+  it('has only successful responses, and only the newest that fit', async () => {
     const one = cacheResponses(fetcher, createResponseCache(11_000), 'se_1');
     for (const path of ['/missing', '/missing', '/1', '/2', '/3', '/4', '/1', '/5', '/1', '/2']) await get(one, path);
     expect(site.requests).toEqual(['/missing', '/missing', '/1', '/2', '/3', '/4', '/5', '/2']);

@@ -1,13 +1,13 @@
 import type { Clock } from '../../../exporter/fetch/clock.ts';
 import type { OriginLimiter, RequestOutcome } from '../../../exporter/fetch/origin-limiter.ts';
 
-/** A clock that moves only when told, with what waits on it. */
+/** A clock with timers that a test advances. */
 export type SimulatedClock = Clock & {
-  /** Runs everything that is due until nothing waits, with promises settled in between. */
+  /** Runs all timers until none is left, and settles promises in between. */
   run(): Promise<void>;
-  /** Moves on by so much, and calls back what is due by then. */
+  /** Advances the clock and runs the timers that are due by then. */
   advance(ms: number): void;
-  /** Waits until somebody has looked at the clock so often. */
+  /** Waits until the clock has been read this many times. */
   untilRead(times?: number): Promise<void>;
 };
 
@@ -58,23 +58,23 @@ export function createSimulatedClock(): SimulatedClock {
   };
 }
 
-/** What an origin makes of a request: how long until the answer begins, and how it ends. */
+/** The time until the response starts, and its outcome. */
 export type Reply = { latencyMs: number; outcome?: 'overloaded' | 'none' };
 export type SimulatedOrigin = (request: { nowMs: number; active: number; number: number }) => Reply;
 
 export type Crawl = {
-  /** When each request began, in order. */
+  /** The start time of each request, in order. */
   starts: number[];
-  /** The most under way together. */
+  /** The highest number of concurrent requests. */
   most: number;
-  /** Whether a request ever began past the limit. */
+  /** Whether a request ever started above the limit. */
   overstepped: boolean;
   endedAtMs: number;
-  /** The limit after each answer. */
+  /** The limit after each response. */
   limits: number[];
 };
 
-/** Asks a simulated origin for so many pages, all of them in line from the start. */
+/** Requests pages from a simulated origin. All of them are enqueued at the start. */
 export async function crawlSimulated(
   { limiter, clock }: { limiter: OriginLimiter; clock: SimulatedClock },
   { pages, origin, spacingMs = 0 }: { pages: number; origin: SimulatedOrigin; spacingMs?: number },
@@ -91,8 +91,8 @@ export async function crawlSimulated(
     const { latencyMs, outcome } = origin({ nowMs: clock.nowMs(), active, number });
     await new Promise<void>((resolve) => clock.after(latencyMs, resolve));
     active -= 1;
-    const told: RequestOutcome = outcome === undefined ? { kind: 'completed', latencyMs } : { kind: outcome };
-    release(told);
+    const result: RequestOutcome = outcome === undefined ? { kind: 'completed', latencyMs } : { kind: outcome };
+    release(result);
     crawl.limits.push(limiter.limitOf('origin'));
     crawl.endedAtMs = clock.nowMs();
   };
@@ -102,7 +102,7 @@ export async function crawlSimulated(
   return crawl;
 }
 
-/** An origin that works on one request after the other, each for so long. */
+/** An origin that handles one request after another, each in `workMs`. */
 export function oneAtATime(workMs: number): SimulatedOrigin {
   let freeAt = 0;
   return ({ nowMs }) => {

@@ -14,7 +14,7 @@ const LIMITS = {
   userAgent: 'galley-test',
 };
 
-/** A fetcher that may reach these hosts; everything else is as a test needs it. */
+/** A fetcher that may reach these hosts, with defaults for tests. */
 export function fetcherFor(
   operatorHosts: string[],
   { limits = {}, ...deps }: Partial<Omit<FetcherDeps, 'limits'>> & { limits?: Partial<FetcherDeps['limits']> } = {},

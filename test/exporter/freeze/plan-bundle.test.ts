@@ -73,11 +73,11 @@ const settings: ExportSettings = {
 async function planned(rows: SettledRow[]) {
   const plan = await planBundle(rows, options);
   const decided = new Map([...plan.frozen].map((each) => [each.id, each]));
-  return { ...plan, of: (wanted: SettledRow) => decided.get(wanted.id) };
+  return { ...plan, of: ({ id }: SettledRow) => decided.get(id) };
 }
 
 describe('planBundle', () => {
-  it('decides the same whatever order the answers came in', async () => {
+  it('is independent of the order of the responses', async () => {
     const rows = [
       row('/'),
       row('/A'),
@@ -100,7 +100,7 @@ describe('planBundle', () => {
     );
   });
 
-  it('follows redirects to the page they end at, with the last fragment named', async () => {
+  it('resolves redirects to their final page, with the last fragment', async () => {
     const [page, first, second, outside] = [
       row('/new'),
       redirect('/a', '/b#one'),
@@ -117,7 +117,7 @@ describe('planBundle', () => {
     expect(plan.of(outside)).toMatchObject({ path: null, redirectTo: `${HOME}/nowhere-known` });
   });
 
-  it('calls a redirect that ends nowhere missing', async () => {
+  it('treats a redirect loop, and a redirect to a missing page, as missing', async () => {
     const [loop, back, dead, gone] = [
       redirect('/loop', '/back'),
       redirect('/back', '/loop'),
@@ -129,7 +129,7 @@ describe('planBundle', () => {
     expect(plan.of(dead)).toMatchObject({ outcome: 'missing', reason: expect.stringContaining('HTTP 404') });
   });
 
-  it('has nothing to write of a file that stays in its place, and writes what has another batch or path', async () => {
+  it('writes only files whose batch or path has changed', async () => {
     const stays = row('/', { path: 'index.html', batch: 1 });
     const [movesOn, renamed] = [row('/a', { path: 'a.html', batch: 5 }), row('/b', { path: 'b.html.html', batch: 0 })];
     const plan = await planned([stays, movesOn, renamed]);
@@ -138,7 +138,7 @@ describe('planBundle', () => {
     expect(plan.of(renamed)).toMatchObject({ path: 'b.html', batch: 0 });
   });
 
-  it('keeps one file of two addresses with one path and one content, and counts it once', async () => {
+  it('stores two URLs with the same path and content as one file, and counts it once', async () => {
     const both = [row('/guide/', { sha256: 'same' }), row('/guide/index.html', { sha256: 'same' })];
     const plan = await planned(both);
     expect(plan.pageCount).toBe(1);
@@ -146,7 +146,7 @@ describe('planBundle', () => {
     expect(both.flatMap((each) => plan.of(each)?.batch ?? [])).toEqual([0]);
   });
 
-  it('drops what script text only seemed to name', async () => {
+  it('drops guesses from scripts that no reference confirms', async () => {
     const guess = row('/chunk.js', { rank: rankOf('probe') });
     const plan = await planned([row('/'), guess]);
     expect(plan.of(guess)).toMatchObject({ outcome: 'missing', path: null });
@@ -156,7 +156,7 @@ describe('planBundle', () => {
 const sized = (sizes: number[]) => sizes.map((byteLength, index) => ({ path: `f${index}`, byteLength }));
 
 describe('divideIntoBatches', () => {
-  it('keeps both bounds, wastes no batch, and gives a file that is streamed one of its own', () => {
+  it('respects both limits, leaves no batch empty, and gives a streamed file its own batch', () => {
     expect(divideIntoBatches(sized([10, 10, 10, 2_000, 10, 995]), limits)).toEqual([0, 0, 1, 2, 3, 4]);
     expect(divideIntoBatches([], limits)).toEqual([]);
   });
@@ -183,14 +183,14 @@ describe('divideIntoPieces', () => {
   const real = { pieceBytes: 65_536, batchFiles: 256, batchBytes: 4_194_304, maxBufferedBytes: 16_777_216 };
   const keys = (pieces: Array<typeof files>) => pieces.map((piece) => piece.map(({ path }) => path).join());
 
-  it('makes pieces of about the size wanted', () => {
+  it('makes pieces of about the configured size', () => {
     const pieces = divideIntoPieces(files, real);
     const meanBytes = (files.length * 2_000) / pieces.length;
     expect(meanBytes).toBeGreaterThan(real.pieceBytes / 2);
     expect(meanBytes).toBeLessThan(real.pieceBytes * 2);
   });
 
-  it('leaves all pieces but one or two as they were when a file comes, goes or grows', () => {
+  it('changes at most three pieces when a file is added, removed or grows', () => {
     const before = new Set(keys(divideIntoPieces(files, real)));
     const changes = [
       files.toSpliced(1_000, 1),
@@ -205,12 +205,12 @@ describe('divideIntoPieces', () => {
 });
 
 describe('judgeCrawl', () => {
-  it('takes a site with a few broken pages for an export', () => {
+  it('accepts a site with a few broken pages', () => {
     const pages = Array.from({ length: 50 }, (_, index) => row(`/${index}`));
     expect(judgeCrawl([row('/'), ...pages, missing('/a', { status: 500 }), missing('/b')], settings)).toBeUndefined();
   });
 
-  it('refuses what is left of a site whose origin broke down', () => {
+  it('rejects a site whose origin failed for many pages', () => {
     const pages = Array.from({ length: 50 }, (_, index) => row(`/${index}`));
     const dead = Array.from({ length: 20 }, (_, index) =>
       missing(`/dead${index}`, { status: null, reason: 'ECONNREFUSED' }),
@@ -218,11 +218,11 @@ describe('judgeCrawl', () => {
     expect(judgeCrawl([row('/'), ...pages, ...dead], settings)).toMatch(/did not respond for 20 of 71 pages/);
   });
 
-  it('asks for the start page, or for one of the paths', () => {
+  it('requires the start page, or one of the requested paths', () => {
     expect(judgeCrawl([missing('/')], settings)).toMatch(/start page .*HTTP 404/);
     expect(judgeCrawl([], settings)).toMatch(/not fetched/);
-    const asked = { ...settings, pages: [`${HOME}/a`, `${HOME}/b`] };
-    expect(judgeCrawl([row('/a'), missing('/b')], asked)).toBeUndefined();
-    expect(judgeCrawl([missing('/a'), missing('/b')], asked)).toMatch(/None of the paths/);
+    const partial = { ...settings, pages: [`${HOME}/a`, `${HOME}/b`] };
+    expect(judgeCrawl([row('/a'), missing('/b')], partial)).toBeUndefined();
+    expect(judgeCrawl([missing('/a'), missing('/b')], partial)).toMatch(/None of the paths/);
   });
 });

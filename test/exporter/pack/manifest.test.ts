@@ -16,7 +16,7 @@ async function textOf(pieces: readonly BundleFile[][], redirects: readonly Bundl
   return Buffer.concat(chunks).toString('utf8');
 }
 
-describe('the text of a manifest, written piece by piece', () => {
+describe('manifestText, written piece by piece', () => {
   it.each([
     { pieces: [], redirects: [] },
     { pieces: [[file('index.html')]], redirects: [{ from: '/a', to: '/b', status: 301 }] },
@@ -27,7 +27,7 @@ describe('the text of a manifest, written piece by piece', () => {
         { from: '/c', to: 'https://elsewhere.example/', status: 302 },
       ],
     },
-  ])('is what it would be in one piece', async ({ pieces, redirects }) => {
+  ])('equals the text of the whole manifest', async ({ pieces, redirects }) => {
     const whole = { ...head, files: pieces.flat(), redirects };
     expect(await textOf(pieces, redirects)).toBe(`${JSON.stringify(whole, null, 1)}\n`);
   });
@@ -39,8 +39,8 @@ function file(path: string, encoding?: string): BundleFile {
 }
 
 describe('createPathOrder', () => {
-  it('names all files by path, however the archive has them in pieces', () => {
-    // Few characters, some of them before the dot, so that names between a file and its siblings are common.
+  it('sorts all files by path, however the archive is divided into pieces', () => {
+    // Few characters, some of which sort before the dot, so that names between a file and its siblings are common.
     const names = fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', '-', '.', 'b'), minLength: 1, maxLength: 5 }));
     fc.assert(
       fc.property(names, fc.integer({ min: 1, max: 5 }), (paths, perBatch) => {

@@ -7,7 +7,7 @@ import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 const MIB = 1024 * 1024;
 const whole = Buffer.from(Array.from({ length: 3 * MIB }, (_, index) => index % 251));
 
-/** A store of one object, which counts how it is read. */
+/** A store of one object that counts its reads. */
 function countingStore(missing?: string) {
   const counts = { streams: 0, reads: 0, atOnce: 0 };
   let underWay = 0;
@@ -40,8 +40,8 @@ async function bytesOf(parts: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-describe('extents', () => {
-  it('come in their order, small ones read some at a time and large ones as streams', async () => {
+describe('readExtents', () => {
+  it('returns extents in order, reads small ones concurrently and streams large ones', async () => {
     const { store, counts } = countingStore();
     const small = Array.from({ length: 40 }, (_, index) => extent((39 - index) * 1_000, 1_000));
     const extents = [...small, extent(0, 2 * MIB), extent(7, 13)];
@@ -50,7 +50,7 @@ describe('extents', () => {
     expect(counts).toEqual({ streams: 1, reads: 41, atOnce: 9 });
   });
 
-  it('end with the failure of the one that is gone, after all before it', async () => {
+  it('fails for a missing object after it has returned all extents before it', async () => {
     const { store } = countingStore('gone');
     const read: Buffer[] = [];
     const reading = async () => {

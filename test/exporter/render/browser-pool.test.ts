@@ -10,7 +10,7 @@ import { needBrowser } from '../../../exporter/render/find-browser.ts';
 let folder: string;
 let pool: Renderer;
 
-/** A program that is no browser: it ends when the test says so, and the pool waits for it until then. */
+/** The browser is a fake program that never becomes ready. It ends when the test creates the file `end`. */
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'galley-browser-pool-'));
   const path = join(folder, 'browser');
@@ -37,8 +37,8 @@ afterEach(async () => {
 
 const work = async (): Promise<string> => 'done';
 
-describe('places in the browser', () => {
-  it('are given back by whoever stops waiting for one, and nothing is left on the disk', async () => {
+describe('the browser pool', () => {
+  it('frees the place of an aborted caller, and leaves no files on the disk', async () => {
     const stay = new AbortController();
     const first = pool.use({}, stay.signal, work).catch(() => 'no browser');
     const leaving = new AbortController();
@@ -49,10 +49,10 @@ describe('places in the browser', () => {
     await expect(pool.use({}, leaving.signal, work)).rejects.toThrow('cancelled');
     await writeFile(join(folder, 'end'), '');
     expect(await Promise.all([first, third])).toEqual(['no browser', 'no browser']);
-    // Each was given back: one that comes now has its turn.
+    // All places are free again, so a new caller gets one.
     const last = pool.use({}, stay.signal, work);
     await expect(last).rejects.toThrow(/did not start: .*(closed|exit)/i);
-    // A page that it happens to begins again, as with a browser that ended later.
+    // The error makes the caller retry the page, as after a crash.
     await expect(last).rejects.toBeInstanceOf(BrowserGone);
     const home = (await readFile(join(folder, 'home'), 'utf8')).trim();
     expect(dirname(home)).toBe(tmpdir());
@@ -60,8 +60,8 @@ describe('places in the browser', () => {
   });
 });
 
-describe('an export whose pages are to be drawn', () => {
-  it('fails for good without a browser, and tries again where it only did not start', async () => {
+describe('an export with rendered pages', () => {
+  it('fails permanently without a browser, and retries if the browser did not start', async () => {
     await writeFile(join(folder, 'end'), '');
     const failureOf = (of: Renderer | undefined) => needBrowser(of).catch((error: unknown) => error);
     const missing = await failureOf(undefined);

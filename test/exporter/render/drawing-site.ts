@@ -1,6 +1,6 @@
 import { type SiteHandler, serveFiles } from '../../helpers/http-site.ts';
 
-/** A page that draws itself by a style, which only a header names, and that a header leads readers away from. */
+/** A client-rendered page. Its headers name a stylesheet that it needs, and a refresh. */
 export function drawingSite(): SiteHandler {
   return serveFiles({
     '/': {

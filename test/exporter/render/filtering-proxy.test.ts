@@ -50,9 +50,9 @@ afterAll(async () => {
   await inside.close();
 });
 
-async function text(answer: IncomingMessage): Promise<string> {
+async function text(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
+  for await (const chunk of response) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
 }
 
@@ -60,8 +60,8 @@ function authorization({ username, password } = proxy.credentials): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** Asks the proxy as a browser does; `target` is what stands in the request line. */
-async function ask(target: string, method = 'GET', more: Record<string, string> = {}) {
+/** Sends a request to the proxy as a browser does. `target`: the target in the request line. */
+async function send(target: string, method = 'GET', more: Record<string, string> = {}) {
   const { hostname, port } = new URL(proxy.address);
   const headers = {
     host: URL.canParse(target) ? new URL(target).host : 'proxy',
@@ -69,13 +69,13 @@ async function ask(target: string, method = 'GET', more: Record<string, string> 
     'proxy-authorization': authorization(),
     ...more,
   };
-  const asking = request({ hostname, port, path: target, method, headers, agent: false }).end();
-  const [answer]: IncomingMessage[] = await once(asking, 'response');
-  if (answer === undefined) throw new Error('no answer');
-  return { status: answer.statusCode ?? 0, body: await text(answer) };
+  const sent = request({ hostname, port, path: target, method, headers, agent: false }).end();
+  const [response]: IncomingMessage[] = await once(sent, 'response');
+  if (response === undefined) throw new Error('no response');
+  return { status: response.statusCode ?? 0, body: await text(response) };
 }
 
-/** Asks for a tunnel; answers the first line and the socket. */
+/** Requests a tunnel. Resolves with the status line and the socket. */
 async function tunnel(authority: string, credentials = proxy.credentials): Promise<{ line: string; socket: Socket }> {
   const { hostname, port } = new URL(proxy.address);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -87,37 +87,37 @@ async function tunnel(authority: string, credentials = proxy.credentials): Promi
   return { line: String(data).split('\r\n')[0] ?? '', socket };
 }
 
-describe('the way out of the browser', () => {
-  it('passes a request on to an admitted host, at the address that the guard names', async () => {
-    expect(await ask(`http://other.example:${site.port}/x`)).toEqual({
+describe("the browser's filtering proxy", () => {
+  it('forwards a request to an admitted host, at the address that the guard resolved', async () => {
+    expect(await send(`http://other.example:${site.port}/x`)).toEqual({
       status: 200,
       body: `GET other.example:${site.port} none`,
     });
-    expect((await ask(`${site.origin}/x`, 'POST')).body).toMatch(/^POST/);
+    expect((await send(`${site.origin}/x`, 'POST')).body).toMatch(/^POST/);
   });
 
   it.each([
     ['a private address', () => `${inside.origin}/x`, 'not a public address'],
     ['its spelling as one number', () => `http://2130706433:${inside.port}/x`, 'not a public address'],
     ['its form in IPv6', () => `http://[::ffff:127.0.0.1]:${inside.port}/x`, 'not a public address'],
-    ['a name that leads to one', () => `http://private.example:${inside.port}/x`, 'leads to 127.0.0.1'],
+    ['a name that resolves to one', () => `http://private.example:${inside.port}/x`, 'leads to 127.0.0.1'],
     ['a name with a private address among others', () => 'http://mixed.example/x', 'leads to 10.0.0.1'],
     ['a host that no page needs', () => 'http://unknown.example/x', 'no page of the site needs'],
     ['a port that is not for the web', () => 'http://other.example:25/x', 'not a web port'],
     ['another protocol', () => 'ftp://other.example/x', 'refused'],
-  ])('refuses %s, and tells', async (_case, target, reason) => {
-    expect((await ask(target())).status).toBe(403);
+  ])('rejects %s, and reports it', async (_case, target, reason) => {
+    expect((await send(target())).status).toBe(403);
     expect(refused).toEqual([expect.stringContaining(reason)]);
     expect(inside.requests).toEqual([]);
   });
 
-  it('follows no redirect by itself, and judges where it leads', async () => {
-    expect((await ask(`${site.origin}/away`)).status).toBe(302);
-    expect((await ask(`${inside.origin}/hop`)).status).toBe(403);
+  it('follows no redirect itself, and checks the redirected request', async () => {
+    expect((await send(`${site.origin}/away`)).status).toBe(302);
+    expect((await send(`${inside.origin}/hop`)).status).toBe(403);
     expect(inside.requests).toEqual([]);
   });
 
-  it('opens tunnels, as for HTTPS and WebSockets, by the same rules', async () => {
+  it('applies the same rules to tunnels, as for HTTPS and WebSockets', async () => {
     const { line, socket } = await tunnel(site.host);
     expect(line).toBe('HTTP/1.1 200 Connection established');
     socket.write(`GET /in HTTP/1.1\r\nhost: ${site.host}\r\nconnection: close\r\n\r\n`);
@@ -138,27 +138,24 @@ describe('the way out of the browser', () => {
     expect(inside.requests).toEqual([]);
   });
 
-  it('is for nobody who has not its password, and passes the password on to nobody', async () => {
+  it('requires its password and does not forward it', async () => {
     const wrong = { username: 'galley', password: '' };
-    expect((await ask(`${site.origin}/x`, 'GET', { 'proxy-authorization': authorization(wrong) })).status).toBe(407);
+    expect((await send(`${site.origin}/x`, 'GET', { 'proxy-authorization': authorization(wrong) })).status).toBe(407);
     const closed = await tunnel(site.host, wrong);
     expect(closed.line).toBe('HTTP/1.1 407 Proxy Authentication Required');
     closed.socket.destroy();
-    expect((await ask(`${site.origin}/x`)).body).not.toContain('Basic');
+    expect((await send(`${site.origin}/x`)).body).not.toContain('Basic');
   });
 
-  it.each(['042 Low', '999 High', '200 OK\r\nodd: \x01'])(
-    'lives through an answer that begins with %j',
-    async (head) => {
-      oddHead = head;
-      const answered = await ask(`http://${oddHost}/`, 'POST').catch(() => undefined);
-      expect([undefined, 502]).toContain(answered?.status);
-      expect((await ask(`${site.origin}/x`)).status).toBe(200);
-    },
-  );
+  it.each(['042 Low', '999 High', '200 OK\r\nodd: \x01'])('survives a response that starts with %j', async (head) => {
+    oddHead = head;
+    const response = await send(`http://${oddHost}/`, 'POST').catch(() => undefined);
+    expect([undefined, 502]).toContain(response?.status);
+    expect((await send(`${site.origin}/x`)).status).toBe(200);
+  });
 
-  it('ends an answer that is larger than one may be, and answers nothing for itself', async () => {
-    await expect(ask(`${site.origin}/large`)).rejects.toThrow(/aborted|reset|hang up/);
-    expect((await ask('/')).status).toBe(400);
+  it('aborts a response above the size limit, and rejects requests to itself', async () => {
+    await expect(send(`${site.origin}/large`)).rejects.toThrow(/aborted|reset|hang up/);
+    expect((await send('/')).status).toBe(400);
   });
 });

@@ -19,25 +19,25 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the browser', () => {
-  it('is the first program of the usual names on the PATH, or the one that is named', async () => {
+  it('is the configured program, or the first one with a usual name on the PATH', async () => {
     const searchPath = `/nowhere:${folder}`;
     expect(await findBrowser({ path: undefined, searchPath })).toBe(join(folder, 'google-chrome'));
     expect(await findBrowser({ path: 'my-browser', searchPath })).toBe(join(folder, 'my-browser'));
     expect(await findBrowser({ path: join(folder, 'my-browser'), searchPath: '' })).toBe(join(folder, 'my-browser'));
   });
 
-  it('says in a sentence that it is not there, or does not start', async () => {
-    const troubleOf = async (path: string) => {
+  it('has a clear error message if it is missing or does not start', async () => {
+    const findTrouble = async (path: string) => {
       const pool = createBrowserPool({ path, sandbox: false, searchPath: '', logger: pino({ level: 'silent' }) });
       return pool.trouble().finally(() => pool.close());
     };
-    const told = (text: string, isLasting: boolean) => ({ text: expect.stringContaining(text), isLasting });
-    expect(await troubleOf('/nowhere/chromium')).toEqual(told('finds no browser: install Chromium', true));
-    expect(await troubleOf(join(folder, 'my-browser'))).toEqual(told("browser doesn't start", false));
-    expect(startTrouble(new Error('Chromium sandboxing failed!'))).toEqual(told('CHROMIUM_SANDBOX=off', true));
+    const trouble = (text: string, isLasting: boolean) => ({ text: expect.stringContaining(text), isLasting });
+    expect(await findTrouble('/nowhere/chromium')).toEqual(trouble('finds no browser: install Chromium', true));
+    expect(await findTrouble(join(folder, 'my-browser'))).toEqual(trouble("browser doesn't start", false));
+    expect(startTrouble(new Error('Chromium sandboxing failed!'))).toEqual(trouble('CHROMIUM_SANDBOX=off', true));
   });
 
-  it('is never another than the one that is named', async () => {
+  it('is never another program than the configured one', async () => {
     expect(await findBrowser({ path: '/nowhere/chromium', searchPath: folder })).toBeUndefined();
     expect(await findBrowser({ path: undefined, searchPath: '' })).toBeUndefined();
   });

@@ -1,7 +1,7 @@
 import { type SiteHandler, serveFiles } from '../../helpers/http-site.ts';
 import { createGate } from '../../helpers/system/gate.ts';
 
-/** What a page's script may try; each ends in a notice about that page, and in a page. */
+/** Hostile scripts and the notice that each causes. The page itself is exported anyway. */
 export const HOSTILE = {
   away: ["location.href = 'http://PRIVATE/away'", /leaves the page for http:\/\/.*\/away/],
   blob: [
@@ -16,8 +16,8 @@ export const HOSTILE = {
     /x\.png could not/,
   ],
   worker: [
-    // However late it starts: the page isn't at rest until it has asked.
-    `const asking = 'try { importScripts("http://PRIVATE/worker.js") } catch {} fetch(origin + "/asked")';
+    // The page stays busy until the worker has sent its request, however late the worker starts.
+    `const asking = 'try { importScripts("http://PRIVATE/worker.js") } catch {} fetch(origin + "/requested")';
     new Worker(URL.createObjectURL(new Blob([asking]))); fetch('/until-asked')`,
     /worker\.js could not be loaded: refused/,
   ],
@@ -39,25 +39,25 @@ export const HOSTILE = {
   gone: ['document.documentElement.remove()', /could not be rendered.*left no page/],
 } as const;
 
-/** A site of all of them. `privateHost` is where nothing of it may reach: a host and port. */
+/** A site of all hostile pages. `privateHost`: the host and port that no page may reach. */
 export function hostileSite(privateHost: string): SiteHandler {
   const names = Object.keys(HOSTILE);
   const files = Object.entries(HOSTILE).map(([name, [script]]) => {
     const text = script.replaceAll('PRIVATE', privateHost);
     return [`/${name}`, `<!doctype html><title>${name}</title><h1>Page ${name}</h1><script>${text}</script>`];
   });
-  const asked = createGate();
+  const requested = createGate();
   const serve = serveFiles({
     '/': names.map((name) => `<a href="/${name}">${name}</a>`).join(''),
     ...Object.fromEntries(files),
     '/to-private': { body: '', status: 302, headers: { location: `http://${privateHost}/hop` } },
     '/file': { body: 'a file', contentType: 'application/zip' },
-    '/asked': '',
+    '/requested': '',
     '/until-asked': '',
   });
   return async (request, response) => {
-    if (request.url === '/asked') asked.open();
-    if (request.url === '/until-asked') await asked.pass();
+    if (request.url === '/requested') requested.open();
+    if (request.url === '/until-asked') await requested.pass();
     serve(request, response);
   };
 }

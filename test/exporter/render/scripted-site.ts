@@ -25,13 +25,13 @@ const SCRIPT = `const load = (...parts) => fetch('/' + parts.join('/') + '.json'
   });`;
 const JSON_FILE = { body: '{}', contentType: 'application/json' };
 const DATA = ['start', 'menu', 'dark', 'hover', 'end', 'two'].map((name) => `data/${name}.json`);
-/** What its scripts load, by what a visitor does. */
+/** The files that the scripts load for the actions of a visitor. */
 export const LOADED_BY_SCRIPTS = [...DATA, 'index/a.json', 'index/s.json'];
 
-/** What nothing may ask for: a visit sends nothing, and presses no button only for its colour. */
+/** Paths that a visit must not request: it submits nothing and presses no button that only looks like a theme switch. */
 export const NEVER_ASKED = ['/orders', '/data/bought.json'];
 
-/** A site of two pages whose script loads a file for each thing that a visitor does. */
+/** A site of two pages whose script loads a file for each action of a visitor. */
 export function scriptedSite(): SiteHandler {
   return serveFiles({
     ...{ '/': PAGE, '/two': PAGE, '/app.js': { body: SCRIPT, contentType: 'text/javascript' } },

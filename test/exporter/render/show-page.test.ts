@@ -29,39 +29,39 @@ afterAll(async () => {
   await other.close();
 });
 
-/** The status that the way out answers; what stands in the request line is what a browser writes there. */
-async function ask(method: string, target: string): Promise<number> {
+/** Sends a request to the proxy as a browser does. Resolves with the status. */
+async function send(method: string, target: string): Promise<number> {
   const { server, username, password } = shown.proxy;
   const { hostname, port } = new URL(server);
   const headers = { 'proxy-authorization': `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` };
-  const asking = request({ hostname, port, path: target, method, headers, agent: false }).end();
+  const sent = request({ hostname, port, path: target, method, headers, agent: false }).end();
   return new Promise((resolve, reject) => {
-    asking.once('error', reject);
-    asking.once('response', (answer) => resolve(answer.resume().statusCode ?? 0));
-    asking.once('connect', (answer, socket) => {
+    sent.once('error', reject);
+    sent.once('response', (response) => resolve(response.resume().statusCode ?? 0));
+    sent.once('connect', (response, socket) => {
       socket.destroy();
-      resolve(answer.statusCode ?? 0);
+      resolve(response.statusCode ?? 0);
     });
   });
 }
 
-describe('what a site’s pages reach beside what they are given', () => {
-  it('is the site, by any method', async () => {
-    expect(await ask('GET', origin.origin)).toBe(200);
-    expect(await ask('POST', origin.origin)).toBe(200);
+describe('a site’s pages can send requests', () => {
+  it('to the site, with any method', async () => {
+    expect(await send('GET', origin.origin)).toBe(200);
+    expect(await send('POST', origin.origin)).toBe(200);
   });
 
-  it('is a host of others once something was given from there, and to read only', async () => {
-    expect(await ask('GET', other.origin)).toBe(403);
+  it('to an admitted host, but only with reading methods', async () => {
+    expect(await send('GET', other.origin)).toBe(403);
     await shown.admit(new URL(other.origin));
-    expect(await ask('GET', other.origin)).toBe(200);
-    expect(await ask('POST', other.origin)).toBe(403);
+    expect(await send('GET', other.origin)).toBe(200);
+    expect(await send('POST', other.origin)).toBe(403);
   });
 
-  it('is no tunnel where plain HTTP was admitted, such as for a WebSocket', async () => {
-    expect(await ask('CONNECT', origin.host)).toBe(403);
-    expect(await ask('CONNECT', other.host)).toBe(403);
+  it('through a tunnel only if HTTPS is admitted, so WebSockets over plain HTTP fail', async () => {
+    expect(await send('CONNECT', origin.host)).toBe(403);
+    expect(await send('CONNECT', other.host)).toBe(403);
     await shown.admit(new URL(`https://${other.host}`));
-    expect(await ask('CONNECT', other.host)).toBe(200);
+    expect(await send('CONNECT', other.host)).toBe(200);
   });
 });

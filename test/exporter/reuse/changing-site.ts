@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { ExportedBundle } from '../../helpers/export-rig.ts';
 import type { SiteHandler } from '../../helpers/http-site.ts';
 
-/** How an origin tells that something is unchanged. `fickle`: by tags that differ each time, so it resends everything. */
+/** The validators of an origin. `fickle`: the ETag differs each time, so the origin never responds with 304. */
 export type Validation = 'etag' | 'weak etag' | 'last-modified' | 'both' | 'none' | 'fickle';
 
-/** A small site that a test changes as editors do. Pages link to pages and pictures by number. */
+/** A small site that a test edits. Pages refer to pages and pictures by number. */
 export type ChangingSite = {
   template: number;
   pages: Map<number, { text: string; links: number[]; pictures: number[]; movedTo: number | null }>;
@@ -25,7 +25,7 @@ export function newSite(pageCount: number): ChangingSite {
   return { template: 1, pages, pictures: new Map([0, 1, 2].map((each) => [each, `picture ${each}`])) };
 }
 
-/** What the site answers; undefined is 404. */
+/** The site's response to a path. `undefined` means 404. */
 export function answerOf(site: ChangingSite, path: string): Answer | undefined {
   if (path === '/') {
     const links = [...site.pages.keys()]
@@ -54,33 +54,33 @@ function htmlOf({ template }: ChangingSite, body: string): string {
   return `<!doctype html><html><head>${head}</head><body class="t${template}">${body}</body></html>`;
 }
 
-/** What a file of the site depends on beside its own bytes: what became of everything that it refers to. */
+/** Everything that a file of the bundle depends on: its own response and the targets of its references. */
 export function meaningOf(site: ChangingSite, path: string): string {
   const answer = answerOf(site, path);
-  const refers = [...(answer?.body ?? '').matchAll(/(?:href="|src="|url\()(\/[^"#)]*)/g)].map(([, to = '']) =>
-    whereItEnds(site, [to]),
+  const references = [...(answer?.body ?? '').matchAll(/(?:href="|src="|url\()(\/[^"#)]*)/g)].map(([, to = '']) =>
+    redirectChain(site, [to]),
   );
-  return JSON.stringify([answer, refers]);
+  return JSON.stringify([answer, references]);
 }
 
-/** An address with all that it redirects to, and whether there is something at the end. */
-function whereItEnds(site: ChangingSite, way: readonly string[]): string {
+/** A path with all its redirects, and whether the last one exists. */
+function redirectChain(site: ChangingSite, way: readonly string[]): string {
   const answer = answerOf(site, way.at(-1) ?? '');
   if (answer === undefined) return `${way.join(' ')} missing`;
   if (answer.location === undefined) return `${way.join(' ')} there`;
   if (way.includes(answer.location)) return `${way.join(' ')} in a circle`;
-  return whereItEnds(site, [...way, answer.location]);
+  return redirectChain(site, [...way, answer.location]);
 }
 
 export type Origin = {
   handle: SiteHandler;
-  /** Full answers and 304s since the last reset, by path. */
+  /** Paths of full responses and of 304s since the last reset. */
   sent: string[];
   unchanged: string[];
   reset(): void;
 };
 
-/** Serves a site as it is at each moment. Times of change advance by themselves when a body differs from the last one. */
+/** Serves the current state of a site. A changed body gets a later modification time. */
 export function changingOrigin(site: () => ChangingSite, validation: () => Validation): Origin {
   const known = new Map<string, { tag: string; changedAt: number }>();
   let moment = FIRST_MOMENT;
@@ -139,7 +139,7 @@ export function changingOrigin(site: () => ChangingSite, validation: () => Valid
   return origin;
 }
 
-/** All in which two exports of one state of a site must be equal. */
+/** Everything that must be equal in two exports of the same state of a site. */
 export function bundleContent({ manifest, files, report }: ExportedBundle) {
   return {
     contentSha256: manifest.contentSha256,

@@ -13,7 +13,7 @@ import {
   type Validation,
 } from './changing-site.ts';
 
-/** Pieces of one file each, so that what is made anew can be told file by file. */
+/** Each file is a separate piece, so that tests can count reused files. */
 const PIECE_BYTES = 1;
 
 let rig: DirectRig;
@@ -41,12 +41,12 @@ afterAll(async () => {
   await rig.stop();
 });
 
-/** The same state of the site, exported by a project that never was before. */
+/** Exports the same state of the site with a new project. */
 async function fullExport(): Promise<ExportedBundle> {
   return rig.run(await rig.addProject(server.origin));
 }
 
-/** Paths that bring the bundle's files, with all that each file depends on. */
+/** The URL path of each file in the bundle, with everything that the file depends on. */
 function meanings(bundle: ExportedBundle): Map<string, string> {
   const paths = bundle.manifest.files.map(({ path }) =>
     path === 'index.html' ? '/' : `/${path.replace(/\.html$/, '')}`,
@@ -102,7 +102,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
 const ways = fc.constantFrom<Validation>('etag', 'weak etag', 'last-modified', 'both', 'none', 'fickle');
 
 describe('an incremental export', () => {
-  it('equals a full one of the same state in every file, and costs 304s and new pieces only where something changed', async () => {
+  it('equals a full export of the same state, and fetches and packs again only what changed', async () => {
     const rounds = fc.array(fc.array(change, { maxLength: 3 }), { minLength: 2, maxLength: 2 });
     await fc.assert(
       fc.asyncProperty(ways, rounds, async (way, all) => {
@@ -138,24 +138,24 @@ describe('an incremental export', () => {
     );
   });
 
-  it('has what a page links to that a calendar may not go on to, also if the calendar is read first', async () => {
+  it('has a page that a calendar may not lead to but another page links to, also if the calendar comes first', async () => {
     const year = new Date().getUTCFullYear();
     const [last, next] = [`/events/${year + 5}/12`, `/events/${year + 6}/1`];
     const links = (...paths: string[]) => paths.map((path) => `<a href="${path}">there</a>`).join('');
     const calendar = serveFiles({
       ...{ '/': links(last, '/launch'), [last]: links(next, '/beside'), '/launch': links(next), [next]: 'the launch' },
-      '/beside': 'asked for once the calendar was read',
+      '/beside': 'requested after the calendar was parsed',
     });
-    let calendarRead = createGate();
+    let calendarParsed = createGate();
     const own = await startHttpSite(async (request, response) => {
-      if (request.url === '/beside') calendarRead.open();
-      if (request.url === '/launch') await calendarRead.pass();
+      if (request.url === '/beside') calendarParsed.open();
+      if (request.url === '/launch') await calendarParsed.pass();
       calendar(request, response);
     });
     try {
       const projectId = await rig.addProject(own.origin);
       const first = await rig.run(projectId);
-      calendarRead = createGate();
+      calendarParsed = createGate();
       const second = await rig.run(projectId);
       expect(second.files.has(`${next.slice(1)}.html`)).toBe(true);
       expect(second.manifest.contentSha256).toBe(first.manifest.contentSha256);
@@ -170,7 +170,7 @@ describe('a page whose modules import through a folder of its import map', () =>
     <script type="module" src="/app.js"></script>`;
   const lib = { '/vendor/lib-1/a.js': 'export default 1', '/vendor/lib-1/b.js': 'export default 2' };
 
-  /** Answers with ETags, and 304 to whoever has the newest. */
+  /** Serves files with ETags, and responds with 304 if the ETag matches. */
   const tagged = (files: Readonly<Record<string, string>>): SiteHandler => {
     return (request, response) => {
       const body = files[request.url ?? ''];
@@ -182,7 +182,7 @@ describe('a page whose modules import through a folder of its import map', () =>
     };
   };
 
-  it('holds their files, also those that a changed module imports into an unchanged page', async () => {
+  it('has their files, also if only a module changes and the page does not', async () => {
     const host = await startHttpSite(tagged({ '/': page, '/app.js': 'import "lib/a.js"', ...lib }));
     try {
       const project = await rig.addProject(host.origin);

@@ -3,17 +3,17 @@ import { type DirectRig, startDirectRig } from '../../helpers/direct-export.ts';
 import type { ExportedBundle } from '../../helpers/export-rig.ts';
 
 export type KeptExportsFixture = DirectRig & {
-  /** The site as it is now, exported by a project that never was before. */
+  /** Exports the current state of the site with a new project. */
   full(paths?: string[]): Promise<ExportedBundle>;
   /** The objects below `exports/` that belong to any of these jobs. */
   workKeys(...jobIds: string[]): Promise<string[]>;
-  /** The jobs of a project whose crawls are there. */
+  /** The jobs of a project whose crawls still exist. */
   crawlsOf(projectId: string): Promise<string[]>;
-  /** Sweeps whatever ended until now. */
+  /** Sweeps all exports that have ended. */
   sweep(): Promise<void>;
 };
 
-/** A rig that exports one origin and looks at what completed exports keep. */
+/** Exports one origin and shows what completed exports keep. */
 export async function startKeptExportsFixture(originUrl: () => string): Promise<KeptExportsFixture> {
   const rig = await startDirectRig();
   return {

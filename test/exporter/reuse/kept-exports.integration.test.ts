@@ -9,7 +9,7 @@ import { type KeptExportsFixture, startKeptExportsFixture } from './kept-exports
 
 const HOME = 'https://docs.example.com/';
 const PAGES = 9;
-/** Home, pages, three pictures, the style and the not-found page. */
+/** The start page, the pages, three pictures, the stylesheet and the not-found page. */
 const FILES = PAGES + 6;
 
 let rig: KeptExportsFixture;
@@ -44,8 +44,8 @@ function edit(page: number): void {
   if (found !== undefined) found.text = `Edited ${Math.random()}`;
 }
 
-describe('what a completed export keeps for the next one', () => {
-  it('serves an export of some paths, which takes nothing from the export of the whole site after it', async () => {
+describe('the kept export', () => {
+  it('is reused by an export of some paths, and by an export of the whole site after that', async () => {
     const projectId = await rig.addProject(server.origin);
     await rig.run(projectId);
     edit(3);
@@ -59,7 +59,7 @@ describe('what a completed export keeps for the next one', () => {
     expect(next.report.reuse).toEqual({ unchangedAddresses: FILES - 1, files: FILES, reusedFiles: expect.anything() });
   });
 
-  it('is forgotten once a newer export has completed, but for the objects that this one took over', async () => {
+  it('is deleted once a newer export has completed, except for the objects that the newer one reuses', async () => {
     const projectId = await rig.addProject(server.origin);
     const first = await rig.run(projectId);
     edit(3);
@@ -70,13 +70,13 @@ describe('what a completed export keeps for the next one', () => {
     site.pictures = new Map([0, 1, 2].map((each) => [each, `new picture ${each}`]));
     const third = await rig.run(projectId);
     const left = await rig.workKeys(first.row.id, second.row.id);
-    // The page for what isn't there never changes.
+    // The not-found page never changes.
     expect(left).toHaveLength(1);
     expect((await rig.workKeys(third.row.id)).filter((key) => !key.includes('/segments/'))).toEqual([]);
     expect(bundleContent(third)).toEqual(bundleContent(await rig.full()));
   });
 
-  it('is swept where workers died before they could clear up, and outlives the sweep where it is the newest', async () => {
+  it('is swept if workers crashed before they could clean up, unless it is the newest', async () => {
     const projectId = await rig.addProject(server.origin);
     const first = await rig.addJob(projectId);
     await rig.runStages(first, { until: 'pack' });
@@ -95,7 +95,7 @@ describe('what a completed export keeps for the next one', () => {
     expect(bundleContent(next)).toEqual(bundleContent(await rig.full()));
   });
 
-  it('survives stages that are repeated from the start, and a cancelled export that clears up late', async () => {
+  it('survives repeated stages, and a cancelled export that cleans up late', async () => {
     const projectId = await rig.addProject(server.origin);
     await rig.run(projectId);
     const late = await rig.addJob(projectId);
@@ -113,7 +113,7 @@ describe('what a completed export keeps for the next one', () => {
     expect(next.report.reuse).toEqual({ unchangedAddresses: FILES, files: FILES, reusedFiles: FILES });
   });
 
-  it('stays what it is while exports fail', async () => {
+  it('survives failed exports', async () => {
     const projectId = await rig.addProject(server.origin);
     await rig.run(projectId);
     isDown = true;
@@ -124,7 +124,7 @@ describe('what a completed export keeps for the next one', () => {
     expect((await rig.run(projectId)).report.reuse?.reusedFiles).toBe(FILES);
   });
 
-  it('is not missed if its archive was deleted', async () => {
+  it('can be reused without its pieces if its archive was deleted', async () => {
     const projectId = await rig.addProject(server.origin);
     const first = await rig.run(projectId);
     await rig.objects.delete([first.row.archiveKey ?? '']);
@@ -134,10 +134,14 @@ describe('what a completed export keeps for the next one', () => {
   });
 
   it.each([
-    ['read some answers', 'crawl', 'update crawl_urls set links_offset = null, links_length = null where job_id = $'],
+    [
+      'parsed some responses',
+      'crawl',
+      'update crawl_urls set links_offset = null, links_length = null where job_id = $',
+    ],
     ['made a batch', 'rewrite', 'update crawl_batches set pieces_json = null where number = 0 and job_id = $'],
     ['packed it', 'clean up', 'update crawls set archive_head_bytes = null where job_id = $'],
-  ] as const)('is nothing to begin from where a release that kept nothing %s', async (_what, until, undo) => {
+  ] as const)('is not reused if an older release, which kept nothing, %s', async (_what, until, undo) => {
     const projectId = await rig.addProject(server.origin);
     const mixed = await rig.addJob(projectId);
     await rig.runStages(mixed, { until });
@@ -149,24 +153,24 @@ describe('what a completed export keeps for the next one', () => {
     expect((await rig.run(projectId)).report.reuse?.reusedFiles).toBe(FILES);
   });
 
-  it('isn’t kept where a worker of another release or of other limits had a part in any stage', async () => {
+  it('is not kept if a worker of another release or with other limits ran any stage', async () => {
     const jobId = await rig.addJob(await rig.addProject(server.origin));
     await rig.runStages(jobId, { until: 'open' });
     const change = (values: string) => rig.db.execute(`update crawls set ${values} where job_id = '${jobId}'`);
-    const spoiled: string[] = [];
+    const rejected: string[] = [];
     await rig.runStages(jobId, {
       until: 'pack',
       around: async (stage, work) => {
         await change("keep = true, reuse_key = 'another'");
         await work();
         const { rows } = await rig.db.execute<{ keep: boolean }>(`select keep from crawls where job_id = '${jobId}'`);
-        if (rows[0]?.keep === false) spoiled.push(stage);
+        if (rows[0]?.keep === false) rejected.push(stage);
       },
     });
-    expect(spoiled).toEqual(['open', 'crawl', 'freeze', 'rewrite', 'pack']);
+    expect(rejected).toEqual(['open', 'crawl', 'freeze', 'rewrite', 'pack']);
   });
 
-  it('is copied from in a way that a worker which knows nothing of copies refuses to pack', async () => {
+  it('is copied such that a worker of an older release, which can’t copy, fails to pack', async () => {
     const projectId = await rig.addProject(server.origin);
     const limits = { pieceBytes: 1 };
     await rig.run(projectId, { limits });
@@ -184,7 +188,7 @@ describe('what a completed export keeps for the next one', () => {
     expect(bundleContent(next)).toEqual(bundleContent(await rig.full()));
   });
 
-  it('has no pieces to copy where their places don’t add up to its archive', async () => {
+  it('has no pieces to copy if their offsets don’t add up to its archive', async () => {
     const projectId = await rig.addProject(server.origin);
     const { row } = await rig.run(projectId);
     await rig.db.execute(`update crawls set archive_head_bytes = archive_head_bytes - 1 where job_id = '${row.id}'`);
@@ -192,7 +196,7 @@ describe('what a completed export keeps for the next one', () => {
     expect(next.report.reuse).toEqual({ unchangedAddresses: FILES, files: FILES, reusedFiles: 0 });
   });
 
-  it('is of no use to other settings or limits, and isn’t kept where the project says so', async () => {
+  it('is not reused with other settings or limits, and is not kept if the project disables it', async () => {
     const projectId = await rig.addProject(server.origin);
     await rig.run(projectId);
     const other = await rig.run(projectId, { limits: { gzipLevel: 1 } });
@@ -207,7 +211,7 @@ describe('what a completed export keeps for the next one', () => {
     expect(origin.unchanged).toEqual([]);
   });
 
-  it('is read once for all that crawls a job in a process, until the job has ended', async () => {
+  it('is read once per job and process, until the job has ended', async () => {
     const { row } = await rig.run(await rig.addProject(server.origin));
     const jobCache = createJobCache();
     const previousFilesFor = rememberPreviousFiles(createCrawlStore(rig.db), jobCache);

@@ -28,8 +28,8 @@ afterEach(async () => {
 
 const write = (bytes: Buffer) => objects.put('segment', bytes, { contentType: 'application/octet-stream' });
 
-describe('the tables of links', () => {
-  it('are asked for anew after a reading that failed', async () => {
+describe('the link tables', () => {
+  it('are read again after a failed read', async () => {
     const changed = createChangedTargets(new Set(['https://docs.example.com/b']), createLinkTables(objects));
     await expect(changed.concern(file)).rejects.toThrow(ObjectMissingError);
     await write(table);
@@ -39,7 +39,7 @@ describe('the tables of links', () => {
   it.each([
     ['cut off', table.subarray(0, -2)],
     ['something else', Buffer.from('{}')],
-  ])('count as none where one is %s, and what it was of as changed', async (_what, bytes) => {
+  ])('count as missing if one is %s, and its file counts as changed', async (_what, bytes) => {
     await write(bytes);
     const links = createLinkTables(objects);
     expect(await links.of(place)).toBeUndefined();

@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('the version of the export engine', () => {
-  it('changes with a program file, the package file, and the lock of what that needs', async () => {
+  it('changes with a program file, the package file and the lockfile', async () => {
     const program = join(folder, 'dist', 'export');
     await mkdir(program, { recursive: true });
     const seen = new Set<string>();

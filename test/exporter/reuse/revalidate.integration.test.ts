@@ -6,7 +6,7 @@ import { waitFor } from '../../helpers/system/wait-for.ts';
 import { bundleContent, type ChangingSite, changingOrigin, newSite } from './changing-site.ts';
 import { type KeptExportsFixture, startKeptExportsFixture } from './kept-exports-fixture.ts';
 
-/** More pages than changed answers end a walk, where all of them change. */
+/** More pages than the number of changed responses that ends the revalidation. */
 const MANY_PAGES = 600;
 
 let rig: KeptExportsFixture;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** A project whose site was exported once, with nothing asked for since. */
+/** A project whose site was exported once. The list of requests is empty afterwards. */
 async function exportedProject(pages: number): Promise<string> {
   site = newSite(pages);
   const projectId = await rig.addProject(server.origin);
@@ -36,11 +36,11 @@ async function exportedProject(pages: number): Promise<string> {
   return projectId;
 }
 
-function askedMoreThanOnce(): string[] {
+function repeatedRequests(): string[] {
   return server.requests.filter((path, index, all) => all.indexOf(path) !== index);
 }
 
-/** How many addresses of a job nobody has asked for, and how many are settled. */
+/** How many URLs of a job are queued and settled. */
 async function frontier(jobId: string): Promise<{ queued: number; settled: number }> {
   const { rows } = await rig.db.execute<{ queued: number; settled: number }>(`
     select (count(*) filter (where state = 'queued'))::int as queued,
@@ -49,14 +49,14 @@ async function frontier(jobId: string): Promise<{ queued: number; settled: numbe
   return rows[0] ?? { queued: 0, settled: 0 };
 }
 
-describe('what an origin calls unchanged', () => {
-  it('is asked for once with all that changed, and what a changed page newly leads to is found', async () => {
+describe('the revalidation of the previous export', () => {
+  it('requests each URL once and finds the new links of changed pages', async () => {
     const projectId = await exportedProject(40);
     site.pages.set(100, { text: 'New', links: [], pictures: [1], movedTo: null });
     site.pages.get(7)?.links.push(100);
     site.pages.delete(9);
     const incremental = await rig.run(projectId);
-    expect(askedMoreThanOnce()).toEqual([]);
+    expect(repeatedRequests()).toEqual([]);
     expect(server.requests).toContain('/p100');
     expect(bundleContent(incremental)).toEqual(bundleContent(await rig.full()));
   });
@@ -64,27 +64,29 @@ describe('what an origin calls unchanged', () => {
   it.each([
     ['most pages have changed', MANY_PAGES, 2, {}],
     ['there is no time for it', 60, 1, { revalidateMs: 0 }],
-  ])('is left to the crawl where %s, and is asked for once all the same', async (_name, pages, template, limits) => {
+  ])('stops if %s, and still each URL is requested once', async (_name, pages, template, limits) => {
     const projectId = await exportedProject(pages);
     site.template = template;
     const incremental = await rig.run(projectId, { limits });
-    expect(askedMoreThanOnce()).toEqual([]);
+    expect(repeatedRequests()).toEqual([]);
     expect(bundleContent(incremental)).toEqual(bundleContent(await rig.full()));
   });
 
-  it('counts only as a whole: what a worker had gone through when it died is asked for again, by the crawl', async () => {
+  it('is committed as a whole: after a crash the crawl requests everything again', async () => {
     const projectId = await exportedProject(40);
     const jobId = await rig.addJob(projectId);
     await rig.runStages(jobId, { until: 'open' });
     const opened = await frontier(jobId);
     server.setHandler((request, response) => {
-      // Nobody is answered this one.
+      // This request gets no response.
       if (request.url !== '/p20') origin.handle(request, response);
     });
     const dying = new MockActivityEnvironment();
     const activities = createPlatformActivities({ ...rig, logger: pino({ level: 'silent' }) });
     const crawl = dying.run(() => activities.crawlSite({ jobId, maxMs: 60_000 })).catch((error: unknown) => error);
-    await waitFor(async () => server.requests.includes('/p20') && server.requests.length >= 40, { describe: 'asked' });
+    await waitFor(async () => server.requests.includes('/p20') && server.requests.length >= 40, {
+      describe: 'requested the pages',
+    });
     expect(await frontier(jobId)).toEqual(opened);
     dying.cancel();
     await crawl;

@@ -11,7 +11,7 @@ function addressOf(address: string, isPage = true): string | undefined {
   return pageUrl({ url, path, isPage }, site).url;
 }
 
-describe('a page’s address in the manifest', () => {
+describe('a page’s URL in the manifest', () => {
   it.each([
     ['/', '/'],
     ['/x', '/x'],
@@ -20,21 +20,21 @@ describe('a page’s address in the manifest', () => {
     ['/find.html?q=a%20b', '/find.html?q=a%20b'],
     ['/café', '/caf%C3%A9'],
     ['/download.php', '/download.php'],
-  ])('of %s is told, since its path is another', (address, url) => {
+  ])('is present for %s, because its path differs', (address, url) => {
     expect(addressOf(address)).toBe(url);
     expect(bundleManifest.shape.files.element.shape.url.parse(url)).toBe(url);
   });
 
   it.each([['/x.html'], ['/dir/index.html'], ['/café/men%C3%BC.html'], ['/100%25.html'], ['/404.html']])(
-    'of %s is left out, since its path says it',
+    'is omitted for %s, because its path implies it',
     (address) => expect(addressOf(address)).toBeUndefined(),
   );
 
-  it('is left out where a browser would take it for another host’s', () => {
+  it('is omitted if a browser would read it as another host', () => {
     expect(pageUrl({ url: `https://${site.domain}//evil`, path: 'evil.html', isPage: true }, site)).toEqual({});
   });
 
-  it('is told of pages only, and of the site’s own', () => {
+  it('is present only for pages of the site', () => {
     expect(addressOf('/x', false)).toBeUndefined();
     expect(addressOf('https://elsewhere.example/x')).toBeUndefined();
   });

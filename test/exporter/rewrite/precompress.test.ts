@@ -18,7 +18,7 @@ async function pathsFor(contentType: string, bytes: Uint8Array, plan = both): Pr
 }
 
 describe('withSiblings', () => {
-  it('puts each coding right behind its file, and the bytes decode to the file', async () => {
+  it('puts each sibling right after its file, and its bytes decode to the file', async () => {
     const page = { path: 'x.html', bytes: text, contentType: 'text/html; charset=utf-8' };
     const picture = { path: 'y.png', bytes: text, contentType: 'image/png' };
     const made = await withSiblings([page, picture], both);
@@ -38,17 +38,17 @@ describe('withSiblings', () => {
   ])('compresses %s', async (contentType) => expect(await pathsFor(contentType, text)).toEqual(['a', 'a.br', 'a.gz']));
 
   it.each(['image/jpeg', 'font/woff2', 'application/zip', 'application/octet-stream', 'video/mp4', ''])(
-    'leaves "%s" as it is',
+    'skips "%s"',
     async (contentType) => expect(await pathsFor(contentType, text)).toEqual(['a']),
   );
 
-  it('leaves alone what is small, and keeps no sibling that is not smaller', async () => {
+  it('skips small files, and drops siblings that are not smaller', async () => {
     expect(await pathsFor('text/plain', text.subarray(0, 1024))).toEqual(['a']);
     expect(await pathsFor('text/plain', text.subarray(0, 1025))).toHaveLength(3);
     expect(await pathsFor('text/plain', randomBytes(5000))).toEqual(['a']);
   });
 
-  it('makes none where the origin has a file or folder of that name, by any spelling of case, and tells pieces so', async () => {
+  it('skips names that the origin has as a file or folder, in any case, and reports them', async () => {
     const plan: SiblingPlan = { ...both, taken: new Set(['a.br']) };
     expect(await pathsFor('text/plain', text, plan)).toEqual(['a', 'a.gz']);
     expect(withheldSiblings([{ path: 'A' }, { path: 'b' }], plan)).toEqual(['A.br']);
@@ -57,13 +57,13 @@ describe('withSiblings', () => {
 });
 
 describe('compress', () => {
-  it.each(CONTENT_CODINGS)('makes %s smaller, the same each time, or says what is needed', async (coding) => {
-    const making = compress(coding, text);
+  it.each(CONTENT_CODINGS)('compresses with %s deterministically, or reports what it needs', async (coding) => {
+    const compressing = compress(coding, text);
     if (!canCompress(coding)) {
-      await expect(making).rejects.toThrow(`zstd needs Node 22.15 or newer, and this is ${process.version}`);
+      await expect(compressing).rejects.toThrow(`zstd needs Node 22.15 or newer, and this is ${process.version}`);
       return;
     }
-    const bytes = await making;
+    const bytes = await compressing;
     expect(bytes.length).toBeLessThan(text.length / 10);
     expect(await compress(coding, text)).toEqual(bytes);
   });

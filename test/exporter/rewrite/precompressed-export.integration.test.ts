@@ -18,12 +18,12 @@ const link = (path: string): string => `<a href="${path}">there</a>`;
 
 let rig: DirectRig;
 let server: HttpSite;
-let bench: Fixture;
+let fixture: Fixture;
 let site: Map<string, { type: string; body: string }>;
 
 beforeAll(async () => {
-  // Pieces of one file each, so that what is made anew can be told file by file.
-  [rig, bench] = await Promise.all([startDirectRig({ pieceBytes: 1 }), openFixture()]);
+  // Each file is a separate piece, so that tests can count reused files.
+  [rig, fixture] = await Promise.all([startDirectRig({ pieceBytes: 1 }), openFixture()]);
   server = await startHttpSite((asked, response) => {
     const found = site.get(asked.url ?? '');
     const type = found?.type ?? 'text/html';
@@ -50,7 +50,7 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
-  await Promise.all([server.close(), rig.stop(), bench.close()]);
+  await Promise.all([server.close(), rig.stop(), fixture.close()]);
 });
 
 async function addProject(precompress: ContentCoding[]): Promise<string> {
@@ -75,22 +75,27 @@ function addText(path: string, text: string): void {
   if (before !== undefined) site.set(path, { ...before, body: before.body + text });
 }
 
-type Answer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
+type RawResponse = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
-/** Without what `fetch` does by itself: it asks for codings and decodes them. */
-function ask(running: Running, path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+/** Sends a request without the automatic content codings of `fetch`. */
+function send(
+  running: Running,
+  path: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
-    const asking = request(running.url + path, { method, headers }, async (answer) => {
+    const sent = request(running.url + path, { method, headers }, async (response) => {
       const chunks: Buffer[] = [];
-      for await (const chunk of answer) chunks.push(Buffer.from(chunk));
-      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) });
+      for await (const chunk of response) chunks.push(Buffer.from(chunk));
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
     });
-    asking.on('error', reject).end();
+    sent.on('error', reject).end();
   });
 }
 
 describe('an export with precompressed files', () => {
-  it('holds siblings of text over 1 KiB, is the same each time, and has the pages of one without', async () => {
+  it('has siblings of text above 1 KiB, is deterministic, and has the same pages as one without', async () => {
     const [one, other, plain] = [await full(['gzip', 'br', 'br']), await full(['br', 'gzip']), await full([])];
     const pages = ['404.html', 'a.html', 'b.html', 'big.png', 'index.html'];
     const own = [...pages, 'notes.txt', 'notes.txt-old.txt', 'short.html'];
@@ -105,7 +110,7 @@ describe('an export with precompressed files', () => {
     expect(one.manifest.files.filter(({ encoding }) => encoding === undefined)).toEqual(plain.manifest.files);
   });
 
-  it('leaves what the origin has at such a name as it is, also where it comes or goes between two exports', async () => {
+  it('keeps files of the origin with the name of a sibling, also if they appear or vanish between exports', async () => {
     const projectId = await addProject(['br', 'gzip']);
     await rig.run(projectId);
     addText('/a', link('/notes.txt.br') + link('/b.html.GZ/deep.txt'));
@@ -123,7 +128,7 @@ describe('an export with precompressed files', () => {
     expect(bundleContent(last)).toEqual(bundleContent(await full(['br', 'gzip'])));
   });
 
-  it('takes over what is unchanged with its siblings, and nothing once the setting is another', async () => {
+  it('reuses unchanged files with their siblings, and nothing after the setting has changed', async () => {
     const projectId = await addProject(['br']);
     const first = await rig.run(projectId);
     addText('/b', long('edited'));
@@ -139,7 +144,7 @@ describe('an export with precompressed files', () => {
     }
   });
 
-  it('ends at once, with what to do, where this Node lacks a coding', async () => {
+  it('fails at once with instructions if this Node lacks a coding', async () => {
     const jobId = await rig.addJob(await addProject(['zstd']));
     await rig.runStages(jobId);
     const job = await getExportJob(rig.db, jobId);
@@ -149,14 +154,14 @@ describe('an export with precompressed files', () => {
   });
 });
 
-describe('a deployment of it', () => {
+describe('a deployment of such an export', () => {
   let running: Running;
   beforeAll(async () => {
     const { row } = await full(['br', 'gzip']);
-    const archive = join(bench.folder, 'bundle.tar.gz');
+    const archive = join(fixture.folder, 'bundle.tar.gz');
     await writeFile(archive, await rig.objects.read(row.archiveKey ?? ''));
-    await bench.writeValues({ enabled: true, bundleUrl: pathToFileURL(archive).href });
-    running = await bench.start();
+    await fixture.writeValues({ enabled: true, bundleUrl: pathToFileURL(archive).href });
+    running = await fixture.start();
     await running.until('serving', ({ state }) => state === 'serving');
   });
 
@@ -166,14 +171,17 @@ describe('a deployment of it', () => {
   ] as const;
 
   it.each(codings)(
-    'answers Accept-Encoding "%s" with %s, of which the bytes decode to the file',
+    'responds to Accept-Encoding "%s" with %s, whose bytes decode to the file',
     async (accepted, coding, decode) => {
       for (const [path, status] of [
         ['/a', 200],
         ['/style.css', 200],
         ['/nothing', 404],
       ] as const) {
-        const [plain, encoded] = [await ask(running, path), await ask(running, path, { 'accept-encoding': accepted })];
+        const [plain, encoded] = [
+          await send(running, path),
+          await send(running, path, { 'accept-encoding': accepted }),
+        ];
         expect([plain.status, encoded.status]).toEqual([status, status]);
         expect(decode(encoded.body)).toEqual(plain.body);
         expect(encoded.headers['content-encoding']).toBe(coding);
@@ -182,39 +190,39 @@ describe('a deployment of it', () => {
         expect(encoded.headers['content-type']).toBe(plain.headers['content-type']);
         expect([plain.headers.vary, encoded.headers.vary]).toEqual(['Accept-Encoding', 'Accept-Encoding']);
         expect(encoded.headers.etag).not.toBe(plain.headers.etag);
-        const head = await ask(running, path, { 'accept-encoding': accepted }, 'HEAD');
+        const head = await send(running, path, { 'accept-encoding': accepted }, 'HEAD');
         const { date: _, ...same } = encoded.headers;
         expect([head.status, head.headers, head.body.length]).toEqual([status, expect.objectContaining(same), 0]);
       }
     },
   );
 
-  it('knows each coding by an ETag of its own, in conditions and in ranges', async () => {
+  it('has a separate ETag per coding for conditions and ranges', async () => {
     const br = { 'accept-encoding': 'br' };
-    const [plain, encoded] = [await ask(running, '/a'), await ask(running, '/a', br)];
+    const [plain, encoded] = [await send(running, '/a'), await send(running, '/a', br)];
     const tags = { plain: plain.headers.etag ?? '', encoded: encoded.headers.etag ?? '' };
-    const same = await ask(running, '/a', { ...br, 'if-none-match': tags.encoded });
+    const same = await send(running, '/a', { ...br, 'if-none-match': tags.encoded });
     expect([same.status, same.body.length, same.headers.vary]).toEqual([304, 0, 'Accept-Encoding']);
     expect([same.headers.etag, same.headers['content-encoding']]).toEqual([tags.encoded, undefined]);
-    expect((await ask(running, '/a', { ...br, 'if-none-match': tags.plain })).body).toEqual(encoded.body);
-    expect((await ask(running, '/a', { 'if-none-match': tags.encoded })).body).toEqual(plain.body);
+    expect((await send(running, '/a', { ...br, 'if-none-match': tags.plain })).body).toEqual(encoded.body);
+    expect((await send(running, '/a', { 'if-none-match': tags.encoded })).body).toEqual(plain.body);
 
-    const part = await ask(running, '/a', { ...br, range: 'bytes=3-9', 'if-range': tags.encoded });
+    const part = await send(running, '/a', { ...br, range: 'bytes=3-9', 'if-range': tags.encoded });
     expect([part.status, part.headers['content-encoding']]).toEqual([206, 'br']);
     expect(part.headers['content-range']).toBe(`bytes 3-9/${encoded.body.length}`);
     expect(part.body).toEqual(encoded.body.subarray(3, 10));
-    const other = await ask(running, '/a', { ...br, range: 'bytes=3-9', 'if-range': tags.plain });
+    const other = await send(running, '/a', { ...br, range: 'bytes=3-9', 'if-range': tags.plain });
     expect([other.status, other.body]).toEqual([200, encoded.body]);
-    const beyond = await ask(running, '/a', { ...br, range: 'bytes=99999-' });
+    const beyond = await send(running, '/a', { ...br, range: 'bytes=99999-' });
     expect([beyond.status, beyond.headers['content-encoding']]).toEqual([416, undefined]);
   });
 
-  it('has no address for a sibling, and says nothing of codings where a file has none', async () => {
+  it('has no URL for a sibling, and sends no Vary for a file without siblings', async () => {
     for (const path of ['/a.html.br', '/style.css.gz', '/index.html.br']) {
-      expect((await ask(running, path)).status).toBe(404);
-      expect((await ask(running, path, {}, 'HEAD')).status).toBe(404);
+      expect((await send(running, path)).status).toBe(404);
+      expect((await send(running, path, {}, 'HEAD')).status).toBe(404);
     }
-    const picture = await ask(running, '/big.png', { 'accept-encoding': 'br' });
+    const picture = await send(running, '/big.png', { 'accept-encoding': 'br' });
     expect([picture.headers.vary, picture.headers['content-encoding']]).toEqual([undefined, undefined]);
     expect(String(picture.body)).toBe(long('picture'));
   });

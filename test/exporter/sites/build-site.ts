@@ -7,7 +7,7 @@ import { cacheFolder } from '../../../embedded/cache-folder.ts';
 
 export type Generator = 'docusaurus' | 'next' | 'starlight' | 'vitepress';
 
-/** By generator: its command line in `node_modules`, and where the built files lie. */
+/** Each generator's command in `node_modules` and its output folder. */
 const PROGRAMS = {
   docusaurus: { program: '@docusaurus/core/bin/docusaurus.mjs', output: 'build' },
   next: { program: 'next/dist/bin/next', output: 'out' },
@@ -16,9 +16,9 @@ const PROGRAMS = {
 } as const satisfies Record<Generator, { program: string; output: string }>;
 
 /**
- * Builds `test/fixtures/{generator}-site` in a folder that it makes; returns the folder of the built files. The
- * packages are installed by `npm run setup:system`, VitePress comes with the project. `cleanUrls`: VitePress's setting
- * of that name; the others know one kind of address.
+ * Builds `test/fixtures/{generator}-site` in a new folder and returns the folder of the built files. `npm run
+ * setup:system` installs the packages; VitePress is a dependency of the project. `cleanUrls`: VitePress's setting. The
+ * other generators ignore it.
  */
 export async function buildSite(
   folder: string,
@@ -27,15 +27,15 @@ export async function buildSite(
 ): Promise<string> {
   const { program, output } = PROGRAMS[generator];
   const site = join(folder, 'site');
-  const ofProject = join(process.cwd(), 'node_modules');
-  const modules = generator === 'vitepress' ? ofProject : join(cacheFolder(), 'sites', generator, 'node_modules');
+  const projectModules = join(process.cwd(), 'node_modules');
+  const modules = generator === 'vitepress' ? projectModules : join(cacheFolder(), 'sites', generator, 'node_modules');
   if (!existsSync(join(modules, program))) throw new Error(`${modules} is missing. Run: npm run setup:system`);
   await mkdir(folder, { recursive: true });
   await cp(join(process.cwd(), `test/fixtures/${generator}-site`), site, { recursive: true });
-  // Configuration and themes are imported by package name from where the sources lie.
+  // Configuration and themes import packages by name, relative to the sources.
   await symlink(modules, join(folder, 'node_modules'));
-  const seenFromHere = generator === 'starlight' ? ['--preserve-symlinks'] : [];
-  await promisify(execFile)(process.execPath, [...seenFromHere, join(folder, 'node_modules', program), 'build'], {
+  const nodeOptions = generator === 'starlight' ? ['--preserve-symlinks'] : [];
+  await promisify(execFile)(process.execPath, [...nodeOptions, join(folder, 'node_modules', program), 'build'], {
     env: {
       ...process.env,
       NODE_ENV: 'production',

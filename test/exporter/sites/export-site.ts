@@ -11,12 +11,12 @@ import { staticHost } from './static-host.ts';
 
 export type ExportedSite = {
   exported: ExportedBundle;
-  /** The archive, and the folder it is unpacked to. */
+  /** The archive and the folder of its unpacked files. */
   archive: string;
   bundle: string;
 };
 
-/** Exports the site of an origin that runs, and unpacks its bundle below a folder. */
+/** Exports the site of a running origin and unpacks its bundle below a folder. */
 export async function exportSite(
   rig: ExportRig,
   folder: string,
@@ -34,16 +34,16 @@ export async function exportSite(
 
 export type Host = { root: string; close(): Promise<void> };
 
-/** The product's own deployment of a bundle, at the root of its host. */
+/** Galley's deployment of a bundle, at the root of its host. */
 export async function startDeployment({ archive }: ExportedSite): Promise<Host> {
-  const bench = await openFixture();
-  await bench.writeValues({ enabled: true, bundleUrl: pathToFileURL(archive).href });
-  const running = await bench.start();
+  const fixture = await openFixture();
+  await fixture.writeValues({ enabled: true, bundleUrl: pathToFileURL(archive).href });
+  const running = await fixture.start();
   await running.until('serving', ({ state }) => state === 'serving');
-  return { root: `${running.url}/`, close: () => bench.close() };
+  return { root: `${running.url}/`, close: () => fixture.close() };
 }
 
-/** A plain host of the bundle's folder, which may stand below others. */
+/** A plain static host of the bundle, optionally below a path prefix. */
 export async function startPlainHost({ bundle }: ExportedSite, prefix = '/'): Promise<Host> {
   const host = await startHttpSite(staticHost(bundle, { prefix }));
   return { root: host.origin + prefix, close: () => host.close() };

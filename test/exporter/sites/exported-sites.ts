@@ -16,30 +16,30 @@ import { type StaticHostOptions, staticHost } from './static-host.ts';
 import { TOURS } from './tours.ts';
 import { BROWSER_ARGUMENTS, followLinks, linkTo, openEach, openVisitor, type Visitor, waitForStop } from './visitor.ts';
 
-/** A site of test/fixtures: how it is built, hosted and looked at. */
+/** A site of test/fixtures and how it is built, hosted and tested. */
 export type Site = {
   name: string;
   generator: Generator;
-  /** What the origin answers beyond exact names; VitePress is built for it. */
+  /** Options of the origin. VitePress is built for them. */
   origin: StaticHostOptions;
-  /** Where the export over HTTP is clicked through; a plain host knows no clean addresses. */
+  /** The host for the click-through. A plain host has no clean URLs. */
   host: 'plain' | 'deployment';
-  /** Whether it is exported with sample visits too. */
+  /** Whether the site is also exported with sample visits. */
   visited?: true;
 };
 
 type Exported = { site: ExportedSite; visited: ExportedSite | undefined };
 
 /**
- * The suite that exports sites whose scripts take their pages over, stops their origins, and clicks through what was
- * exported. Called once, at the top of a test file: it shares a browser, a database and a worker among its sites.
+ * Exports sites whose scripts hydrate their pages, stops their origins, and clicks through the exports. Call it once per
+ * test file: its sites share a browser, a database and a worker.
  */
 export function describeExportedSites(sites: readonly Site[]): void {
   let rig: ExportRig;
   let pool: Renderer;
   let browser: Browser;
   let folder: string;
-  const begun = new Map<Site, Promise<Exported>>();
+  const exports = new Map<Site, Promise<Exported>>();
   const closings: (() => Promise<void>)[] = [];
 
   afterEach(async () => {
@@ -55,27 +55,27 @@ export function describeExportedSites(sites: readonly Site[]): void {
       sandbox: false,
       searchPath: process.env.PATH ?? '',
       logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
-      // Few samples and short rests: what the crawl found has to be there whatever a visit adds to it.
+      // Few samples and short pauses save time: the tests don't depend on what visits add.
       limits: { maxSamples: 3, quietMs: 150 },
     });
     await rig.startWorker({}, pool);
-    // All at the same time: who waits for a program or a timer leaves the machine to the others.
+    // Builds and exports run concurrently, because they partly wait.
     for (const site of sites) {
       const exporting = buildAndExport(site);
       exporting.catch(() => undefined);
-      begun.set(site, exporting);
+      exports.set(site, exporting);
     }
   });
 
   afterAll(async () => {
-    await Promise.allSettled(begun.values());
+    await Promise.allSettled(exports.values());
     await browser?.close();
     await rig?.stop();
     await pool?.close();
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Builds a site and exports it in both ways from one origin, which is stopped before either is looked at. */
+  /** Builds a site, exports it in both ways from one origin, and stops the origin. */
   async function buildAndExport({ name, generator, origin: options, visited }: Site): Promise<Exported> {
     const work = join(folder, name.replaceAll(' ', '-'));
     const built = await buildSite(work, generator, options);
@@ -102,7 +102,7 @@ export function describeExportedSites(sites: readonly Site[]): void {
     return host.root;
   }
 
-  describe.each(sites)('A site of $name, exported, its origin stopped', (given) => {
+  describe.each(sites)('An exported site of $name, after its origin has stopped', (given) => {
     const tour = TOURS[given.generator];
     const [start] = tour.stops;
     const startHost = given.host === 'plain' ? startPlainHost : startDeployment;
@@ -110,10 +110,10 @@ export function describeExportedSites(sites: readonly Site[]): void {
     let visited: ExportedSite | undefined;
 
     beforeAll(async () => {
-      const exported = await begun.get(given);
-      if (exported === undefined) throw new Error('its export was not begun');
+      const exported = await exports.get(given);
+      if (exported === undefined) throw new Error('its export was not started');
       ({ site, visited } = exported);
-      // The first of them waits for the builds of all, which share the machine.
+      // The first site waits for all builds, because they share the machine.
     }, 600_000);
 
     async function clickThrough(starting: Promise<Host>): Promise<void> {
@@ -143,12 +143,12 @@ export function describeExportedSites(sites: readonly Site[]): void {
       expect(faults).toEqual([]);
     }
 
-    it('is clicked through: every page, back and forth, search, theme, what loads late', async () => {
+    it('works in a browser: every page, history, search, theme and lazy content', async () => {
       await clickThrough(startHost(site));
     });
 
     if (given.visited === true) {
-      it('is so too where a browser visited sample pages, and holds no less', async () => {
+      it('works as well if exported with sample visits, and has at least the same files', async () => {
         if (visited === undefined) throw new Error('it was not exported with visits');
         expect(visited.exported.report.notices).toEqual([]);
         expect([...visited.exported.files.keys()]).toEqual(expect.arrayContaining([...site.exported.files.keys()]));
@@ -156,14 +156,14 @@ export function describeExportedSites(sites: readonly Site[]): void {
       });
     }
 
-    it('answers each page at its own address, and its scripts take each over', async () => {
+    it('serves each page at its own URL, and its scripts hydrate it', async () => {
       const root = await hosted(startDeployment(site));
       const { page, faults } = await visit();
       await openEach(page.context(), tour, root);
       expect(faults).toEqual([]);
     });
 
-    it('shows its not-found page at any address', async () => {
+    it('shows its not-found page at any URL', async () => {
       const root = await hosted(startHost(site));
       const { page, faults } = await visit();
       const nowhere = `${root}nowhere/at/all`;
@@ -172,11 +172,11 @@ export function describeExportedSites(sites: readonly Site[]): void {
       await page.waitForFunction(tour.isHydrated);
       await page.waitForLoadState('networkidle');
       expect(await page.evaluate('getComputedStyle(document.body).margin')).toBe('0px');
-      // The browser asks for what it sees ahead before the page has named the root as its base, and then there.
+      // The preload scanner requests files relative to the URL before the page sets the root as its base.
       expect(faults.filter((fault) => !fault.startsWith(`${root}nowhere/at/`))).toEqual([]);
     });
 
-    /** Where no script may start. */
+    /** Clicks through the pages where no script may start. */
     async function readThrough(root: string): Promise<void> {
       const { page, faults } = await visit();
       await page.goto(`${root}index.html`);
@@ -195,11 +195,11 @@ export function describeExportedSites(sites: readonly Site[]): void {
       expect(faults).toEqual([]);
     }
 
-    it('reads and links as static pages under a sub-path', async () => {
+    it('works as static pages under a sub-path', async () => {
       await readThrough(await hosted(startPlainHost(site, '/some/folder/')));
     });
 
-    it('reads and links as static pages from a folder', async () => {
+    it('works as static pages from a folder', async () => {
       await readThrough(`${pathToFileURL(site.bundle).href}/`);
     });
   });

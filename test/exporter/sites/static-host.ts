@@ -10,15 +10,15 @@ const TYPES: Record<string, string> = {
 };
 
 export type StaticHostOptions = {
-  /** The folder stands below others; it begins and ends with a slash. */
+  /** The path below which the folder is served. Starts and ends with a slash. */
   prefix?: string;
-  /** `/a` is answered with `a.html`. */
+  /** Whether `/a` serves `a.html`. */
   cleanUrls?: boolean;
-  /** A folder's address without its last slash leads to the one with it. */
+  /** Whether a folder's URL without a trailing slash redirects to the one with it. */
   redirectFolders?: boolean;
 };
 
-/** A plain static host: exact names, `index.html`, and `404.html`; more only where an option says so. */
+/** A plain static host with exact names, `index.html` and `404.html`. Options enable more. */
 export function staticHost(folder: string, options: StaticHostOptions = {}): SiteHandler {
   const { prefix = '/', cleanUrls = false, redirectFolders = false } = options;
   const statOf = (path: string) => statSync(path, { throwIfNoEntry: false });

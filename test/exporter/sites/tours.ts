@@ -5,7 +5,7 @@ import type { Tour } from './visitor.ts';
 
 const HAS_DARK_THEME = "document.documentElement.dataset.theme === 'dark'";
 
-/** A press that comes before the page's scripts is lost, as a hand's is. */
+/** Repeats the click, because a click before hydration has no effect. */
 const openPanel = async (page: Page): Promise<void> => {
   const panel = page.locator('#panel', { hasText: 'The panel is open' });
   const press = async (): Promise<boolean> => {
@@ -17,7 +17,7 @@ const openPanel = async (page: Page): Promise<void> => {
   await page.waitForFunction("document.querySelector('#panel img').naturalWidth > 0");
 };
 
-/** What a visitor does on each site of test/fixtures. */
+/** The tour through each site of test/fixtures. */
 export const TOURS: Record<Generator, Tour> = {
   docusaurus: {
     heading: 'h1, article h2',
@@ -43,7 +43,7 @@ export const TOURS: Record<Generator, Tour> = {
       to: ['/docs/guides/more', 'More'],
     },
     hasRouter: true,
-    // Its button for the theme can be pressed once React runs the page.
+    // React enables the theme button when it has hydrated the page.
     isHydrated: "document.querySelector('.navbar button[class*=toggleButton]:not([disabled])') !== null",
     search: {
       word: 'needle',

@@ -1,10 +1,10 @@
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { waitFor } from '../../helpers/system/wait-for.ts';
 
-/** A page of Chromium; every failed request, error answer and error message of it and its neighbours is kept. */
+/** A page of Chromium. `faults`: failed requests, error responses and error messages of all pages in its context. */
 export type Visitor = { page: Page; faults: string[]; leave(): Promise<void> };
 
-/** Only 127.0.0.1 has a name: whatever a page asks of any other host fails, and is told. No processor plays a graphics card. */
+/** Requests to any host but 127.0.0.1 fail. Software rendering of 3D graphics is off, because it is slow. */
 export const BROWSER_ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -12,7 +12,7 @@ export const BROWSER_ARGUMENTS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ];
 
-/** A bound for a machine that is busy, of each step of a visit. */
+/** Timeout of each step of a visit, long enough for a busy machine. */
 export const STEP_TIMEOUT_MS = 180_000;
 
 export async function openVisitor(browser: Browser): Promise<Visitor> {
@@ -22,7 +22,7 @@ export async function openVisitor(browser: Browser): Promise<Visitor> {
   const faults: string[] = [];
   context.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText;
-    // The browser's word for what it no longer wants, such as an icon of the page just left.
+    // The browser aborts requests that it no longer needs, such as an icon of the previous page.
     if (reason !== 'net::ERR_ABORTED') faults.push(`${request.url()}: ${reason}`);
   });
   context.on('response', (response) => {
@@ -35,32 +35,32 @@ export async function openVisitor(browser: Browser): Promise<Visitor> {
   return { page, faults, leave: () => context.close() };
 }
 
-/** A page by its address at the origin and the text of its heading. */
+/** A page's path at the origin and the text of its heading. */
 export type Stop = readonly [path: string, title: string];
 
-/** What a visitor must know of one site. */
+/** How to visit one site. */
 export type Tour = {
   /** Selector of a page's heading. */
   heading: string;
-  /** The start page first; each of the others is linked from the one before it. */
+  /** The start page first. Each page links to the next one. */
   stops: readonly [Stop, ...Stop[]];
-  /** A link to a place within another page, by the path of the page it is on. */
+  /** A link with a fragment to another page, and the page that contains it. */
   deepLink: { from: string; to: Stop; hash: string };
-  /** The links to the next page and the one before that a page ends with, as selectors. */
+  /** Selectors of a page's links to the next and the previous page. */
   pager: { from: string; next: string; previous: string; to: Stop };
   /** Whether links change the page without loading a new document. */
   hasRouter: boolean;
-  /** An expression that is true once the site's scripts have taken the page over. */
+  /** An expression that is true after the site's scripts have hydrated the page. */
   isHydrated: string;
-  /** Whether the site brings a font with it. */
+  /** Whether the site includes a font. */
   hasFont?: true;
-  /** Opens the search box, looks for the one page that has the word, and follows the result. */
+  /** Opens the search box, searches for a word that only one page has, and follows the result. */
   search: { lookFor(page: Page, word: string): Promise<void>; word: string; found: Stop };
   /** Switches between light and dark. */
   switchTheme(page: Page): Promise<void>;
   /** An expression that is true while the page is dark. */
   isDark: string;
-  /** Something that loads only when it is used, on the page of that address. */
+  /** Content that loads only when it is used, and the page that has it. */
   late?: { path: string; use(page: Page): Promise<void> };
 };
 
@@ -75,7 +75,7 @@ export async function waitForStop(page: Page, { heading }: Tour, root: string, [
   await page.waitForURL((url) => nameOf(url.pathname) === expected);
 }
 
-/** The first visible link of the page that leads to a path of the site, pointed at as a hand does. */
+/** Finds the first visible link to a path of the site and hovers over it. */
 export async function linkTo(page: Page, root: string, path: string): Promise<Locator> {
   const expected = nameOf(new URL(root).pathname + path.slice(1));
   const find = async (): Promise<string | undefined> => {
@@ -88,13 +88,13 @@ export async function linkTo(page: Page, root: string, path: string): Promise<Lo
     return links.find(({ pathname }) => nameOf(pathname) === expected)?.href;
   };
   const href = await waitFor(find, { describe: `had a visible link to ${path}` });
-  // By what it says: where it stands among the others may change until it is pressed.
+  // Locate it by its text, because its position may change before the click.
   const link = page.locator(`a[href=${JSON.stringify(href)}]:visible`).first();
   await link.hover();
   return link;
 }
 
-/** Follows a link to a place within another page, and goes back. */
+/** Follows a link with a fragment to another page, and goes back. */
 async function followDeepLink(page: Page, tour: Tour, root: string, from: Stop): Promise<void> {
   const { to, hash } = tour.deepLink;
   await page.locator(`a[href$="${hash}"]:visible`).first().click();
@@ -104,7 +104,7 @@ async function followDeepLink(page: Page, tour: Tour, root: string, from: Stop):
   await waitForStop(page, tour, root, from);
 }
 
-/** Turns to the next page, and from there to the previous one. */
+/** Follows the link to the next page, and from there to the previous one. */
 async function turnPage(page: Page, tour: Tour, root: string, from: Stop): Promise<void> {
   await page.locator(tour.pager.next).click();
   await waitForStop(page, tour, root, tour.pager.to);
@@ -112,7 +112,7 @@ async function turnPage(page: Page, tour: Tour, root: string, from: Stop): Promi
   await waitForStop(page, tour, root, from);
 }
 
-/** Follows links from stop to stop, within pages and from page to page too; at last goes back and forth. */
+/** Follows links from stop to stop, including the deep link and the pager, then goes back and forward. */
 export async function followLinks(page: Page, tour: Tour, root: string): Promise<void> {
   const [start, ...others] = tour.stops;
   await page.evaluate('window.__sameDocument = true');
@@ -131,10 +131,10 @@ export async function followLinks(page: Page, tour: Tour, root: string): Promise
   await waitForStop(page, tour, root, others.at(-1) ?? start);
 }
 
-/** Loads every page by its own address, some at a time: most of it is waiting for a page to come to rest. */
+/** Loads every page by its own URL. Three pages load concurrently, because most of the time is waiting. */
 export async function openEach(context: BrowserContext, tour: Tour, root: string): Promise<void> {
   const left = [...tour.stops];
-  const openOnes = async (): Promise<void> => {
+  const openRemaining = async (): Promise<void> => {
     const page = await context.newPage();
     for (let stop = left.shift(); stop !== undefined; stop = left.shift()) {
       await page.goto(new URL(encodeURI(stop[0]).slice(1), root).href);
@@ -143,5 +143,5 @@ export async function openEach(context: BrowserContext, tour: Tour, root: string
       await page.waitForLoadState('networkidle');
     }
   };
-  await Promise.all([openOnes(), openOnes(), openOnes()]);
+  await Promise.all([openRemaining(), openRemaining(), openRemaining()]);
 }

@@ -12,7 +12,7 @@ import {
   useCrawl,
 } from './crawl-fixture.ts';
 
-/** What a store promises from the end of the crawl to the report. */
+/** The contract of a store from the end of the crawl to the report. */
 export function bundleContract(fixture: CrawlStoreFixture): void {
   const crawl = useCrawl(fixture);
   let store: CrawlStore;
@@ -25,7 +25,7 @@ export function bundleContract(fixture: CrawlStoreFixture): void {
   const settleFiles = (...paths: string[]) =>
     settleAll(store, jobId, paths, ({ id }, path) => file(id, `${path.slice(1)}.html`));
 
-  /** A frozen crawl of two files in one batch each, a redirect, a missing page and what a rule left out. */
+  /** A frozen crawl of two files in one batch each, a redirect, a missing page and a skipped page. */
   async function frozenSite(): Promise<void> {
     await settleAll(store, jobId, ['/a', '/b', '/old', '/gone'], ({ id }, path) => {
       if (path === '/old') return { id, outcome: 'redirect', status: 301, redirectTo: found('/a').url };
@@ -36,7 +36,7 @@ export function bundleContract(fixture: CrawlStoreFixture): void {
     await freezeAll(store, jobId, ({ outcome, url }) => (outcome === 'file' ? Number(url.endsWith('/b')) : null));
   }
 
-  it('freezes a crawl as decided, with every settled URL and the counts', async () => {
+  it('freezes a crawl with every settled URL and the counts', async () => {
     await settleFiles('/a', '/b');
     await crawl.add(found('/queued'), found('/out', { skip: 'robots', rank: 0 }));
     let seen: unknown;
@@ -69,25 +69,25 @@ export function bundleContract(fixture: CrawlStoreFixture): void {
     await store.freeze(jobId, () => Promise.reject(new Error('decided twice')));
   });
 
-  it('writes nothing if the decision fails, also after some of it was read', async () => {
+  it('writes nothing if the decision fails, also after the store has read some of it', async () => {
     await settleFiles('/a');
-    const refused = new Error('refused');
-    await expect(store.freeze(jobId, () => Promise.reject(refused))).rejects.toBe(refused);
+    const failure = new Error('rejected');
+    await expect(store.freeze(jobId, () => Promise.reject(failure))).rejects.toBe(failure);
     const failing = store.freeze(jobId, async ({ rows }) => {
       const [row] = await listed(rows);
       const decision = { id: row?.id ?? 0, outcome: 'missing', reason: 'half', redirectTo: null, path: null } as const;
       const frozen = (function* () {
         yield { ...decision, fragment: null, batch: null };
-        throw refused;
+        throw failure;
       })();
       return { frozen, batchCount: 1, pageCount: 1 };
     });
-    await expect(failing).rejects.toBe(refused);
+    await expect(failing).rejects.toBe(failure);
     expect(await store.getCrawl(jobId)).toMatchObject({ phase: 'crawling', batchCount: 0 });
     expect(await freezeAll(store, jobId)).toMatchObject([{ outcome: 'file', reason: null }]);
   });
 
-  it('lets nothing change the crawl while its end is being decided', async () => {
+  it('accepts no changes of the crawl during the freeze', async () => {
     await crawl.add(found('/a'));
     const [leased] = await crawl.lease('one');
     const settled = [file(leased?.id ?? 0, 'a.html')];
@@ -121,7 +121,7 @@ export function bundleContract(fixture: CrawlStoreFixture): void {
     expect(await listed(store.mappedRedirects(jobId))).toEqual([{ url: found('/old').url, redirectTo, status: 301 }]);
   });
 
-  it('reads a map of more than one page whole, each address once', async () => {
+  it('returns each URL of a map with more than one page once', async () => {
     const names = Array.from({ length: 5_003 }, (_, index) => `/${index % 2 ? 'Ä' : 'z'}-${index}`);
     await addTo(
       store,
@@ -140,14 +140,14 @@ export function bundleContract(fixture: CrawlStoreFixture): void {
     expect(await store.batchFiles(jobId, 2)).toEqual([]);
   });
 
-  it('finds the paths that are named as precompressed files are', async () => {
+  it('finds paths with the names of precompressed files', async () => {
     await settleFiles('/b.GZ/x', '/a.br', '/plain', '/not.brx');
     await freezeAll(store, jobId, ({ url }) => (url.endsWith('/plain') ? null : 0));
-    // The fixture's paths end in `.html`, so a folder is what is left.
+    // All files of the fixture end in `.html`, so only a folder can have such a name.
     expect(await store.pathsLikeSiblings(jobId)).toEqual(['b.GZ/x.html']);
   });
 
-  it('keeps one result of each batch, from its leaseholder', async () => {
+  it('keeps one result per batch, from its leaseholder', async () => {
     await store.freeze(jobId, async () => ({ frozen: [], batchCount: 3, pageCount: 0 }));
     const leaseOne = (token: string) => store.leaseBatches({ jobId, token, limit: 1, leaseMs });
     expect([await leaseOne('a'), await leaseOne('b'), await leaseOne('c'), await leaseOne('d')]).toEqual([
@@ -168,7 +168,7 @@ export function bundleContract(fixture: CrawlStoreFixture): void {
     expect(numbers).toEqual([0, 2]);
   });
 
-  it('gives a batch to another worker once its lease has ended, unless it was renewed', async () => {
+  it('leases a batch to another worker after its lease has expired, unless it was renewed', async () => {
     await store.freeze(jobId, async () => ({ frozen: [], batchCount: 2, pageCount: 0 }));
     await store.leaseBatches({ jobId, token: 'slow', limit: 1, leaseMs: -1_000 });
     await store.leaseBatches({ jobId, token: 'alive', limit: 2, leaseMs: -1_000 });
@@ -195,7 +195,7 @@ export function bundleContract(fixture: CrawlStoreFixture): void {
     expect(texts).toEqual([broken.brokenJson]);
   });
 
-  it('reports URLs of one outcome in the order they were found, and how many there are', async () => {
+  it('returns URLs of one outcome in the order of discovery, and their number', async () => {
     await frozenSite();
     const select = { jobId, outcome: 'file', minRank: 5, limit: 1 } as const;
     const nothing = { reason: null, redirectTo: null, foundOn: null };

@@ -8,10 +8,10 @@ import type {
 } from '../../../exporter/crawl-records.ts';
 import type { CrawlStore } from '../../../exporter/ports.ts';
 
-/** A crawl store, and jobs as it needs them. */
+/** A crawl store, and a way to create its jobs. */
 export type CrawlStoreFixture = {
   readonly store: CrawlStore;
-  /** A job that may begin its crawl, of a new project unless one is given. */
+  /** Creates a job that may start its crawl, for a new project unless one is given. */
   newJob(projectId?: string): Promise<{ jobId: string; projectId: string }>;
 };
 
@@ -41,7 +41,7 @@ export async function listed<Item>(chunks: AsyncIterable<Item[]>): Promise<Item[
   return items;
 }
 
-/** An empty crawl for each test: `store` and `jobId` are read when a test uses them. */
+/** Opens an empty crawl for each test. Read `store` and `jobId` only inside a test. */
 export function useCrawl(fixture: CrawlStoreFixture) {
   let job: { jobId: string; projectId: string };
 
@@ -78,7 +78,7 @@ export function addTo(store: CrawlStore, jobId: string, urls: readonly FoundUrl[
   return store.settleUrls({ jobId, token: 'seed', leaseMs, settled: [], found: urls });
 }
 
-/** Adds URLs and settles them as `resultOf` says. */
+/** Adds URLs and settles them with the results of `resultOf`. */
 export async function settleAll(
   store: CrawlStore,
   jobId: string,
@@ -95,7 +95,7 @@ export async function settleAll(
   await store.settleUrls({ jobId, token: 'one', leaseMs, settled, found: [] });
 }
 
-/** Ends a crawl without URLs left: each file gets the batch that `batchOf` names. */
+/** Freezes a crawl. `batchOf` assigns the batch of each file. */
 export async function freezeAll(
   store: CrawlStore,
   jobId: string,

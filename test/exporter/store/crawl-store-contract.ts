@@ -4,10 +4,10 @@ import { frontierContract } from './frontier.contract.ts';
 import { frontierRulesContract } from './frontier-rules.contract.ts';
 import { reuseContract } from './reuse.contract.ts';
 
-/** What every crawl store promises. */
+/** The contract of every crawl store. */
 export function crawlStoreContract(fixture: CrawlStoreFixture): void {
   describe('the frontier', () => frontierContract(fixture));
   describe("the frontier's rules", () => frontierRulesContract(fixture));
-  describe('what the next export reuses', () => reuseContract(fixture));
+  describe('reuse by the next export', () => reuseContract(fixture));
   describe('the bundle and the report', () => bundleContract(fixture));
 }

@@ -1,7 +1,7 @@
 import type { CrawlStore } from '../../../exporter/ports.ts';
 import { type CrawlStoreFixture, found, useCrawl } from './crawl-fixture.ts';
 
-/** What the frontier promises of URLs that rules keep back. */
+/** The frontier's contract for URLs that rules skip. */
 export function frontierRulesContract(fixture: CrawlStoreFixture): void {
   const crawl = useCrawl(fixture);
   const { add, lease } = crawl;
@@ -12,7 +12,7 @@ export function frontierRulesContract(fixture: CrawlStoreFixture): void {
     ({ store, jobId } = crawl);
   });
 
-  it('counts no try of an address that was held but never asked for', async () => {
+  it('counts no attempt for a URL that was leased but not requested', async () => {
     await add(...['/a', '/b'].map((path) => found(path)));
     const [a, b] = await lease('one');
     const ids = [a?.id ?? 0];
@@ -29,7 +29,7 @@ export function frontierRulesContract(fixture: CrawlStoreFixture): void {
     );
   });
 
-  it('knows the query strings of each path, but for those that were left out', async () => {
+  it('returns the query strings of each path, except skipped ones', async () => {
     await add(found('/'), found('/a?x=1'), found('/a?y=?2'), found('/a?z', { rank: 0, skip: 'queries' }), found('/b?'));
     expect(await store.queryVariants(jobId)).toEqual(
       new Map([
@@ -39,7 +39,7 @@ export function frontierRulesContract(fixture: CrawlStoreFixture): void {
     );
   });
 
-  it('lists what was left out by reason, the most frequent first, with the lowest addresses', async () => {
+  it('lists skipped URLs by reason, the most frequent first, with the first URLs in order as examples', async () => {
     const skipped = (path: string, skip: string) => found(path, { skip, rank: 0 });
     await add(found('/'), skipped('/x', 'too deep'), ...['/c', '/a', '/b'].map((path) => skipped(path, 'robots')));
     expect(await store.countSkips(jobId)).toEqual(

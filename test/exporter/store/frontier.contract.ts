@@ -10,7 +10,7 @@ import {
   useCrawl,
 } from './crawl-fixture.ts';
 
-/** What the frontier promises. */
+/** The frontier's contract. */
 export function frontierContract(fixture: CrawlStoreFixture): void {
   const crawl = useCrawl(fixture);
   const { add, lease } = crawl;
@@ -21,7 +21,7 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
     ({ store, jobId } = crawl);
   });
 
-  it('gives each address to one worker, oldest first', async () => {
+  it('leases each URL to one worker, oldest first', async () => {
     await add(...['/a', '/b', '/c'].map((path) => found(path)));
     const [one, two] = [await lease('one', 2), await lease('two', 2)];
     expect(one.map((row) => row.url).sort()).toEqual(['https://d.example/a', 'https://d.example/b']);
@@ -30,18 +30,18 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
     expect(await store.frontierRest(jobId)).toEqual({ queuedCount: 0, leased: true, dueInMs: null });
   });
 
-  it('settles results, adds finds and leases some of them in one go, and counts', async () => {
+  it('settles results, adds found URLs, leases some of them and counts, all in one call', async () => {
     await add(found('/'));
     const [home] = await lease('one');
-    const answer = await store.settleUrls({
+    const report = await store.settleUrls({
       jobId,
       token: 'one',
       leaseMs,
       settled: [file(home?.id ?? 0, 'index.html')],
       found: [found('/'), found('/a', { take: true }), found('/b'), found('/c', { skip: 'robots', rank: 0 })],
     });
-    expect(answer).toMatchObject({ urlCount: 3, settledCount: 1 });
-    expect(answer?.taken).toEqual([
+    expect(report).toMatchObject({ urlCount: 3, settledCount: 1 });
+    expect(report?.taken).toEqual([
       { id: expect.any(Number), url: 'https://d.example/a', rank: 5, depth: 1, attempts: 1 },
     ]);
     expect(await store.frontierRest(jobId)).toMatchObject({ queuedCount: 1, leased: true, dueInMs: 0 });
@@ -49,13 +49,13 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
     expect(await store.getCrawl(jobId)).toMatchObject({ rawBytes: 10, skippedCount: 1 });
   });
 
-  it('settles an address for which the same report brings a stronger use', async () => {
+  it('settles a URL for which the same report has a stronger use', async () => {
     await add(found('/guess', { rank: 1 }));
     const [guess] = await lease('one');
     const settled = [file(guess?.id ?? 0, 'guess.html')];
     const stronger = [found('/guess', { rank: 4, take: true })];
-    const answer = await store.settleUrls({ jobId, token: 'one', leaseMs, settled, found: stronger });
-    expect(answer).toMatchObject({ urlCount: 1, settledCount: 1, taken: [] });
+    const report = await store.settleUrls({ jobId, token: 'one', leaseMs, settled, found: stronger });
+    expect(report).toMatchObject({ urlCount: 1, settledCount: 1, taken: [] });
     expect(await store.frontierRest(jobId)).toEqual({ queuedCount: 0, leased: false, dueInMs: null });
     expect(await freezeAll(store, jobId)).toMatchObject([{ rank: 4, outcome: 'file' }]);
   });
@@ -73,14 +73,14 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
     expect(await store.frontierRest(jobId)).toMatchObject({ leased: true });
   });
 
-  it('takes back what a worker held past its time', async () => {
+  it('releases leases that have expired', async () => {
     await add(found('/'));
     await store.leaseUrls({ jobId, token: 'slow', limit: 1, leaseMs: -1_000 });
     await store.releaseEndedLeases(jobId);
     expect(await lease('other')).toHaveLength(1);
   });
 
-  it("takes the results of many workers that find each other's addresses without a deadlock", async () => {
+  it("accepts results of many workers that find each other's URLs without a deadlock", async () => {
     const names = Array.from({ length: 160 }, (_, index) => `/p/${String(index).padStart(3, '0')}`);
     await add(...names.map((name) => found(name, { rank: 1 })));
     const work = async (token: string): Promise<void> => {
@@ -116,7 +116,7 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
     expect(dueInMs).toBeLessThanOrEqual(3_600_000);
   });
 
-  it('keeps the strongest use of an address, and brings back a page that is needed as an asset', async () => {
+  it('keeps the strongest use of a URL, and enqueues a skipped page that is needed as an asset', async () => {
     await add(found('/guess', { rank: 1 }), found('/left-out', { rank: 0, skip: 'robots' }));
     await add(found('/guess', { rank: 4 }), found('/left-out', { rank: 4 }));
     await add(found('/guess', { rank: 2 }));
@@ -127,7 +127,7 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
     ]);
   });
 
-  it('takes nothing more once the crawl is frozen or gone', async () => {
+  it('accepts nothing after the crawl is frozen or deleted', async () => {
     await freezeAll(store, jobId);
     expect(await add(found('/late'))).toBeUndefined();
     await store.addNotices({ jobId, url: null, texts: ['late'] });
@@ -137,7 +137,7 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
     expect(await store.leaseUrls({ jobId: 'se_gone', token: 'one', limit: 1, leaseMs })).toEqual([]);
   });
 
-  it('lets many workers report the same finds at once', async () => {
+  it('accepts concurrent reports of the same URLs', async () => {
     const urls = Array.from({ length: 200 }, (_, index) => `/p${String(index).padStart(3, '0')}`);
     const reports = Array.from({ length: 8 }, (_, worker) =>
       store.settleUrls({
@@ -148,13 +148,13 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
         found: urls.map((path) => found(path, { rank: 1 + (worker % 5), take: worker % 2 === 0 })),
       }),
     );
-    const answers = await Promise.all(reports);
-    const taken = answers.flatMap((answer) => answer?.taken ?? []);
+    const results = await Promise.all(reports);
+    const taken = results.flatMap((report) => report?.taken ?? []);
     expect(new Set(taken.map((row) => row.url)).size).toBe(taken.length);
     expect((await store.getCrawl(jobId))?.urlCount).toBe(200);
   });
 
-  it('gives a named URL only if it is queued', async () => {
+  it('leases a named URL only if it is queued', async () => {
     await add(found('/a'), found('/b'));
     const urls = ['/a', '/none'].map((path) => found(path).url);
     const leased = await store.leaseNamedUrls({ jobId, token: 'one', leaseMs, urls });
@@ -165,7 +165,7 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
     expect((await lease('three')).map(({ url }) => url).sort()).toEqual([found('/a').url, found('/b').url]);
   });
 
-  it('gives the URLs nearest to the start page first, also those that were released', async () => {
+  it('leases the URLs nearest to the start page first, also after a release', async () => {
     await add(found('/deep', { depth: 2 }), found('/far', { depth: 9 }), found('/near'));
     const pathsOf = async (token: string, limit: number) =>
       (await lease(token, limit)).map(({ url }) => new URL(url).pathname).sort();
@@ -184,7 +184,7 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
     expect(await lease('other')).toEqual([]);
   });
 
-  it('returns what it has of a settled URL, and the first pages', async () => {
+  it('returns the stored response of a settled URL, and the first pages', async () => {
     await settleAll(store, jobId, ['/b', '/a', '/old', '/404', '/gone'], ({ id }, path) => {
       if (path === '/old') return { id, outcome: 'redirect', status: 301, redirectTo: found('/a').url };
       if (path === '/gone') return { id, outcome: 'missing', status: 404, reason: 'HTTP 404' };

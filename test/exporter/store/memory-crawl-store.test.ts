@@ -16,8 +16,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe.each([
-  ['all of it in memory', undefined],
-  ['most of it in the spill file', 300],
+  ['all rows in memory', undefined],
+  ['most rows in the spill file', 300],
 ])('the crawl store of one process, %s', (_name, memoryBytes) => {
   let spill: Spill;
   let store: CrawlStore;
@@ -38,7 +38,7 @@ describe.each([
 });
 
 describe('a spill', () => {
-  it('returns every text from memory and file, of any size and script', async () => {
+  it('returns every text from memory and file, of any size and in any script', async () => {
     const path = join(folder, 'texts');
     const spill = createSpill(path, { memoryBytes: 1_000 });
     const texts = Array.from({ length: 400 }, (_, index) => `${index}-äß…😀`.repeat(1 + ((index * 37) % 300)));
@@ -49,7 +49,7 @@ describe('a spill', () => {
     spill.close();
   });
 
-  it('writes no file while memory is enough', async () => {
+  it('writes no file while the texts fit in memory', async () => {
     const path = join(folder, 'small');
     const spill = createSpill(path);
     expect(spill.read(spill.write('one'))).toBe('one');

@@ -17,7 +17,7 @@ const LINKS = { linksOffset: 90, linksLength: 5 };
 const ARCHIVE = { archiveKey: 'bundles/one', archiveSha256: 'sha', archiveSizeBytes: 123, headBytes: 40 };
 const RESULT = { ...ARCHIVE, pageCount: 1, contentSha256: 'content', reportKey: 'report' };
 
-/** What a store promises of an export that the project's next one reuses. */
+/** The store's contract for an export that the project's next one reuses. */
 export function reuseContract(fixture: CrawlStoreFixture): void {
   const crawl = useCrawl(fixture);
   let store: CrawlStore;
@@ -26,7 +26,7 @@ export function reuseContract(fixture: CrawlStoreFixture): void {
     ({ store } = crawl);
   });
 
-  /** A completed export of two pages and a missing one, which its project keeps. */
+  /** A completed and kept export of two pages and a missing one. */
   async function completed(change: Partial<NewCrawl> = {}): Promise<{ jobId: string; projectId: string }> {
     const job = await crawl.openJob({ keep: true, ...change });
     const { jobId } = job;
@@ -51,7 +51,7 @@ export function reuseContract(fixture: CrawlStoreFixture): void {
     return (await store.getCrawl(jobId))?.baseJobId;
   };
 
-  it('gives the newest kept export of the project with the same key, and only to one that asks for it', async () => {
+  it('offers the newest kept export of the project with the same key, and only to an export that reuses', async () => {
     const { jobId, projectId } = await completed();
     expect(await baseOf({ projectId })).toBe(jobId);
     expect(await baseOf({ projectId, takes: false })).toBeNull();
@@ -96,7 +96,7 @@ export function reuseContract(fixture: CrawlStoreFixture): void {
     expect(await store.archiveOf('se_none')).toBeUndefined();
   });
 
-  it('lets no export reuse one that is not kept, or whose segments lack links', async () => {
+  it('does not offer an export that is not kept, or whose segments lack link tables', async () => {
     await completed({ keep: false });
     const { jobId } = await crawl.openJob({ keep: true });
     const objectKey = `exports/${jobId}/segments/1`;
@@ -113,7 +113,7 @@ export function reuseContract(fixture: CrawlStoreFixture): void {
     expect(await store.archiveOf(jobId)).toMatchObject({ objectKey: 'bundles/one' });
   });
 
-  it('lets one worker revalidate, from the URLs that were never leased', async () => {
+  it('lets only one worker revalidate, and lists the URLs that were never leased', async () => {
     const { jobId } = crawl;
     await crawl.add(found('/tried'));
     await crawl.lease('one');
@@ -129,7 +129,7 @@ export function reuseContract(fixture: CrawlStoreFixture): void {
     expect((await Promise.all(claims)).sort()).toEqual([false, true]);
   });
 
-  it('settles new and queued URLs with what the previous export has of them', async () => {
+  it('settles new and queued URLs with the files of the previous export', async () => {
     const { jobId: baseJobId, projectId } = await completed();
     const { jobId } = await crawl.openJob({ projectId, takes: true });
     await addTo(store, jobId, [found('/a', { rank: 1 })]);
@@ -170,7 +170,7 @@ export function reuseContract(fixture: CrawlStoreFixture): void {
     expect(await store.getCrawl(jobId)).toMatchObject({ urlCount: 1, settledCount: 0 });
   });
 
-  it('names the URLs that lead elsewhere than before, unless there are too many', async () => {
+  it('lists the URLs whose target has changed, unless there are too many', async () => {
     const { jobId: baseJobId, projectId } = await completed();
     const { jobId } = await crawl.openJob({ projectId, takes: true });
     await settleAll(store, jobId, ['/a', '/b', '/new'], ({ id }, path) =>

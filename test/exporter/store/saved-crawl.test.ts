@@ -17,7 +17,7 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return list;
 }
 
-/** A completed export with one of every kind of row and text. */
+/** A completed export with every kind of row and text. */
 async function completedStore(): Promise<MemoryCrawlStore> {
   const store = createMemoryCrawlStore({ spill });
   const crawl = { jobId, projectId: 'prj', settingsJson: '{"a":"ä"}', reuseKey: 'key', takes: true, keep: true };
@@ -44,7 +44,7 @@ async function savedLines(): Promise<string[]> {
 }
 
 describe('a saved crawl', () => {
-  it('is the same after it was loaded, and can be reused', async () => {
+  it('is the same after loading, and can be reused', async () => {
     const before = await completedStore();
     const lines = await savedLines();
     expect(await readIntactHead(each(lines))).toEqual({ reuseKey: 'key' });

@@ -37,7 +37,7 @@ function response(given: Pick<ResponseToParse, 'body'> & Partial<ResponseToParse
 }
 
 describe('a thread of the pool', () => {
-  it.each(Object.entries(RESPONSES))('parses %s as the caller would', async (_name, given) => {
+  it.each(Object.entries(RESPONSES))('parses %s like the main thread', async (_name, given) => {
     const expected = await own.parseResponse(given, SITE);
     const { extraction, bytes, ...parsed } = await pool.parseResponse(given, SITE);
 
@@ -47,7 +47,7 @@ describe('a thread of the pool', () => {
     expect(given.body.length).toBeGreaterThan(0);
   });
 
-  it('makes the same piece of the archive as the caller would', async () => {
+  it('makes the same piece of the archive as the main thread', async () => {
     const input = await pieceInput();
     const expected = await own.makePiece(input);
     const made = await pool.makePiece(input);

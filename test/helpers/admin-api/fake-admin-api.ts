@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { startHttpSite } from '../http-site.ts';
 
-/** `content` is how many publishes the site had seen when the job started. */
+/** `content`: how many publishes the site had received when the job started. */
 export type FakeJob = {
   jobId: string;
   domain: string;
@@ -21,14 +21,14 @@ export type FakeLink = { job: FakeJob; url: string; givenAtMs: number; expiresAt
 
 export type Call = { method: string; path: string; body: string; atMs: number; idempotencyKey: string | undefined };
 
-/** What an intercepted call gets: a response, or a connection that breaks before or after the call has worked. */
+/** The result of an intercepted call: a response, or a connection that breaks before or after the call takes effect. */
 export type Interception =
   | { status: number; body?: string; headers?: Record<string, string> }
   | 'drop'
   | 'drop-after'
   | undefined;
 
-/** How a service names and writes things. */
+/** The ids, URLs and response formats of a service. */
 export type Dialect = {
   jobId(number: number, domain: string): string;
   bundleUrl(job: FakeJob, expiresAtMs: number): string;
@@ -37,7 +37,7 @@ export type Dialect = {
   bundle(link: FakeLink): object;
   /** The body of a 401, 404 or 409. */
   error(message: string): string;
-  /** Responds to a call that has no endpoint here. */
+  /** Responds to a call without an endpoint in this file. */
   other(call: Call): { status: number; body: string } | undefined;
   /** The status of a successful response. */
   success(usual: number): number;
@@ -45,7 +45,7 @@ export type Dialect = {
 };
 
 export type FakeAdminApiOptions = Partial<Dialect> & {
-  /** Every date, job duration and end of a link is of this time. */
+  /** The source of all dates, job durations and link expiries. */
   clock?: () => number | Promise<number>;
   key?: string;
 };
@@ -55,23 +55,23 @@ export type FakeAdminApi = {
   jobs: FakeJob[];
   calls: Call[];
   links(domain: string): readonly FakeLink[];
-  /** A completed export of an earlier time, with its link. */
+  /** Adds a completed export with its link. */
   addDeployed(domain: string): Promise<FakeLink>;
   /** A test may change it at any time. */
   behaviour: {
     linkLifetimeMs: number;
     jobDurationMs: number;
-    /** Whether jobs end well. */
+    /** Whether jobs complete; otherwise they fail. */
     succeed: boolean;
     canCancel: boolean;
     canList: boolean;
-    /** Whether a domain has one job at a time, and a key makes one job. */
+    /** Whether a domain can have only one running job, and an idempotency key only one job. */
     oneAtATime: boolean;
-    /** What jobs say they exported; undefined leaves it out. */
+    /** The domain in a job's response. Omitted if undefined. */
     domain: string | undefined;
-    /** What jobs started from now on contain. */
+    /** The content of jobs that start from now on. */
     content: number;
-    /** How many pages jobs started from now on have. */
+    /** The page count of jobs that start from now on. */
     pageCount: number;
     intercept: (call: Call) => Interception;
   };
@@ -214,15 +214,15 @@ export function createFakeAdminApi({
       const date = new Date(atMs).toUTCString();
       response.writeHead(status, { date, 'content-type': contentType, ...headers }).end(sent);
     };
-    const instead = behaviour.intercept(call);
-    if (instead === 'drop') return void response.destroy();
-    if (typeof instead === 'object')
-      return send(instead.status, instead.body ?? '{"error":"intercepted"}', instead.headers);
+    const interception = behaviour.intercept(call);
+    if (interception === 'drop') return void response.destroy();
+    if (typeof interception === 'object')
+      return send(interception.status, interception.body ?? '{"error":"intercepted"}', interception.headers);
     if (request.headers.authorization !== `Bearer ${key}`) return send(401, error('unknown key'));
     const others = other(call);
     if (others) return send(others.status, others.body);
     const [status, responded] = respond(call);
-    if (instead === 'drop-after') return void response.destroy();
+    if (interception === 'drop-after') return void response.destroy();
     if (typeof responded === 'string') send(status, responded);
     else send(success(status), JSON.stringify(responded));
   }

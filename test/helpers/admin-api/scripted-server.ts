@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { startHttpSite } from '../http-site.ts';
 
-/** One answer: a status with a body, or a connection that breaks before or in the middle of it, or silence. */
+/** One response, or a connection that breaks before or during the response, or no response. */
 export type Scripted =
   | { status: number; body?: unknown; text?: string; headers?: Record<string, string> }
   | 'reset'
@@ -11,7 +11,7 @@ export type Scripted =
 
 export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
 
-/** A real HTTP server that gives the scripted answers one after the other; the last one again and again. */
+/** A real HTTP server that sends the scripted responses one after another, then repeats the last one. */
 export async function startScriptedServer(script: Scripted[]): Promise<{
   url: string;
   received: Received[];

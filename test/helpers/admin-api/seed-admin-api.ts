@@ -8,29 +8,29 @@ import { createSeedAgentJobs, type SeedAgentJob } from './seed-agent-jobs.ts';
 export interface SeedAdminApiOptions {
   key: string;
   linkTtlMs: number;
-  /** Status words that a job goes through before `completed`, one per request. */
+  /** A job's status words before `completed`, one per request. */
   statusWords: readonly string[];
-  /** How far its clock, and so its dates, are from ours. */
+  /** The offset of its clock, and so of its dates, from ours. */
   clockSkewMs?: number;
 }
 
 export interface SeedAdminApi {
   url: string;
-  /** What an export started from now on contains. */
+  /** Sets the content of exports that start from now on. */
   edit(domain: string, edition: string): void;
-  /** The editions of a domain's exports in the order they were started. */
+  /** The editions of a domain's exports, oldest first. */
   exports(domain: string): string[];
-  /** How many links to bundles were given. */
+  /** The number of bundle links that were created. */
   bundles(domain: string): number;
-  /** The agent jobs in the order in which they were made. */
+  /** The agent jobs, oldest first. */
   agentJobs(): readonly SeedAgentJob[];
   close(): Promise<void>;
 }
 
-/** Any 2xx is success: the specification doesn't say which. */
+/** The specification does not say which 2xx means success, so the API uses several. */
 const SUCCESSES = [200, 201, 202, 203, 207, 226] as const;
 
-/** The same instant (milliseconds since 1970) as RFC 3339 lets services write it. */
+/** The formats that RFC 3339 allows for an instant (milliseconds since 1970). */
 const RFC_3339_SPELLINGS: readonly ((atMs: number) => string)[] = [
   (atMs) => new Date(atMs).toISOString(),
   // Lower case, as RFC 3339 section 5.6 allows.
@@ -46,8 +46,8 @@ const RFC_3339_SPELLINGS: readonly ((atMs: number) => string)[] = [
 ];
 
 /**
- * An Admin API with only the endpoints and fields of the specification: no idempotency, no list, no cancel, no sizes,
- * no hashes; opaque job ids, its own clock, dates in every RFC 3339 spelling.
+ * An Admin API with only the endpoints and fields of the specification: no idempotency, list, cancel, sizes or hashes.
+ * It has opaque job ids, its own clock, and dates in every RFC 3339 format.
  */
 export async function startSeedAdminApi(options: SeedAdminApiOptions): Promise<SeedAdminApi> {
   const { key, linkTtlMs, statusWords, clockSkewMs = 0 } = options;

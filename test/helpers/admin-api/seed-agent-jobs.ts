@@ -1,28 +1,28 @@
 import { randomBytes } from 'node:crypto';
 
-/** An agent job as the specification's service keeps it. */
+/** An agent job of the specification's service. */
 export interface SeedAgentJob {
   id: string;
   projectId: string;
   prompt: string;
-  /** Status words that it still goes through, one a question. */
+  /** The remaining status words, one per request. */
   words: string[];
-  /** What `prLink` becomes; null where no file is changed. */
+  /** The final `prLink`: null if the job changes no file. */
   prLink: string | null;
 }
 
 export interface SeedAgentJobs {
   jobs: SeedAgentJob[];
-  /** The answer to a request of the agent part; undefined for any other path. */
+  /** The response to an agent request. `undefined` for any other path. */
   answer(method: string, pathname: string, body: string): { status: number; body: unknown } | undefined;
 }
 
-/** Pull requests of these projects' jobs change nothing. */
+/** Jobs of this project change nothing. */
 export const UNCHANGING_PROJECT = 'prj_unchanging';
 
 /**
- * The agent part of the specification and nothing more: create and get, the fields of its table, no idempotency, no
- * error texts of jobs, ids with characters that have to be escaped. The path of get is the one that we decided on.
+ * The agent endpoints of the specification: create and get, with only the specified fields. No idempotency and no error
+ * texts. Ids contain characters that need escaping. The path of get is our own decision.
  */
 export function createSeedAgentJobs(statusWords: readonly string[]): SeedAgentJobs {
   const jobs: SeedAgentJob[] = [];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 
-/** Listens on 127.0.0.1 (port 0: a free one) and returns the address without a slash at its end. */
+/** Listens on 127.0.0.1 (port 0: a free one) and returns the origin. */
 export async function listenOnLoopback(server: Server, port: number): Promise<string> {
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -1,5 +1,5 @@
-// A generated site as a process of its own: `node --import ./scripts/typescript.js test/helpers/generated-site/main.ts
-// '{"pages": 10000, "delayMs": 50, "port": 8080}'` (see options.ts). Prints one line, `ready` and its address.
+// Serves a generated site: `node --import ./scripts/typescript.js test/helpers/generated-site/main.ts
+// '{"pages": 10000, "delayMs": 50, "port": 8080}'` (see options.ts). Prints one line: `ready` and its origin.
 import { listenOnLoopback } from './listen.ts';
 import type { GeneratedSiteOptions } from './options.ts';
 import { createGeneratedSite } from './server.ts';

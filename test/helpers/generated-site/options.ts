@@ -1,36 +1,36 @@
 export type GeneratedSiteOptions = {
-  /** Pages of the site, the start page included; the shared assets come on top. */
+  /** Number of pages, including the start page but not the shared assets. */
   pages: number;
-  /** Decides every byte; 1 unless told. */
+  /** Determines every byte. Default: 1. */
   seed?: number;
-  /** Every answer waits this long; 0 unless told. */
+  /** Delay of every response. Default: 0. */
   delayMs?: number;
-  /** About how many bytes of text a page has beside its navigation; 3,000 unless told. */
+  /** Approximate bytes of text per page, without its navigation. Default: 3,000. */
   pageBytes?: number;
-  /** What answers say for conditional requests; 'none' unless told. */
+  /** Validators of the responses. Default: `none`. */
   validators?: 'none' | 'etag' | 'last-modified' | 'both';
-  /** This share of the pages, the same ones for one seed, shows `edition`; all others show 0. */
+  /** The share of pages that show `edition`. The seed determines which. All others show 0. */
   changedShare?: number;
   edition?: number;
-  /** Port on 127.0.0.1; a free one unless told. */
+  /** Port on 127.0.0.1. Default: a free one. */
   port?: number;
 };
 
-/** What can be changed while the site is served. */
+/** The options that can change while the site is running. */
 export type GeneratedSiteChange = Pick<GeneratedSiteOptions, 'delayMs' | 'changedShare' | 'edition'>;
 
-/** Requests since the start, or since the counts were last reset. */
+/** Requests since the start or the last reset. */
 export type RequestCounts = {
   requests: number;
-  /** Different addresses asked for, those that don't exist included. */
+  /** Distinct requested URLs, including those that don't exist. */
   urls: number;
-  /** Answers "not modified". */
+  /** Responses with 304. */
   notModified: number;
-  /** Requests beyond the first of an address, over all addresses. */
+  /** Requests beyond the first one of each URL. */
   repeated: number;
-  /** Addresses asked for more than once with their requests; at most 1,000. */
+  /** URLs requested more than once, with the number of requests. At most 1,000. */
   repeatedUrls: Record<string, number>;
 };
 
-/** Where the site's process takes orders; no page leads there. GET: counts. POST: a change as JSON. DELETE: reset. */
+/** The control endpoint. GET returns the counts, POST applies a change as JSON, DELETE resets the counts. */
 export const CONTROL_PATH = '/-/generated-site';

@@ -11,7 +11,7 @@ const IMAGES = 24;
 
 export type PageTextOptions = { seed: number; pages: number; pageBytes: number };
 
-/** Writes the pages of one site. Costs some tens of microseconds a page, so that the site is not what a test measures. */
+/** Generates the pages of one site. A page takes tens of microseconds, so that tests don't measure the site itself. */
 export function createPageText({ seed, pages, pageBytes }: PageTextOptions) {
   const paragraphs = Array.from({ length: PARAGRAPHS }, (_, index) => paragraphOf(seed, index));
 
@@ -37,7 +37,7 @@ export function createPageText({ seed, pages, pageBytes }: PageTextOptions) {
     return pieces.join('');
   }
 
-  /** `edition` is what changes when a page is edited. */
+  /** `edition`: the part of the text that changes when a page is edited. */
   return function pageText(page: PlannedPage, edition: number): string {
     const { number } = page;
     const previous = number > 0 ? `<a rel="prev" href="${pageAt(number - 1).path}">Previous</a>` : '';
@@ -69,7 +69,7 @@ function paragraphOf(seed: number, index: number): string {
   return prose;
 }
 
-/** What all pages share. */
+/** The assets that all pages share. */
 export function assetsOf(seed: number): Map<string, { contentType: string; body: string }> {
   const figure = (index: number): string =>
     `<svg xmlns="http://www.w3.org/2000/svg" width="320" height="80"><title>${index}</title>${Array.from(

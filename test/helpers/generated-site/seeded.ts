@@ -1,4 +1,4 @@
-/** A number of 32 bits that depends on all of its arguments; the same on every machine. */
+/** A 32-bit hash of all arguments, the same on every machine. */
 export function hash32(...values: readonly number[]): number {
   let state = 0x811c9dc5;
   for (const value of values) {
@@ -9,12 +9,12 @@ export function hash32(...values: readonly number[]): number {
   return state >>> 0;
 }
 
-/** The same as a share: at least 0 and below 1. */
+/** The same hash, scaled to at least 0 and below 1. */
 export function share(...values: readonly number[]): number {
   return hash32(...values) / 2 ** 32;
 }
 
-/** One of them, by the share. */
+/** The element at this share (0 to 1) of the list. */
 export function pick<T>(from: readonly T[], by: number): T {
   const found = from[Math.floor(by * from.length)];
   if (found === undefined) throw new Error('Nothing to pick from');

@@ -11,7 +11,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 type Content = { status: number; contentType: string; body: string; edition: number };
 
-/** The server of a generated site: pages are made on request and never kept. */
+/** The server of a generated site. It generates pages on request and stores none. */
 export function createGeneratedSite(options: GeneratedSiteOptions): Server {
   const { pages, seed = 1, pageBytes = 3_000, validators = 'none' } = options;
   const now = {
@@ -36,20 +36,20 @@ export function createGeneratedSite(options: GeneratedSiteOptions): Server {
     return { ...html, status: 404, body: '<!doctype html><title>Nothing here</title>', edition: 0 };
   }
 
-  function answer(request: IncomingMessage, response: ServerResponse, path: string): void {
+  function respond(request: IncomingMessage, response: ServerResponse, path: string): void {
     const { status, contentType, body, edition } = contentOf(path);
     const etag = `"${seed}-${edition}"`;
     const modified = new Date(EPOCH_MS + edition * DAY_MS).toUTCString();
-    const says = {
+    const sends = {
       etag: validators === 'etag' || validators === 'both',
       modified: validators === 'last-modified' || validators === 'both',
     };
-    const headers = { ...(says.etag && { etag }), ...(says.modified && { 'last-modified': modified }) };
-    const asked = request.headers;
+    const headers = { ...(sends.etag && { etag }), ...(sends.modified && { 'last-modified': modified }) };
+    const requestHeaders = request.headers;
     const matches =
-      asked['if-none-match'] !== undefined
-        ? says.etag && asked['if-none-match'] === etag
-        : says.modified && Date.parse(asked['if-modified-since'] ?? '') >= Date.parse(modified);
+      requestHeaders['if-none-match'] !== undefined
+        ? sends.etag && requestHeaders['if-none-match'] === etag
+        : sends.modified && Date.parse(requestHeaders['if-modified-since'] ?? '') >= Date.parse(modified);
     if (status === 200 && matches) {
       notModified += 1;
       response.writeHead(304, headers).end();
@@ -83,10 +83,10 @@ export function createGeneratedSite(options: GeneratedSiteOptions): Server {
       return;
     }
     counts.set(path, (counts.get(path) ?? 0) + 1);
-    if (now.delayMs === 0) answer(request, response, path);
-    else void sleep(now.delayMs).then(() => answer(request, response, path));
+    if (now.delayMs === 0) respond(request, response, path);
+    else void sleep(now.delayMs).then(() => respond(request, response, path));
   });
-  // A connection that the server ends while a request is on its way would count as a failure of the site.
+  // If the server closed an idle connection while a request arrives, the client would see a failure.
   server.keepAliveTimeout = 120_000;
   return server;
 }

@@ -2,7 +2,7 @@
 const SECTION_PAGES = 20;
 const PART_PAGES = 20 * SECTION_PAGES;
 
-/** Where a page stands, by its number: 0 is the start page; a part and a section begin with their own index. */
+/** A page's position in the site. Number 0 is the start page. Parts and sections start with their index page. */
 export type PlannedPage = { number: number; path: string; kind: 'home' | 'part' | 'section' | 'topic' };
 
 export function pageAt(number: number): PlannedPage {
@@ -18,19 +18,19 @@ export function pageAt(number: number): PlannedPage {
 
 const PATH = /^\/part-(\d+)\/(?:section-(\d+)\/(?:topic-(\d+))?)?$/;
 
-/** The page of this path in a site of that many; undefined where there is none. */
+/** The page of this path in a site with this many pages, or undefined. */
 export function pageOfPath(path: string, pages: number): PlannedPage | undefined {
   if (path === '/') return pageAt(0);
   const [, part = '', section = '0', topic = '0'] = PATH.exec(path) ?? [];
   if (part === '') return undefined;
   const number = Number(part) * PART_PAGES + Number(section) * SECTION_PAGES + Number(topic);
   if (number >= pages) return undefined;
-  // What isn't written as the site writes it is no page: `/part-01/`, a topic of another section's number.
+  // Only canonical paths exist: not `/part-01/`, and no topic number of another section.
   const page = pageAt(number);
   return page.path === path ? page : undefined;
 }
 
-/** Every page that this one's contents lead to, so that the whole site is three links away from the start page. */
+/** The pages in this page's contents. Every page is at most three links away from the start page. */
 export function childrenOf({ number, kind }: PlannedPage, pages: number): PlannedPage[] {
   const range = (from: number, to: number, step: number): PlannedPage[] => {
     const found: PlannedPage[] = [];

@@ -4,9 +4,9 @@ import { z } from 'zod';
 
 export type GitHubApp = {
   id: number;
-  /** Who it acts as. */
+  /** The login under which the App acts. */
   login: string;
-  /** PKCS #1, as GitHub hands it out. */
+  /** PKCS #1, as GitHub issues it. */
   privateKey: string;
   /** The numbers of its installations, by `owner/name`. */
   installations: Map<string, number>;
@@ -16,7 +16,7 @@ export type GitHubApp = {
 const jwtHeader = z.object({ alg: z.literal('RS256'), typ: z.literal('JWT') });
 const jwtPayload = z.object({ iat: z.int(), exp: z.int(), iss: z.union([z.string(), z.int()]) });
 
-/** Made once: that takes longer than most tests. */
+/** Cached, because generating a key takes longer than most tests. */
 let madeKey: string | undefined;
 
 export function makeApp(): GitHubApp {
@@ -24,7 +24,7 @@ export function makeApp(): GitHubApp {
   return { id: 4711, login: 'galley[bot]', privateKey: madeKey, installations: new Map(), tokenLifeMs: 3_600_000 };
 }
 
-/** PKCS #1, as GitHub hands it out. */
+/** PKCS #1, as GitHub issues it. */
 export function makePrivateKey(): string {
   return generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -33,7 +33,7 @@ export function makePrivateKey(): string {
   }).privateKey;
 }
 
-/** As GitHub checks it: signed with the App's key, issued by the App, not in the future, at most ten minutes valid. */
+/** GitHub's checks: signed with the App's key, issued by the App, not in the future, valid for at most ten minutes. */
 export function isSignedByApp(req: Request, app: GitHubApp): boolean {
   const [, head = '', body = '', signature = ''] =
     /^bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/i.exec(req.headers.authorization ?? '') ?? [];

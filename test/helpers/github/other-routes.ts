@@ -4,10 +4,10 @@ import { Refused } from './refused.ts';
 import { blobSha, contentShape } from './shapes.ts';
 import type { GitHubState, Token } from './state.ts';
 
-/** Past this GitHub tells a file without its content. */
+/** Above this size, GitHub omits the content of a file. */
 const MAX_CONTENT_BYTES = 1024 * 1024;
 
-/** Contents, blobs, people: https://docs.github.com/rest */
+/** Contents, blobs and users: https://docs.github.com/rest */
 export function otherRoutes(api: Router, { state, who }: { state: GitHubState; who: (req: Request) => Token }): void {
   api.get('/repos/:owner/:name/contents/*path', (req, res) => {
     who(req);
@@ -38,7 +38,7 @@ export function otherRoutes(api: Router, { state, who }: { state: GitHubState; w
     res.json(account);
   });
 
-  // As GitHub's search does, it finds what begins alike, and tells no addresses.
+  // Like GitHub's search, it matches prefixes and returns no email addresses.
   api.get('/search/users', (req, res) => {
     who(req);
     const [, mail = ''] = /^(\S+) in:email$/.exec(String(req.query.q)) ?? [];

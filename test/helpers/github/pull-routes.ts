@@ -14,7 +14,7 @@ const change = z.object({
   body: z.string().optional(),
   state: z.enum(['open', 'closed']).optional(),
 });
-const wishes = z.object({
+const reviewRequest = z.object({
   reviewers: z.array(z.string()).default([]),
   team_reviewers: z.array(z.string()).default([]),
 });
@@ -41,9 +41,9 @@ export function pullRoutes(
   api.get(pulls, (req, res) => {
     who(req);
     const repository = repositoryOf(req);
-    const { head, state: wanted = 'open' } = req.query;
+    const { head, state: requestedState = 'open' } = req.query;
     const found = repository.pulls
-      .filter((pull) => wanted === 'all' || pull.state === wanted)
+      .filter((pull) => requestedState === 'all' || pull.state === requestedState)
       .filter((pull) => head === undefined || head === `${repository.owner}:${pull.head}`)
       .sort((one, other) => other.number - one.number);
     sendPage(
@@ -103,7 +103,7 @@ export function pullRoutes(
   api.post(`${pulls}/:number/requested_reviewers`, (req, res) => {
     who(req);
     const [repository, pull] = [repositoryOf(req), pullOf(req)];
-    const { reviewers, team_reviewers: teams } = wishes.parse(req.body);
+    const { reviewers, team_reviewers: teams } = reviewRequest.parse(req.body);
     if (reviewers.includes(pull.author)) {
       throw new Refused(422, 'Review cannot be requested from pull request author.');
     }
@@ -113,8 +113,8 @@ export function pullRoutes(
     ];
     if (strangers.length > 0) {
       const which = `is not a collaborator of the ${repository.owner}/${repository.name} repository`;
-      const whole = `Reviews may only be requested from collaborators. One or more of the users or teams you specified ${which}.`;
-      throw new Refused(422, whole);
+      const message = `Reviews may only be requested from collaborators. One or more of the users or teams you specified ${which}.`;
+      throw new Refused(422, message);
     }
     for (const login of reviewers) pull.reviewers.add(login);
     for (const slug of teams) pull.teams.add(slug);

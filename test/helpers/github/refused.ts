@@ -1,4 +1,4 @@
-/** Thrown by the routes where GitHub would refuse. */
+/** Thrown by the routes if GitHub would reject the request. */
 export class Refused extends Error {
   readonly status: number;
   readonly errors: readonly object[] | undefined;

@@ -11,19 +11,19 @@ export type Call = { method: string; path: string; query: string; authorization:
 type Planned = { path: RegExp; status: number; headers?: Record<string, string>; body?: unknown };
 
 export type TestGitHub = {
-  /** What people open; the API is below, at /api/v3, as on an Enterprise server. */
+  /** The URL of the web pages. The API is at /api/v3, as on an Enterprise server. */
   url: string;
   state: GitHubState;
   app: GitHubApp;
   calls: Call[];
-  /** The next call of this path is answered this way instead. */
+  /** Replaces the response to the next call of this path. */
   answerNext(planned: Planned): void;
   stop(): Promise<void>;
 };
 
 /**
- * A small server that answers over real HTTP as GitHub's API does, for what the forge adapter asks: github.com itself
- * can't be part of a test. Its shapes are typed by GitHub's published schema (shapes.ts), its refusals are as documented.
+ * A fake of the part of GitHub's API that the forge adapter uses, over real HTTP, because tests can't use github.com. Its
+ * responses are typed by GitHub's published schema (shapes.ts), and its errors follow GitHub's documentation.
  */
 export async function startGitHub(): Promise<TestGitHub> {
   const state = emptyState();
@@ -38,10 +38,10 @@ export async function startGitHub(): Promise<TestGitHub> {
     const { pathname, search } = new URL(req.originalUrl, url);
     calls.push({ method: req.method, path: pathname, query: search, authorization: req.headers.authorization ?? '' });
     const index = planned.findIndex(({ path }) => path.test(pathname));
-    const [answer] = index < 0 ? [] : planned.splice(index, 1);
-    if (!answer) return next();
-    res.status(answer.status).set(answer.headers ?? {});
-    return typeof answer.body === 'string' ? res.send(answer.body) : res.json(answer.body ?? {});
+    const [response] = index < 0 ? [] : planned.splice(index, 1);
+    if (!response) return next();
+    res.status(response.status).set(response.headers ?? {});
+    return typeof response.body === 'string' ? res.send(response.body) : res.json(response.body ?? {});
   });
   router.use(express.json({ limit: '1mb' }));
 
@@ -87,7 +87,7 @@ export async function startGitHub(): Promise<TestGitHub> {
     state,
     app,
     calls,
-    answerNext: (answer) => planned.push(answer),
+    answerNext: (response) => planned.push(response),
     stop: close,
   };
 }

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import type { RestEndpointMethodTypes } from '@octokit/rest';
 import type { changedFiles, Pull, Repository, SubmittedReview } from './state.ts';
 
-/** Answers in GitHub's own shapes: the fields are picked from its published schema, which octokit carries as types. */
+/** Responses in GitHub's format. The fields are picked from its published schema, which octokit has as types. */
 
-type Answer<
+type ResponseData<
   Group extends keyof RestEndpointMethodTypes,
   Method extends keyof RestEndpointMethodTypes[Group],
 > = RestEndpointMethodTypes[Group][Method] extends { response: { data: infer Data } } ? Data : never;
 
-type FullPull = Answer<'pulls', 'get'>;
+type FullPull = ResponseData<'pulls', 'get'>;
 type Shape = Pick<FullPull, 'html_url' | 'number' | 'state' | 'title' | 'body' | 'merged_at' | 'merge_commit_sha'> & {
   user: Pick<FullPull['user'], 'login'>;
   head: Pick<FullPull['head'], 'label' | 'ref' | 'sha'> & { repo: Pick<FullPull['base']['repo'], 'id'> };
@@ -28,7 +28,7 @@ export function pullShape(webUrl: string, repository: Repository, pull: Pull): S
     body: pull.body,
     user: { login: pull.author },
     merged_at: pull.mergedAt,
-    // Of an open one, GitHub tells the commit of its trial merge.
+    // For an open pull request, GitHub returns the commit of its test merge.
     merge_commit_sha: pull.mergeCommitSha ?? createHash('sha1').update(pull.headSha).digest('hex'),
     head: {
       label: `${owner}:${pull.head}`,
@@ -51,7 +51,7 @@ export function fileShape({
   filename,
   previous,
 }: ReturnType<typeof changedFiles>[number]): Pick<
-  Answer<'pulls', 'listFiles'>[number],
+  ResponseData<'pulls', 'listFiles'>[number],
   'filename' | 'previous_filename' | 'status'
 > {
   return previous === null
@@ -60,7 +60,7 @@ export function fileShape({
 }
 
 export function reviewShape({ login, state, submittedAt, type = 'User' }: SubmittedReview) {
-  const shape: Pick<Answer<'pulls', 'listReviews'>[number], 'state' | 'submitted_at'> & {
+  const shape: Pick<ResponseData<'pulls', 'listReviews'>[number], 'state' | 'submitted_at'> & {
     user: { login: string; type: string };
   } = {
     user: { login, type },
@@ -70,19 +70,19 @@ export function reviewShape({ login, state, submittedAt, type = 'User' }: Submit
   return shape;
 }
 
-type FileAnswer = Extract<Answer<'repos', 'getContent'>, { type: 'file' }>;
+type FileData = Extract<ResponseData<'repos', 'getContent'>, { type: 'file' }>;
 
-/** @param withContent false as past 1 MB, where GitHub tells the file without its content. */
+/** @param withContent false for files above 1 MB, whose content GitHub omits. */
 export function contentShape(
   path: string,
   content: string,
   withContent: boolean,
-): Pick<FileAnswer, 'type' | 'encoding' | 'content' | 'path' | 'sha' | 'size'> {
+): Pick<FileData, 'type' | 'encoding' | 'content' | 'path' | 'sha' | 'size'> {
   const base64 = Buffer.from(content).toString('base64');
   return {
     type: 'file',
     encoding: withContent ? 'base64' : 'none',
-    // In lines of 60, as GitHub does.
+    // In lines of 60 characters, like GitHub.
     content: withContent ? base64.replaceAll(/(.{60})/g, '$1\n') : '',
     path,
     sha: blobSha(content),
@@ -100,7 +100,7 @@ export function installationTokenShape(
   token: string,
   expiresAt: string,
 ): Pick<
-  Answer<'apps', 'createInstallationAccessToken'>,
+  ResponseData<'apps', 'createInstallationAccessToken'>,
   'token' | 'expires_at' | 'permissions' | 'repository_selection'
 > {
   return {
@@ -111,7 +111,7 @@ export function installationTokenShape(
   };
 }
 
-/** An error as GitHub documents it (docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api). */
+/** GitHub's error format (docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api). */
 export function errorShape(status: number, message: string, errors?: readonly object[]) {
   return {
     message,

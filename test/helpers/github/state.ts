@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** What the GitHub-shaped server knows. Tests change it directly, as other people at GitHub would. */
+/** The state of the fake GitHub server. Tests change it directly, to act as other users. */
 
 export type Account = { login: string; email: string | null };
 /** `none`: a fine-grained token without the permissions. */
@@ -11,7 +11,7 @@ export type SubmittedReview = {
   login: string;
   state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'DISMISSED' | 'PENDING';
   submittedAt: string | null;
-  /** Of the account; `User` by default. */
+  /** The account's type. `User` by default. */
   type?: 'User' | 'Bot';
 };
 export type Pull = {
@@ -21,7 +21,7 @@ export type Pull = {
   author: string;
   state: 'open' | 'closed';
   head: string;
-  /** Of a fork by the same owner, whose branches go by the same "owner:branch". */
+  /** Whether the head is in a fork of the same owner, whose branches have the same label "owner:branch". */
   fromFork: boolean;
   base: string;
   headSha: string;
@@ -35,7 +35,7 @@ export type Repository = {
   id: number;
   owner: string;
   name: string;
-  /** Null for a person's repository, which has none. */
+  /** Null for a user's repository, which has no teams. */
   teams: readonly string[] | null;
   collaborators: readonly string[];
   branches: Map<string, Branch>;

@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
-/** Where a process is to be held: as it is about to write a row of this table of which the condition is true. */
+/** Where to block a process: before it writes a row of this table that fulfills the condition. */
 export type HoldPoint = {
   table: string;
-  /** SQL over `new`, the row as it is to be. */
+  /** SQL condition on `new`, the row to be written. */
   when: string;
 };
 
 export type HeldStatements = {
-  /** Waits until a process waits at each of the points. */
+  /** Waits until a process is blocked at each point. */
   untilAllHeld(): Promise<void>;
-  /** Ends the statements of processes that were killed meanwhile, undone, and holds nobody from here on. */
+  /** Rolls back the blocked statements, whose processes were killed, and blocks no more processes. */
   giveUp(): Promise<void>;
 };
 
 const LOCK = 4_711;
 const WAITING = `select pid from pg_locks where locktype = 'advisory' and objid = ${LOCK} and not granted`;
 
-/** Holds processes at points of their work on a database, so that a test can kill them right there. */
+/** Blocks processes at certain database writes, so that a test can kill them there. */
 export async function holdStatements(databaseUrl: string, points: readonly HoldPoint[]): Promise<HeldStatements> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -33,8 +33,8 @@ export async function holdStatements(databaseUrl: string, points: readonly HoldP
       create trigger ${name} before insert or update on ${table} for each row execute function ${name}()`);
   }
 
-  async function until(isSo: (heldCount: number) => boolean): Promise<void> {
-    while (!isSo((await client.query(WAITING)).rows.length)) await sleep(20);
+  async function until(condition: (heldCount: number) => boolean): Promise<void> {
+    while (!condition((await client.query(WAITING)).rows.length)) await sleep(20);
   }
 
   return {

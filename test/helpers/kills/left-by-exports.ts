@@ -1,6 +1,6 @@
 import type { ExportRig } from '../export-rig.ts';
 
-/** The crawls that ended exports have left in the database, and the objects in the store that nothing there needs. */
+/** The crawls that ended exports left in the database, and the objects in the store that no row refers to. */
 export async function leftByExports(
   { db, objects }: Pick<ExportRig, 'db' | 'objects'>,
   jobIds: readonly string[],

@@ -3,13 +3,13 @@ import { gunzipSync } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { type BundleManifest, bundleManifest, contentDigestLine, MANIFEST_PATH } from '../../../contract/bundle.ts';
 
-/** Downloads an archive, and reads its manifest. Throws unless every file is there and is what the manifest says. */
+/** Downloads an archive and returns its manifest. Throws unless the files match the manifest. */
 export async function readArchive(link: string): Promise<BundleManifest> {
-  const answer = await fetch(link);
+  const response = await fetch(link);
   const hashes = new Map<string, string>();
   let manifest: BundleManifest | undefined;
   const tar = extract();
-  tar.end(gunzipSync(Buffer.from(await answer.arrayBuffer())));
+  tar.end(gunzipSync(Buffer.from(await response.arrayBuffer())));
   for await (const entry of tar) {
     const chunks: Buffer[] = [];
     for await (const chunk of entry) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
@@ -20,7 +20,7 @@ export async function readArchive(link: string): Promise<BundleManifest> {
   if (manifest === undefined) throw new Error('The archive has no manifest');
   const wrong = manifest.files.filter(({ path, sha256 }) => hashes.get(path) !== sha256);
   if (wrong.length > 0 || hashes.size !== manifest.files.length) {
-    throw new Error(`The archive isn't what its manifest says, for example of ${wrong[0]?.path}`);
+    throw new Error(`The archive does not match its manifest, for example ${wrong[0]?.path}`);
   }
   const content = createHash('sha256');
   for (const file of manifest.files) content.update(contentDigestLine(file));

@@ -3,12 +3,12 @@ import type { ExportMoment } from './export-moment.ts';
 
 export type Victim = 'worker' | 'postgres' | 's3';
 
-/** What is killed, and when: at this share of a stage's work. `by` chooses among several. */
+/** What is killed, and at which share of a stage's work. `by` selects one of several workers. */
 export type Strike = { victim: Victim; stage: ExportMoment['stage']; atShare: number; by: number };
 
 /**
- * Kills at random moments of crawling and of rewriting, in the order in which they come due; in each stage everything
- * is killed at least once. The same for the same seed.
+ * Plans kills at random moments of crawling and rewriting, in order of time. Each stage kills every kind of victim at
+ * least once. The seed determines the plan.
  */
 export function planStrikes(seed: number): Strike[] {
   const plan = (
@@ -25,7 +25,7 @@ export function planStrikes(seed: number): Strike[] {
   };
   return [
     ...plan('crawling', ['worker', 'worker', 'worker', 'postgres', 's3'], [0.03, 0.9]),
-    // Rewriting is over within seconds; later than this, the last of them could come too late.
+    // Rewriting takes only seconds, so kills after half of it could be too late.
     ...plan('rewriting', ['worker', 'postgres', 's3'], [0, 0.5]),
   ];
 }

@@ -26,13 +26,13 @@ export interface AgentSystemOptions {
   smtpUrl: string;
   /** The repository's first commit, by path. */
   files: Readonly<Record<string, string>>;
-  /** Further keys of the one rule. Its prompt is the published entry's title, so each test says what is asked. */
+  /** Further keys of the rule. Its prompt is the published entry's title, so each test controls the prompt. */
   rule?: Readonly<Record<string, unknown>>;
 }
 
-/** One site with one agent rule, on the whole product: every part a process of its own, real HTTP between them. */
+/** One site with one agent rule, on the whole product: every part in a separate process, with real HTTP between them. */
 export interface AgentSystem extends Orchestrator {
-  /** The orchestrator's. */
+  /** The orchestrator's Temporal server. */
   temporal: TemporalServer;
   /** `platform` (a `galley up` of which only the platform is used), `api` and `worker`. */
   programs: Programs;
@@ -108,7 +108,7 @@ async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<A
           if (state.error !== null && phase !== 'failed') throw new Error(state.error);
           return state.phase === phase && state;
         },
-        { describe: `came to the phase ${phase}` },
+        { describe: `reached the phase ${phase}` },
       ),
     jobs: async () => (await client.agentJobs.list({ projectId: PROJECT }).page()).jobs,
     stop: cleanups.run,
@@ -122,7 +122,7 @@ interface Setup {
   origin: OriginSite;
 }
 
-/** A Temporal of its own, in its GALLEY_HOME, apart from the orchestrator's. */
+/** Starts the platform with its own Temporal server, separate from the orchestrator's. */
 async function startPlatform({ folder, galley, programs, origin }: Setup): Promise<Platform> {
   const config = join(folder, 'platform.yaml');
   await writeFile(config, '{"sites": {}}');

@@ -21,13 +21,13 @@ const SOURCES = [
   'embedded',
 ];
 
-/** What the build writes last. */
+/** The last file that the build writes. */
 const LAST_WRITTEN = join('dist', 'workflow-bundles', 'platform.js');
 
-/** A lock not renewed for this long is a dead process’s; a busy machine may keep a live one from it for a while. */
+/** A lock that was not renewed for this long belongs to a dead process. A busy machine can delay a renewal. */
 const LOCK_STALE_MS = 60_000;
 
-/** Path of the built command, as `npx galley` runs it. Builds first where a source is newer than the build. */
+/** Path of the built command, as `npx galley` runs it. Builds first if a source is newer than the build. */
 export async function builtGalley(): Promise<string> {
   const root = process.cwd();
   await mkdir(join(root, '.cache'), { recursive: true });
@@ -48,8 +48,8 @@ async function build(root: string): Promise<void> {
   try {
     await run('npm', ['run', 'build'], { cwd: root, timeout: 300_000 });
   } catch (error) {
-    const said = typeof error === 'object' && error !== null && 'stdout' in error ? error.stdout : '';
-    throw new Error(`The tests run the built product, and npm run build failed:\n${said}`);
+    const output = typeof error === 'object' && error !== null && 'stdout' in error ? error.stdout : '';
+    throw new Error(`The tests need the built product, but npm run build failed:\n${output}`);
   }
 }
 
@@ -64,7 +64,7 @@ async function isStale(root: string): Promise<boolean> {
   return false;
 }
 
-/** 0 where there is no such file (any more). */
+/** The modification time, or 0 if the file does not exist. */
 async function modifiedMs(path: string): Promise<number> {
   return await stat(path).then(
     ({ mtimeMs }) => mtimeMs,

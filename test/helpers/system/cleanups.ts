@@ -1,10 +1,10 @@
 export interface Cleanups {
   add(cleanup: () => Promise<unknown>): void;
-  /** Runs all, the newest first; one that fails doesn't keep the others from running, but is told at the end. */
+  /** Runs all cleanups, newest first. Failures don't stop the others and are thrown together at the end. */
   run(): Promise<void>;
 }
 
-/** Where `start` fails, all that it had begun by then is ended before the failure is told. */
+/** Runs `start`. If it fails, runs the cleanups it has added and rethrows the failure. */
 export async function startWithCleanups<T>(start: (cleanups: Cleanups) => Promise<T>): Promise<T> {
   const cleanups = createCleanups();
   try {
@@ -24,7 +24,7 @@ export function createCleanups(): Cleanups {
     run: async () => {
       const failures: unknown[] = [];
       for (let next = all.pop(); next; next = all.pop()) await next().catch((error) => failures.push(error));
-      if (failures.length > 0) throw new AggregateError(failures, 'Not everything could be ended');
+      if (failures.length > 0) throw new AggregateError(failures, 'Some cleanups failed');
     },
   };
 }

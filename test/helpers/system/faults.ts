@@ -1,9 +1,9 @@
 import type { Gate } from './gate.ts';
 import type { Behaviour } from './intercepting-proxy.ts';
 
-/** What an Admin API, or the network before it, does wrong. */
+/** Faults of an Admin API, or of the network in front of it. */
 
-/** Answers by itself; the request never reaches the platform. */
+/** Responds itself, so the request never reaches the platform. */
 export function answerWith(
   status: number,
   headers: Record<string, string> = {},
@@ -12,7 +12,7 @@ export function answerWith(
   return ({ reply }) => reply({ status, headers: { 'content-type': 'application/json', ...headers }, body });
 }
 
-/** Lets the platform do its work and loses the answer. */
+/** Forwards the request and loses the response. */
 export function loseAnswer(): Behaviour {
   return async ({ forward, cut }) => {
     await forward();
@@ -20,11 +20,11 @@ export function loseAnswer(): Behaviour {
   };
 }
 
-/** Lets the platform do its work and keeps the answer until the gate is open. */
+/** Forwards the request and holds the response until the gate is open. */
 export function holdAnswer(gate: Gate): Behaviour {
   return async ({ forward, reply }) => {
-    const answer = await forward();
+    const response = await forward();
     await gate.pass();
-    reply(answer);
+    reply(response);
   };
 }

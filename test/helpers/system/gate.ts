@@ -1,8 +1,8 @@
-/** Holds whoever comes to it until it is opened: how a test stops the product at an exact point without sleeping. */
+/** Blocks callers until it is opened, so that a test can stop the product at an exact point without sleeping. */
 export interface Gate {
-  /** How many have come so far, held or not. */
+  /** The number of calls of `pass` so far. */
   arrivals: number;
-  /** Waits until the gate is open; at once when it is. */
+  /** Waits until the gate is open. */
   pass(): Promise<void>;
   open(): void;
 }

@@ -6,15 +6,15 @@ import {
 } from 'node:http';
 import { startHttpSite } from '../http-site.ts';
 
-/** One request as it came to the proxy. */
+/** One request as the proxy received it. */
 export interface ProxiedRequest {
   method: string;
   path: string;
-  /** As text, for an interception to look at. */
+  /** The body as text, for interceptions. */
   body: string;
   bytes: Buffer;
   headers: IncomingHttpHeaders;
-  /** What the client was answered; undefined while it waits and where the connection was cut. */
+  /** The status of the response. `undefined` while the client waits, and if the connection was cut. */
   status: number | undefined;
 }
 
@@ -24,10 +24,10 @@ export interface Answer {
   body: Buffer;
 }
 
-/** What an interception may do with a request. */
+/** The operations of an interception on a request. */
 export interface Exchange {
   request: ProxiedRequest;
-  /** Hands it on and returns the real answer. */
+  /** Forwards the request and returns the real response. */
   forward(): Promise<Answer>;
   reply(answer: { status: number; headers?: Answer['headers']; body?: string | Buffer }): void;
   /** Resets the connection. */
@@ -39,23 +39,23 @@ export type Behaviour = (exchange: Exchange) => Promise<void> | void;
 export interface Interception {
   method?: 'GET' | 'POST' | 'PUT';
   path: RegExp;
-  /** What the body must contain, such as a domain. */
+  /** A text that the body must contain, such as a domain. */
   body?: string;
-  /** How many requests it takes; all of them where absent. */
+  /** How many requests to intercept. By default all. */
   times?: number;
 }
 
 export interface InterceptingProxy {
   url: string;
   requests: readonly ProxiedRequest[];
-  /** Requests of a kind, oldest first. */
+  /** The matching requests, oldest first. */
   matching(kind: Interception): ProxiedRequest[];
-  /** Treats matching requests by `behaviour` until `times` are used up or the returned function is called. */
+  /** Applies `behaviour` to matching requests, up to `times` or until the returned function is called. */
   intercept(kind: Interception, behaviour: Behaviour): () => void;
   close(): Promise<void>;
 }
 
-/** A real HTTP server between two parts of the product; requests that nobody intercepts pass through unchanged. */
+/** A real HTTP server between two parts of the product. It forwards other requests unchanged. */
 export async function startInterceptingProxy(upstream: string): Promise<InterceptingProxy> {
   const requests: ProxiedRequest[] = [];
   const rules: { kind: Interception; behaviour: Behaviour; left: number }[] = [];
@@ -69,7 +69,7 @@ export async function startInterceptingProxy(upstream: string): Promise<Intercep
     try {
       await behave(exchange);
     } catch {
-      // The upstream broke off: so does the proxy.
+      // The upstream connection broke, so break the client's connection too.
       exchange.cut();
     }
   });
@@ -126,7 +126,7 @@ async function forward({ method, path, headers, bytes }: ProxiedRequest, upstrea
   });
 }
 
-/** The body is sent whole here, whatever the upstream's framing was. */
+/** Removes hop-by-hop headers: the proxy sends the whole body with its own framing. */
 function withoutHopByHop(headers: Answer['headers']): Record<string, string | string[]> {
   const kept: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers)) {

@@ -7,7 +7,7 @@ import { waitFor } from './wait-for.ts';
 
 const run = promisify(execFile);
 
-/** Ends a PostgreSQL server of this machine, all of its processes at once, as a power cut would. */
+/** Kills all processes of a local PostgreSQL server at once, like a power cut. */
 export async function killPostgres(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -15,7 +15,7 @@ export async function killPostgres(url: string): Promise<void> {
   const { rows } = await client.query<{ data_directory: string }>('show data_directory');
   const [line] = (await readFile(join(rows[0]?.data_directory ?? '', 'postmaster.pid'), 'utf8')).split('\n');
   const postmaster = Number(line);
-  // Stopped first, so that it starts nothing more while its children are looked up.
+  // Suspend it first, so that it starts no more children meanwhile.
   process.kill(postmaster, 'SIGSTOP');
   const children = (await processes()).filter(({ parent }) => parent === postmaster);
   const all = new Set([postmaster, ...children.map(({ pid }) => pid)]);
@@ -30,11 +30,11 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself since.
+    // It has already exited.
   }
 }
 
-/** Every process that runs; one that has ended and that nobody asked after doesn't count. */
+/** Every running process, without zombies. */
 async function processes(): Promise<{ pid: number; parent: number }[]> {
   const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid=,stat=']);
   return stdout.split('\n').flatMap((line) => {

@@ -5,7 +5,7 @@ import type { Cleanups } from './cleanups.ts';
 
 export interface ObjectStorage {
   url: string;
-  /** What the S3 client needs to know. */
+  /** Environment variables of the S3 client. */
   variables: Readonly<Record<string, string>>;
 }
 

@@ -12,9 +12,9 @@ import { waitFor } from './wait-for.ts';
 export interface SiteSetup {
   name: string;
   domain: string;
-  /** Keys of its section `export`; deployments are added. */
+  /** Its section `export`, without the deployments. */
   export?: Readonly<Record<string, string>>;
-  /** Its agent rules as galley.yaml has them, and the project that they prompt. */
+  /** Its agent rules in galley.yaml, and the project that they prompt. */
   agent?: readonly Readonly<Record<string, unknown>>[];
   projectId?: string;
 }
@@ -26,7 +26,7 @@ export interface OrchestratorOptions {
   sites: readonly SiteSetup[];
   temporalAddress: string;
   adminApi: { url: string; key: string };
-  /** For every program, such as MIN_REFRESH_INTERVAL. */
+  /** Variables of every program, such as MIN_REFRESH_INTERVAL. */
   variables?: Readonly<Record<string, string>>;
   /** Further sections of galley.yaml: `smtp`, `forge`, `operators`. */
   sections?: Readonly<Record<string, unknown>>;
@@ -34,22 +34,22 @@ export interface OrchestratorOptions {
 
 export interface Orchestrator {
   url: string;
-  /** Sends a Contentful delivery, signed by Contentful's own package. */
+  /** Sends a Contentful delivery, signed with Contentful's own package. */
   publish(site: string, title?: string): Promise<Response>;
-  /** What `GET /sites/{site}` answers once the site's workflow itself has answered in time. */
+  /** The response of `GET /sites/{site}`, as soon as it contains the workflow's own state. */
   state(site: string): Promise<SiteState>;
-  /** Ends the site, as an operator does. */
+  /** Removes the site, as an operator does. */
   remove(site: string): Promise<Response>;
   /** Waits until the site is in this phase and returns its state. */
   untilPhase(site: string, phase: SiteState['phase']): Promise<SiteState>;
   valuesFile(site: string): string;
-  /** Writes galley.yaml anew; programs read it when they are started again. */
+  /** Rewrites galley.yaml. Programs read it when they restart. */
   configure(sites: readonly SiteSetup[]): Promise<void>;
-  /** Serves the site's values file by a `galley deployment` named `deployment-{site}`. */
+  /** Starts a `galley deployment` of the site's values file, named `deployment-{site}`. */
   deploy(site: string): Promise<Program>;
-  /** Status and text of a page as the deployment serves it now. */
+  /** Status and text of a page that the deployment serves. */
   served(site: string, path?: string): Promise<string>;
-  /** Waits until the deployment serves a page that says this. */
+  /** Waits until the deployment serves a page that contains this text. */
   untilServed(site: string, text: string, path?: string): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export const OPERATOR_TOKEN = 'operator-token-of-the-tests';
 /** Contentful's secrets have 64 characters. */
 export const CONTENTFUL_SECRET = 'c0ffee'.repeat(10).concat('c0ff');
 
-/** Signs what the embedded forge tells of pull requests. */
+/** The secret of the embedded forge's webhooks. */
 export const FORGE_SECRET = 'webhook-secret-of-the-forge';
 
 /** Starts `galley api` and `galley worker` (programs `api` and `worker`) on a galley.yaml with these sites. */
@@ -88,21 +88,21 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<O
 
   const served = async (site: string, path = '/'): Promise<string> => {
     const { url } = programs.get(`deployment-${site}`);
-    const answer = await fetch(url + path);
-    return `${answer.status} ${await answer.text()}`;
+    const response = await fetch(url + path);
+    return `${response.status} ${await response.text()}`;
   };
 
-  const answerOf = async (site: string): Promise<SiteState | false> => {
+  const currentState = async (site: string): Promise<SiteState | false> => {
     const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
-    const answer = await fetch(`${api.url}/sites/${site}`, { headers });
-    const body: unknown = await answer.json();
-    if (answer.status !== 200) throw new Error(`GET /sites/${site}: ${answer.status} ${JSON.stringify(body)}`);
-    // On a busy machine Temporal's own record may stand in, and it knows neither jobs nor errors.
+    const response = await fetch(`${api.url}/sites/${site}`, { headers });
+    const body: unknown = await response.json();
+    if (response.status !== 200) throw new Error(`GET /sites/${site}: ${response.status} ${JSON.stringify(body)}`);
+    // On a busy machine the response may come from Temporal's visibility, which has neither jobs nor errors.
     const { current, ...state } = siteState.extend({ current: z.boolean() }).parse(body);
     return current && state;
   };
   const state = async (site: string): Promise<SiteState> =>
-    await waitFor(async () => await answerOf(site), { describe: `the workflow of ${site} answered` });
+    await waitFor(async () => await currentState(site), { describe: `got the state of ${site} from its workflow` });
 
   return {
     url: api.url,

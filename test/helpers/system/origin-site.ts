@@ -3,11 +3,11 @@ import { createGate, type Gate } from './gate.ts';
 
 export interface OriginSite {
   origin: string;
-  /** Changes what a path answers from now on; a text is an HTML page. */
+  /** Changes the content of a path. A text is an HTML page. */
   put(path: string, content: string | Buffer, contentType?: string): void;
-  /** How often a path was asked for. */
+  /** How often a path was requested. */
   count(path: string): number;
-  /** From now on requests for this path wait at the gate before they are answered. */
+  /** From now on requests for this path wait at the returned gate. */
   hold(path: string): Gate;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function startOriginSite(pages: Readonly<Record<string, string>>): 
     put: (path, body, contentType = HTML) => {
       content.set(path, { content: body, contentType });
     },
-    count: (path) => site.requests.filter((asked) => asked === path).length,
+    count: (path) => site.requests.filter((requested) => requested === path).length,
     hold: (path) => {
       const gate = createGate();
       gates.set(path, gate);
@@ -49,7 +49,7 @@ export async function startOriginSite(pages: Readonly<Record<string, string>>): 
   };
 }
 
-/** A page that says `text` and links to `links`. */
+/** A page that contains `text` and links to `links`. */
 export function page(text: string, links: readonly string[] = []): string {
   const anchors = links.map((link) => `<a href="${link}">${link}</a>`).join('');
   return `<!doctype html><html><head><title>Handbook</title></head><body><p>${text}</p>${anchors}</body></html>`;

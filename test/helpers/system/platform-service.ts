@@ -18,12 +18,12 @@ export interface PlatformOptions {
 
 export interface PlatformService {
   url: string;
-  /** The same, as links and pages name it. */
+  /** The URL in links and pages. */
   publicUrl: string;
   createKey(): Promise<{ id: string; key: string }>;
   revokeKey(id: string): Promise<void>;
   addProject(project: { name: string; domain: string; origin: string }): Promise<void>;
-  /** Every export job of a domain, newest first, by the list endpoint. */
+  /** Every export job of a domain, newest first, from the list endpoint. */
   jobs(domain: string, key: string): Promise<ExportJob[]>;
 }
 
@@ -35,7 +35,7 @@ export async function startPlatformService(options: PlatformOptions): Promise<Pl
   const { folder, programs, galley } = options;
   const port = String(await freePort());
   const variables = {
-    // Another name than the one it listens on, so that a test can tell which of them a link has.
+    // Differs from the name it listens on, so that tests can check which one a link has.
     PLATFORM_PUBLIC_URL: `http://localhost:${port}`,
     ...options.variables,
     GALLEY_HOME: join(folder, 'homes', 'platform'),

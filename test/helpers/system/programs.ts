@@ -3,16 +3,16 @@ import { type GuardedChild, spawnGuarded } from '../../../embedded/guarded-child
 import { shellEnvironment } from '../shell-environment.ts';
 
 export interface ProgramSetup {
-  /** How the test calls it. */
+  /** The test's name for the program. */
   name: string;
-  /** The galley command line, without `galley`. */
+  /** The arguments of `galley`. */
   args: readonly string[];
   variables: Readonly<Record<string, string>>;
 }
 
 export interface Program {
   name: string;
-  /** The address in its line `ready …`; an empty text where it has none. */
+  /** The URL in its line `ready …`, or an empty text. */
   url: string;
   pid: number;
   running(): boolean;
@@ -20,31 +20,31 @@ export interface Program {
 
 export interface Programs {
   start(setup: ProgramSetup): Promise<Program>;
-  /** Ends it as a crash does. */
+  /** Kills it, like a crash. */
   kill(name: string): Promise<void>;
-  /** Ends it in order. */
+  /** Stops it gracefully. */
   end(name: string): Promise<void>;
-  /** Starts it anew, with other variables where they are given, after ending it in order where it still runs. */
+  /** Stops it gracefully if it is running, and starts it again with these additional variables. */
   restart(name: string, variables?: Readonly<Record<string, string>>): Promise<Program>;
-  /** Starts another process of the same program, on a state folder of its own, named `{name}-2`. */
+  /** Starts another process of the same program with a separate state folder, named `{name}-2`. */
   double(name: string): Promise<Program>;
   get(name: string): Program;
-  /** All that it wrote, as lines. */
+  /** Its output lines. */
   lines(name: string): readonly string[];
-  /** The last lines of each, for the message of a failed test. */
+  /** The last output lines of each program, for the message of a failed test. */
   lastWords(): string;
-  /** Ends all, the newest first. */
+  /** Stops all programs, newest first. */
   stop(): Promise<void>;
 }
 
 type Running = { setup: ProgramSetup; child: GuardedChild; program: Program; lines: string[] };
 
 const READY_TIMEOUT_MS = 180_000;
-/** More than any test makes a program say. */
+/** More lines than any test makes a program print. */
 const LINES_KEPT = 100_000;
 const LINES_SHOWN = 25;
 
-/** Runs galley's programs as processes of their own, none of which can outlive this one. */
+/** Runs galley's programs in child processes, which end with this process. */
 export function createPrograms(galley: string): Programs {
   const all = new Map<string, Running>();
 
@@ -57,7 +57,7 @@ export function createPrograms(galley: string): Programs {
     let ended = false;
     void child.exited.then(() => {
       ended = true;
-      lines.push('(ended)');
+      lines.push('(exited)');
     });
     const program = { name: setup.name, url: '', pid: child.process.pid ?? 0, running: () => !ended };
     all.set(setup.name, { setup, child, program, lines });
@@ -77,7 +77,7 @@ export function createPrograms(galley: string): Programs {
     restart: async (name, variables = {}) => {
       const { setup, child, lines } = find(name);
       await child.stop();
-      lines.push('(started again)');
+      lines.push('(restarted)');
       return await start({ ...setup, variables: { ...setup.variables, ...variables } }, lines);
     },
     double: async (name) => {
@@ -96,11 +96,11 @@ export function createPrograms(galley: string): Programs {
   };
 }
 
-/** Resolves with the address in the line `ready …`. */
+/** Resolves with the URL in the line `ready …`. */
 async function untilReady(name: string, { process: child, exited }: GuardedChild, lines: string[]): Promise<string> {
   return await new Promise((resolve, reject) => {
     const failed = (why: string): void => reject(new Error(`${name} ${why}:\n${lines.slice(-LINES_SHOWN).join('\n')}`));
-    const timer = setTimeout(() => failed('did not say that it is ready'), READY_TIMEOUT_MS);
+    const timer = setTimeout(() => failed('did not print its line `ready`'), READY_TIMEOUT_MS);
     const read = (line: string): void => {
       lines.push(line);
       if (lines.length > LINES_KEPT) lines.shift();
@@ -113,7 +113,7 @@ async function untilReady(name: string, { process: child, exited }: GuardedChild
     }
     void exited.then(() => {
       clearTimeout(timer);
-      failed('ended at its start');
+      failed('exited during startup');
     });
   });
 }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Runs a galley command to its end and returns what it printed. Throws with its own words where it fails. */
+/** Runs a galley command and returns its output. Throws with its error output if it fails. */
 export async function runToEnd(
   galley: string,
   args: readonly string[],

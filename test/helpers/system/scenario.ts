@@ -1,6 +1,6 @@
 import type { Programs } from './programs.ts';
 
-/** `it`, and where the test fails the last lines of every program stand beside the reason. */
+/** Like `it`. If the test fails, it also prints the last output lines of every program. */
 export function scenarios(running: () => { programs: Programs } | undefined) {
   return (name: string, body: () => Promise<void>): void => {
     it(name, async () => {

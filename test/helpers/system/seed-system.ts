@@ -9,13 +9,13 @@ import { type Orchestrator, type SiteSetup, startOrchestrator } from './orchestr
 import { createPrograms, type Programs } from './programs.ts';
 import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
 
-/** The orchestrator and its deployments against somebody else's Admin API: needs Node and Temporal only. */
+/** The orchestrator and its deployments with a third-party Admin API. Needs only Node and Temporal. */
 export interface SeedSystem extends Orchestrator {
   temporal: TemporalServer;
   /** `api`, `worker` and `deployment-{site}`. */
   programs: Programs;
   adminApi: SeedAdminApi;
-  /** Between the orchestrator and that Admin API. */
+  /** Between the orchestrator and the Admin API. */
   proxy: InterceptingProxy;
   stop(): Promise<void>;
 }
@@ -26,20 +26,20 @@ export interface SeedSystemOptions {
   variables?: Readonly<Record<string, string>>;
 }
 
-/** The seed names no prefix of keys. */
+/** The specification defines no prefix of keys. */
 const KEY = 'some-prefix_0123456789';
 
 export async function startSeedSystem(options: SeedSystemOptions): Promise<SeedSystem> {
   return await startWithCleanups(async (cleanups) => await start(options, cleanups));
 }
 
-async function start({ sites, adminApi: manners, variables = {} }: SeedSystemOptions, cleanups: Cleanups) {
+async function start({ sites, adminApi: adminApiOptions, variables = {} }: SeedSystemOptions, cleanups: Cleanups) {
   const galley = await builtGalley();
   const folder = await mkdtemp(join(tmpdir(), 'galley-seed-system-'));
   cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   const temporal = await startTemporalServer(join(folder, 'temporal.db'), variables.TEMPORAL_NAMESPACE);
   cleanups.add(temporal.stop);
-  const adminApi = await startSeedAdminApi({ ...manners, key: KEY });
+  const adminApi = await startSeedAdminApi({ ...adminApiOptions, key: KEY });
   cleanups.add(adminApi.close);
   const proxy = await startInterceptingProxy(adminApi.url);
   cleanups.add(proxy.close);

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import type { TemporalServer } from './temporal-server.ts';
 
 /**
- * All that Temporal holds, as text in Latin-1: the history of every workflow, and the bytes of its database (which has
- * heartbeats, attributes and pending work too, but may cut a long text in the middle).
+ * Everything that Temporal stores, as Latin-1 text: the history of every workflow, and the bytes of its database, which
+ * also contains heartbeats, attributes and pending work but may split long texts.
  */
 export async function storedInTemporal({ client, dbFilename }: TemporalServer): Promise<string> {
   const texts: string[] = [];
-  // Not the client's own list, which decodes what this process may have no key for.
+  // The client's own list would decode payloads for which this process may have no key.
   const { namespace } = client.options;
   const { executions } = await client.workflowService.listWorkflowExecutions({ namespace, pageSize: 1_000 });
   for (const { execution } of executions ?? []) {

@@ -18,11 +18,11 @@ export interface SystemOptions {
   /** Each site's `export` section. Every site has an origin, a project, a values file and a deployment. */
   sites: Readonly<Record<string, NonNullable<SiteSetup['export']>>>;
   objects?: 'files' | 's3';
-  /** For every program, such as BUNDLE_LINK_TTL. */
+  /** Variables of every program, such as BUNDLE_LINK_TTL. */
   variables?: Readonly<Record<string, string>>;
 }
 
-/** The whole product as operators run it: every part a process of its own, real HTTP between them. */
+/** The whole product as operators run it: every part in a separate process, with real HTTP between them. */
 export interface System extends Orchestrator {
   temporal: TemporalServer;
   platform: PlatformService;
@@ -37,7 +37,7 @@ export interface System extends Orchestrator {
   stop(): Promise<void>;
 }
 
-/** A page of every origin, linked from the start page, for tests to hold. */
+/** A page of every origin, linked from the start page, whose response tests can hold. */
 export const SLOW_PAGE = '/slow';
 
 /** The start page of an origin. */

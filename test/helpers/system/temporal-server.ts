@@ -11,15 +11,15 @@ export interface TemporalServer {
   dbFilename: string;
   /** Survives the server's restarts. */
   client: Client;
-  /** Whether nothing of the workflow is under way on a worker: what comes next is a timer's or a signal's to begin. */
+  /** Whether the workflow has no pending task or activity, so that only a timer or a signal can continue it. */
   atRest(workflowId: string): Promise<boolean>;
   kill(): Promise<void>;
-  /** Starts it again on the same database file and port. */
+  /** Restarts it with the same database file and port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The real dev server on a database file, which keeps everything across a crash. */
+/** The real dev server on a database file, so that its state survives a crash. */
 export async function startTemporalServer(dbFilename: string, namespace = 'default'): Promise<TemporalServer> {
   const executable = await locateDevServer();
   const port = await freePort();

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Completes the sentence "never …" of the failure. */
+  /** Completes the error message "never …". */
   describe: string;
-  /** A bound for a machine that is busy, never an expectation of speed. */
+  /** Long enough for a busy machine. A test must not use it to check speed. */
   timeoutMs?: number;
-  /** Without it, more and more seldom: each question costs the machine what the answer then waits for. */
+  /** The polling interval. By default it grows, because polling slows down the awaited work. */
   everyMs?: number;
 }
 
 const TIMEOUT_MS = 120_000;
 
-/** A tenth of what has been waited for already, within these bounds. */
+/** The default interval is a tenth of the time waited so far, within these bounds. */
 const PAUSE_MS = { shortest: 100, longest: 300 } as const;
 
 /**
- * Asks until the answer is something (not undefined, null or false) and returns it. A question that throws is asked
- * again; the last reason stands in the failure.
+ * Polls until `probe` returns something other than undefined, null or false, and returns that. A probe that throws is
+ * repeated. The failure contains its last error.
  */
 export async function waitFor<T>(
   probe: () => T | undefined | null | false | Promise<T | undefined | null | false>,

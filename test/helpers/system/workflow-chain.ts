@@ -11,7 +11,7 @@ export interface ChainRun {
   signals: PublishedSignal[];
 }
 
-/** The runs of a workflow that continued as new, first to last, read from their histories. */
+/** The runs of a workflow that continued as new, oldest first, from their histories. */
 export async function workflowChain(client: Client, workflowId: string): Promise<ChainRun[]> {
   const { raw } = await client.workflow.getHandle(workflowId).describe();
   const runs: ChainRun[] = [];

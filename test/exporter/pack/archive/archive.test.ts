@@ -33,7 +33,7 @@ async function bytesOf(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(collected);
 }
 
-/** The members as packing joins them. */
+/** The whole archive, joined from members as packing does it. */
 async function archive(): Promise<{ bytes: Buffer; manifest: Buffer }> {
   const members = [await gzipMember(ENTRIES.slice(0, 2)), await gzipMember(ENTRIES.slice(2), { level: 1 })];
   async function* files() {
@@ -52,7 +52,7 @@ describe('the archive', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('is what tar itself reads, the manifest first, names long and foreign included', async () => {
+  it('is readable by tar, with the manifest first, also with long and non-ASCII names', async () => {
     const file = join(folder, 'bundle.tar.gz');
     const { bytes, manifest } = await archive();
     writeFileSync(file, bytes);
@@ -67,16 +67,19 @@ describe('the archive', () => {
     expect(details.filter((line) => !line.startsWith('-rw-r--r-- 0/0 '))).toEqual([]);
   });
 
-  it.each([0, 1, 511, 512, 513, 200_000])('holds a file of %d bytes whose size nobody told', async (sizeBytes) => {
-    const text = Buffer.alloc(sizeBytes, 'galley ');
-    const half = Math.floor(sizeBytes / 2);
-    const source = Readable.from([text.subarray(0, half), text.subarray(half)]);
-    const member = Buffer.concat(await measuredMember({ path: MANIFEST_PATH, source }, { level: 6 }));
-    const { bytes } = await gzipMember([{ path: MANIFEST_PATH, bytes: text, contentType: 'application/json' }]);
-    expect(gunzipSync(member)).toEqual(gunzipSync(bytes));
-  });
+  it.each([0, 1, 511, 512, 513, 200_000])(
+    'can contain a stream of %d bytes whose size is unknown',
+    async (sizeBytes) => {
+      const text = Buffer.alloc(sizeBytes, 'galley ');
+      const half = Math.floor(sizeBytes / 2);
+      const source = Readable.from([text.subarray(0, half), text.subarray(half)]);
+      const member = Buffer.concat(await measuredMember({ path: MANIFEST_PATH, source }, { level: 6 }));
+      const { bytes } = await gzipMember([{ path: MANIFEST_PATH, bytes: text, contentType: 'application/json' }]);
+      expect(gunzipSync(member)).toEqual(gunzipSync(bytes));
+    },
+  );
 
-  it('fails with what a file that passes through failed with', async () => {
+  it('fails with the error of a streamed file', async () => {
     async function* broken(): AsyncGenerator<Buffer> {
       yield Buffer.from('so far');
       throw new Error('no further');
@@ -85,12 +88,12 @@ describe('the archive', () => {
     await expect(member).rejects.toThrow('no further');
   });
 
-  it('is the same bytes for the same files', async () => {
+  it('has the same bytes for the same files', async () => {
     const [one, two] = [await archive(), await archive()];
     expect(one.bytes.equals(two.bytes)).toBe(true);
   });
 
-  it('tells the size, hash and type of each file', async () => {
+  it('reports the size, hash and type of each file', async () => {
     const { files } = await gzipMember(ENTRIES);
     expect(files[0]).toEqual({
       path: 'index.html',
@@ -101,7 +104,7 @@ describe('the archive', () => {
     expect(files.map(({ path }) => path)).toEqual(ENTRIES.map(({ path }) => path));
   });
 
-  it('holds nothing but the end where there are no files', async () => {
+  it('consists of only the trailer if there are no files', async () => {
     const { bytes } = await gzipMember([]);
     expect(gunzipSync(Buffer.concat([bytes, await trailerMember()]))).toEqual(Buffer.alloc(1024));
   });

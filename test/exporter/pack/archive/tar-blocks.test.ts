@@ -11,13 +11,13 @@ async function packed(entries: ReadonlyArray<{ path: string; bytes: Uint8Array }
   return Buffer.concat(chunks).subarray(0, -END_BYTES);
 }
 
-describe('the blocks of files', () => {
+describe('tarBlocks', () => {
   const path = fc.oneof(
     fc.stringMatching(/^[a-z0-9 ._~-]{1,40}(\/[a-z0-9._-]{1,30}){0,3}$/),
     fc.stringMatching(/^[a-zäß/]{1,120}$/),
   );
 
-  it('are those that the tar library writes, for any names and sizes', async () => {
+  it('writes the same blocks as the tar library, for any names and sizes', async () => {
     const entry = fc.record({ path, bytes: fc.uint8Array({ maxLength: 2_000 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(entry, { minLength: 1, maxLength: 4 }), async (entries) => {
