@@ -36,13 +36,12 @@ export function deploymentCommand(): Command {
     });
 }
 
-/** Commander gives `--values` to the outer command, which may have several, wherever it stands. */
-type ImportOptions = { values: readonly string[]; json?: boolean };
+type ImportOptions = { values: string; json?: boolean };
 
 function importCommand(): Command {
   return new Command('import')
     .argument('<folder>', 'the transfer folder: bundle.tar.gz, values.yaml, SHA256SUMS')
-    .option('--values <file>', 'the values file of the deployment that is to serve the bundle')
+    .requiredOption('--values <file>', 'the values file of the deployment that is to serve the bundle')
     .option('--json', 'print what was imported as JSON')
     .description('verify a transfer folder and serve its bundle')
     .addHelpText(
@@ -50,12 +49,9 @@ function importCommand(): Command {
       '\nCopies the bundle to bundles/ beside the values file and links to it there.\n' +
         'If the file sets staticExport.publicKey, the folder and the bundle must be\nsigned for it.',
     )
-    .action(async (folder: string, _options: unknown, command: Command) => {
-      const { values, json = false } = command.optsWithGlobals<ImportOptions>();
-      const [file] = values;
-      if (file === undefined || values.length > 1) throw new ConfigurationError(['--values: expected one file']);
+    .action(async (folder: string, { values, json = false }: ImportOptions) => {
       const { importFolder } = await import('../deployment/import-folder.ts');
-      const imported = await importFolder(resolve(folder), resolve(file));
+      const imported = await importFolder(resolve(folder), resolve(values));
       const { version, bundle, changed } = imported;
       const text = changed ? `Imported version ${version}: ${bundle}` : `Version ${version} was imported already`;
       process.stdout.write(`${json ? JSON.stringify(imported, null, 2) : text}\n`);
