@@ -1,3 +1,4 @@
+import { generateKeyPairSync, verify } from 'node:crypto';
 import { readSettings } from '../../cli/environment.ts';
 import { problemsOf } from './problems-of.ts';
 
@@ -106,5 +107,15 @@ describe('the environment', () => {
     expect(settings.encryptionKeys).toEqual([Buffer.alloc(32, 7), Buffer.alloc(32, 8)]);
     expect(settings.platformPublicUrl).toBe('https://files.example.com');
     expect(settings.home).toBe(`${process.cwd()}/state`);
+  });
+
+  test('reads the key that signs bundles, and rejects another kind of key', () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const signature = readSettings({ BUNDLE_SIGNING_KEY: pem }).bundleSigner?.sign(Buffer.from('manifest')) ?? '';
+    expect(verify(null, Buffer.from('manifest'), publicKey, Buffer.from(signature, 'base64'))).toBe(true);
+    expect(() => readSettings({ BUNDLE_SIGNING_KEY: 'secret' })).toThrow(
+      /^BUNDLE_SIGNING_KEY: expected an ed25519 private key as PEM or base64/,
+    );
   });
 });

@@ -1,8 +1,13 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
+import { HEAD_LENGTH_BYTES, readHeadLength } from '../../contract/bundle-head.ts';
+import { createSigner, createVerifier } from '../../contract/signing.ts';
+import { readBundleHead } from '../../deployment/archive-entries.ts';
 import type { ExportRequest } from '../../exporter/discover/open-export.ts';
 import { createExportDeps, type ExportDeps } from '../../exporter/export-deps.ts';
 import { type ExportStage, exportSite, SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
@@ -98,6 +103,30 @@ describe('an export in one process', () => {
     expect([...files.keys()]).toEqual(['404.html', 'guide.html', 'index.html', 'logo.svg']);
     const report = JSON.parse(String(await objects.read(reportKey(request.settings.jobId))));
     expect(report.brokenLinks).toMatchObject([{ url: 'https://docs.example.com/gone', status: 404 }]);
+  });
+
+  it('names the gzip member of each file, signs the manifest, and packs an unchanged site into the same bytes', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const signer = createSigner(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+    const verifier = createVerifier(publicKey.export({ type: 'spki', format: 'pem' }).toString());
+    const contents: Buffer[] = [];
+    for (const change of [{ signer }, {}]) {
+      const { archiveKey } = await exportSite(depsOf(never, change), requestOf(), { signal: never });
+      const archive = await objects.read(archiveKey);
+      const content = archive.subarray(readHeadLength(archive.subarray(0, HEAD_LENGTH_BYTES)));
+      const { manifest, files } = await readBundleArchive(archive);
+      expect(manifest.files).toHaveLength(4);
+      for (const { path, offset = -1, length = 0 } of manifest.files) {
+        expect(gunzipSync(content.subarray(offset, offset + length)).includes(files.get(path) ?? 'no file')).toBe(true);
+      }
+      contents.push(content);
+      const head = await readBundleHead(Readable.from([archive]));
+      const signature = head.signature?.toString();
+      expect(signature === undefined ? 'unsigned' : verifier.verifies(head.manifest, signature)).toBe(
+        'signer' in change ? true : 'unsigned',
+      );
+    }
+    expect(contents[0]?.equals(contents[1] ?? Buffer.alloc(0))).toBe(true);
   });
 
   it('retries a failed stage without waiting for the leases of the first attempt', async () => {
