@@ -5,8 +5,8 @@ import type { SegmentStore } from '../segment-store.ts';
 import type { CrawlScope } from './crawl-scope.ts';
 import { createStrongestUses, type StoredUrls } from './report-urls.ts';
 import { applyEvent, beginSchedule, type CrawlEvent, decide, onlyBodiesArrive, type Schedule } from './schedule.ts';
+import { type GatheredBytes, gatherBytes, placeFiles, unplacedBytes, type Visited } from './store-visits.ts';
 import type { OnBody } from './visit.ts';
-import { type GatheredBytes, gatherBytes, placeFiles, unplacedBytes, type Visited } from './visited.ts';
 
 export type CrawlRest = {
   /** Nothing is left to crawl, here or at any other worker. */

@@ -14,8 +14,8 @@ import { crawlProgress, NO_PROGRESS, type Progress } from '../stage.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl-frontier.ts';
 import { createCrawlScope } from './crawl-scope.ts';
 import { createModuleReader } from './read-response.ts';
+import type { Visited } from './store-visits.ts';
 import { type OnBody, visit } from './visit.ts';
-import type { Visited } from './visited.ts';
 
 /** Counting pages takes longer the more there are, so it may use at most one part in this many of the time. */
 const COUNTING_SHARE = 20;

@@ -14,7 +14,7 @@ import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import type { Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import { isWrongGuess, kindOfRank } from './resource-rank.ts';
-import type { Visited } from './visited.ts';
+import type { Visited } from './store-visits.ts';
 
 type ReadDeps = {
   logger: Logger;

@@ -5,7 +5,7 @@ import type { JobCache } from '../job-cache.ts';
 import type { CrawlStore } from '../ports.ts';
 import type { CrawlScope } from './crawl-scope.ts';
 import { rankOf } from './resource-rank.ts';
-import { placeFiles, type Visited } from './visited.ts';
+import { placeFiles, type Visited } from './store-visits.ts';
 
 type StrongestUses = {
   /** If two uses are equally strong, the first one stays. */

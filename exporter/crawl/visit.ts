@@ -29,7 +29,7 @@ import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-pa
 import { readResponse } from './read-response.ts';
 import { kindOfRank, rankOf } from './resource-rank.ts';
 import { skipReason } from './skip-rules.ts';
-import { type LargeBody, storeLarge, type Visited } from './visited.ts';
+import { type LargeBody, storeLarge, type Visited } from './store-visits.ts';
 
 type VisitDeps = {
   fetcher: Fetcher;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { isWrongGuess, kindOfRank } from '../crawl/resource-rank.ts';
 import { isUrlFarOff } from '../crawl/skip-rules.ts';
-import type { Visited } from '../crawl/visited.ts';
+import type { Visited } from '../crawl/store-visits.ts';
 import type { LeasedUrl, PreviousFile } from '../crawl-records.ts';
 import { assignPath } from '../document/assign-path.ts';
 import { readResponseDocument } from '../document/header-elements.ts';

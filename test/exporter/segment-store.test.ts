@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { gatherBytes, isUnplaced, type Visited } from '../../exporter/crawl/visited.ts';
+import { gatherBytes, isUnplaced, type Visited } from '../../exporter/crawl/store-visits.ts';
 import { createSegmentStore, type Extent, readTogether, type SegmentStore } from '../../exporter/segment-store.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../platform/objects/object-store.ts';
