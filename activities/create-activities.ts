@@ -59,7 +59,7 @@ export function createActivities(deps: ActivityDeps) {
     readRuleSettings: createReadRuleSettings({ ...deps, ...operatorSettings, forge: deps.forge !== undefined }),
     ...createForgeActivities({ forge: deps.forge }),
     ...createReviewerActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
-    ...createDeploymentActivities({ logger: deps.logger }),
+    ...createDeploymentActivities(deps),
     confirmDeployment: createConfirmDeployment(deps.readSite),
     ...createWatchdogActivities({ ...deps, ...operatorSettings }),
     startNotifications: createStartNotifications({ ...deps, targets }),

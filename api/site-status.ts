@@ -1,6 +1,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey, type LoadedDataConverter, SearchAttributeType } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { deploymentName, targetSettings } from '../contract/deployment-config.ts';
 import type { GalleyConfig, SiteConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
@@ -156,8 +157,9 @@ function idle(site: string, config: SiteConfig | undefined): SiteState {
     nextRefreshAt: null,
     lastError: null,
     nextTryAt: null,
-    deployments: (config?.export.deployments ?? []).map(({ valuesFile }) => ({
-      valuesFile,
+    deployments: (config?.export.deployments ?? []).map((deployment) => ({
+      valuesFile: deploymentName(deployment),
+      kind: targetSettings(deployment).kind,
       jobId: null,
       version: null,
       updatedAt: null,

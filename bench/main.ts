@@ -6,7 +6,7 @@ import { stormBench } from './storm.ts';
 import { webhooksBench } from './webhooks.ts';
 
 const program = new Command('npm run bench --')
-  .description('Measures the product on this machine: ratios travel, absolute figures do not.')
+  .description('Measures Galley on this machine. Compare ratios between machines, not absolute figures.')
   .addHelpText('after', '\nEach bench prints progress on standard error and its figures on standard output.')
   .showHelpAfterError()
   .addCommand(webhooksBench())
@@ -16,5 +16,5 @@ const program = new Command('npm run bench --')
   .addCommand(serveBench());
 
 await program.parseAsync();
-// An open handle of a library must not keep a finished bench alive.
+// A library's open handle must not keep a finished bench running.
 process.exit();

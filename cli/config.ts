@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { webhooksSection } from '../api/webhooks/registry.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
+import { deploymentName, targetSettings } from '../contract/deployment-config.ts';
 import { type GalleyConfig, galleyConfigSchema } from '../contract/galley-config.ts';
 import { type Environment, interpolate } from './config-interpolation.ts';
 import { describeIssue, expectation } from './config-messages.ts';
@@ -40,7 +41,7 @@ export function requireConfigPath(path: string | undefined, options: { config: b
 }
 
 /**
- * Reads, interpolates and validates galley.yaml. Paths of values files are relative to its folder and come back
+ * Reads, interpolates and validates galley.yaml. Paths of deployments are relative to its folder and come back
  * absolute. Throws ConfigurationError with one line per problem, each naming its key and line.
  */
 export async function loadGalleyConfig({ path, ...options }: LoadGalleyConfigOptions): Promise<GalleyConfig> {
@@ -66,7 +67,7 @@ export function parseGalleyConfig({
   throwProblems(document, [...problems, ...issues]);
   if (!parsed.success) throw new ConfigurationError([`${basename(file)}: not a valid configuration`]);
   const config = withAbsolutePaths(parsed.data, dirname(file));
-  throwProblems(document, sharedValuesFiles(config));
+  throwProblems(document, sharedDeployments(config));
   return config;
 }
 
@@ -95,26 +96,36 @@ function withoutFile(env: Environment): GalleyConfig {
 }
 
 function withAbsolutePaths(config: GalleyConfig, folder: string): GalleyConfig {
+  const absolute = (key: 'valuesFile' | 'directory' | 'airgap', path: string | undefined) =>
+    path === undefined ? {} : { [key]: resolve(folder, path) };
   const sites = Object.entries(config.sites).map(([name, site]) => {
     const deployments = site.export.deployments.map((deployment) => ({
       ...deployment,
-      valuesFile: resolve(folder, deployment.valuesFile),
+      ...absolute('valuesFile', deployment.valuesFile),
+      ...absolute('directory', deployment.directory),
+      ...absolute('airgap', deployment.airgap),
     }));
     return [name, { ...site, export: { ...site.export, deployments } }] as const;
   });
   return { ...config, sites: Object.fromEntries(sites) };
 }
 
-/** Each site's workflow is the only writer of its values files; two sites on one file would overwrite each other. */
-function sharedValuesFiles(config: GalleyConfig): ConfigProblem[] {
+/**
+ * Each site's workflow is the only writer of its deployments; two sites on one would overwrite each other. Only deploy
+ * hooks and transfer folders can tell sites apart.
+ */
+function sharedDeployments(config: GalleyConfig): ConfigProblem[] {
   const owners = new Map<string, string>();
   return Object.entries(config.sites).flatMap(([site, { export: settings }]) =>
-    settings.deployments.flatMap(({ valuesFile }, index) => {
-      const owner = owners.get(valuesFile);
-      owners.set(valuesFile, owner ?? site);
-      if (owner === undefined) return [];
-      const message = `expected a file of its own, but site ${owner} writes it already`;
-      return [{ path: ['sites', site, 'export', 'deployments', index, 'valuesFile'], message }];
+    settings.deployments.flatMap((deployment, index) => {
+      const name = deploymentName(deployment);
+      const { kind } = targetSettings(deployment);
+      const owner = owners.get(name);
+      if (owner === undefined) owners.set(name, site);
+      if (owner === undefined || (owner !== site && (kind === 'http' || kind === 'airgap'))) return [];
+      const what = kind === 'valuesFile' ? 'a file' : 'a target';
+      const message = `expected ${what} of its own, but site ${owner} writes it already`;
+      return [{ path: ['sites', site, 'export', 'deployments', index, kind], message }];
     }),
   );
 }

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../contract/configuration-error.ts';
+import { localValuesFiles } from '../contract/deployment-config.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { checkAdminApi } from './checks/admin-api.ts';
 import { describeFinding, type Finding, fail, ok, warn } from './checks/finding.ts';
@@ -14,8 +15,8 @@ import { openHome, type RunningAddresses } from './home.ts';
 import { printJson, printLines } from './output.ts';
 import { checkConfiguration } from './up/check-configuration.ts';
 import { checkPorts } from './up/check-ports.ts';
-import { planDeployments } from './up/deployments.ts';
 import { ADMIN_KEY_FILE } from './up/first-organization.ts';
+import { planDeployments } from './up/plan-deployments.ts';
 
 /**
  * Runs the command `doctor`. Changes nothing except a small object that it stores and deletes.
@@ -144,9 +145,9 @@ async function checkSites({ sites }: GalleyConfig, settings: Settings, report: R
         hasClock = true;
       }
     }
-    for (const { valuesFile } of exporting.deployments) report(await checkValuesFile(check, valuesFile));
+    for (const valuesFile of localValuesFiles(exporting.deployments)) report(await checkValuesFile(check, valuesFile));
     if (exporting.deployments.length === 0)
-      report(warn(check, 'has no deployment', 'Name a valuesFile under export.deployments.'));
+      report(warn(check, 'has no deployment', 'Name a valuesFile or another target under export.deployments.'));
     if (agent.length > 0) report(await checkGit(settings.variables.PATH));
   }
 }

@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { adminApiKey, adminApiUrl } from '../contract/admin-api.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { positiveDurationMs } from '../contract/duration.ts';
+import { httpUrl } from '../contract/http-url.ts';
+import type { BundleSigner } from '../contract/signing.ts';
 import type { WorkerVersion } from '../contract/worker-version.ts';
 import type { ExportLimits } from '../exporter/limits.ts';
 import type { OpenIdSettings } from '../platform/dashboard/auth.ts';
@@ -23,8 +25,6 @@ const port = z
   .regex(/^\d+$/, 'expected a port number, 0 for a free one')
   .transform(Number)
   .refine((value) => value <= 65_535, 'expected a port number up to 65535');
-
-const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 
 /** The first encrypts, all decrypt. */
 const encryptionKeys = z.string().transform((text, context) => {
@@ -122,6 +122,8 @@ export interface Settings {
   unsubscribeSecret: string | undefined;
   /** The export limits that differ from the defaults. */
   exportLimits: Partial<ExportLimits>;
+  /** Undefined: bundles are unsigned. */
+  bundleSigner: BundleSigner | undefined;
   agent: AgentSettings;
   browser: BrowserSettings;
   serving: ServingSettings;
@@ -190,6 +192,7 @@ export function readSettings(variables: Variables = process.env): Settings {
     apiPublicUrl: withoutSlash(env.API_PUBLIC_URL),
     unsubscribeSecret: env.UNSUBSCRIBE_SECRET,
     exportLimits: readExportLimits(env),
+    bundleSigner: env.BUNDLE_SIGNING_KEY,
     agent: agent.settings,
     browser: readBrowserSettings(env, filled.PATH),
     serving: readServingSettings(env),

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { adminApiKey, adminApiUrl, domainName, opaqueId, siteOrigin } from './admin-api.ts';
+import { deploymentConfig, urlWithoutCredentials } from './deployment-config.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
 import { EXPORT_DEFAULTS, GUARD_DEFAULTS } from './export-defaults.ts';
+import { httpUrl } from './http-url.ts';
 import { NOTIFICATION_TYPES } from './notification.ts';
 import { checkPromptTemplate } from './prompt-template.ts';
 import { oneOrMore, secret, standardSecret, type WebhooksSection } from './webhook-settings.ts';
@@ -32,26 +34,6 @@ const guards = z.strictObject({
   startPage: z.boolean().default(GUARD_DEFAULTS.startPage),
 });
 
-const statusUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
-
-const deployment = z
-  .strictObject({
-    valuesFile: z.string().min(1),
-    /** The `/-/status` of the deployment, or of each of its replicas. */
-    statusUrl: z.union([statusUrl, z.array(statusUrl).min(1)]).optional(),
-    /** How long it may take until each of them serves a new version. */
-    confirmWithin: positiveDurationMs.optional(),
-    /** `auto`: if it takes longer, the version before it is deployed again. */
-    rollback: z.enum(['auto', 'never']).optional(),
-  })
-  .superRefine(({ confirmWithin, rollback, ...rest }, context) => {
-    if (rest.statusUrl !== undefined) return;
-    for (const [key, value] of Object.entries({ confirmWithin, rollback })) {
-      if (value === undefined) continue;
-      context.addIssue({ code: 'custom', path: [key], message: 'expected only with a statusUrl' });
-    }
-  });
-
 const exportSettings = z.strictObject({
   timeout: positiveDurationMs.default(EXPORT_DEFAULTS.timeoutMs),
   quietPeriod: durationMs.default(EXPORT_DEFAULTS.quietPeriodMs),
@@ -60,7 +42,7 @@ const exportSettings = z.strictObject({
   refreshMargin: percent.default(EXPORT_DEFAULTS.refreshMargin),
   /** Operators get a mail about failures that last this long. */
   tellAfter: durationMs.default(EXPORT_DEFAULTS.tellAfterMs),
-  deployments: z.array(deployment).default([]),
+  deployments: z.array(deploymentConfig).default([]),
   guards: guards.optional(),
 });
 
@@ -89,18 +71,10 @@ const agentRule = z.strictObject({
   expireAfter: positiveDurationMs.default(30 * 86_400_000),
 });
 
-const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
-
-/** Node sends no request to a URL with credentials. */
-const targetUrl = httpUrl.refine(
-  (url) => !URL.canParse(url) || (new URL(url).username === '' && new URL(url).password === ''),
-  'expected a URL without user name and password',
-);
-
 const notifyTarget = z
   .strictObject({
-    slack: targetUrl.optional(),
-    webhook: targetUrl.optional(),
+    slack: urlWithoutCredentials.optional(),
+    webhook: urlWithoutCredentials.optional(),
     /** Signs; each secret of a list adds a signature, so that a secret can be rotated without a gap. */
     secret: oneOrMore(standardSecret).optional(),
     on: z

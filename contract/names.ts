@@ -18,6 +18,11 @@ export function notificationTaskQueue(orchestratorQueue: string): string {
   return orchestratorQueue.replace('orchestrator', 'notifications');
 }
 
+/** The queue of the deployments on one machine's disk: only workers with `--deployment-host` of that name poll it. */
+export function deploymentTaskQueue(host: string): string {
+  return `galley-deployments:${host}`;
+}
+
 /** The queue of a platform's agents, separate so that waiting agents don't block anything else. */
 export function agentTaskQueue(platformQueue: string): string {
   return `${platformQueue}-agents`;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { notificationType } from './notification.ts';
+import { targetKind } from './target-kind.ts';
 
 /**
  * The part of galley.yaml that workflows need, as an activity reads it. No secrets and no templates: it enters the
@@ -35,6 +36,16 @@ const confirmation = z.object({
 });
 export type ConfirmationSettings = z.infer<typeof confirmation>;
 
+/** A deployment that isn't a values file on the disk of every worker. Its settings are the worker's: they may be secret. */
+const targetSummary = z.object({
+  /** As in `valuesFiles`. */
+  name: z.string(),
+  kind: targetKind,
+  /** The machine whose workers write it. */
+  host: z.string().optional(),
+});
+export type TargetSummary = z.infer<typeof targetSummary>;
+
 export const siteSettings = z.object({
   domain: z.string(),
   timeoutMs: ms,
@@ -44,7 +55,10 @@ export const siteSettings = z.object({
   /** Share of the link's lifetime, before its expiry, at which to refresh it. */
   refreshMargin: z.number(),
   minRefreshIntervalMs: ms,
+  /** The names of the deployments: the path of a values file, otherwise of `deploymentName`. */
   valuesFiles: z.array(z.string()),
+  /** Releases before 0.2 gave none. */
+  targets: z.array(targetSummary).optional(),
   /** The operators' current pins. Unreadable files are omitted; releases before 0.2 gave none. */
   pins: z.array(pinnedFile).optional(),
   /** Recipients of mails about lasting failures; empty without a mail server. Releases before 0.2 gave none. */

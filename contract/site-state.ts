@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { mailRecord } from './agent-state.ts';
+import { targetKind } from './target-kind.ts';
 
 /**
  * A site's phase. `confirming`: a deployment was written to and doesn't serve the version yet. `review`: a guard holds an export until an operator approves or rejects it. `held`: the operator's pin names another version than the newest. `off`: all deployments are.
@@ -128,7 +129,10 @@ export type Acted = z.infer<typeof acted>;
 export const HISTORY_LIMITS = { deliveries: 200, exports: 50, refreshes: 20, actions: 100 } as const;
 
 const deploymentState = z.object({
+  /** The deployment's name: the path of a values file. Others have their kind and place, such as `directory:/srv/docs`. */
   valuesFile: z.string(),
+  /** Releases before 0.2 gave none. */
+  kind: targetKind.default('valuesFile'),
   jobId: z.string().nullable(),
   version: z.string().nullable(),
   updatedAt: z.string().nullable(),

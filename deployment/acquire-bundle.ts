@@ -1,9 +1,10 @@
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { downloadBundle } from './download.ts';
-import { BundleInvalidError, VersionPinnedError } from './errors.ts';
+import { BundleInvalidError, BundleSignatureError, VersionPinnedError } from './errors.ts';
 import { linkFingerprint, linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
 import type { BundleLimits } from './manifest.ts';
+import { checkStoredSignature } from './signature.ts';
 import type { Site } from './site.ts';
 import type { DeploymentState } from './state-file.ts';
 import { unpackBundle } from './unpack.ts';
@@ -19,6 +20,8 @@ type AcquireDeps = {
 export type AcquireRequest = {
   link: URL;
   pinnedVersion: string | undefined;
+  /** Bundles must be signed for this key; undefined: any bundle is accepted. */
+  publicKey: string | undefined;
   state: DeploymentState;
   /** The version being served. */
   current: Site | undefined;
@@ -48,11 +51,14 @@ export class BundleAcquirer {
 
   async acquire(request: AcquireRequest): Promise<Acquired> {
     try {
-      return await this.#fromLink(request);
+      const acquired = await this.#fromLink(request);
+      await checkStoredSignature(request.publicKey, acquired.site.root);
+      return acquired;
     } catch (error) {
       if (!(error instanceof VersionPinnedError)) throw error;
       const site = await this.#pinnedFromDisk(request);
       if (site === undefined) throw error;
+      await checkStoredSignature(request.publicKey, site.root);
       return { site, etag: undefined };
     }
   }
@@ -63,7 +69,9 @@ export class BundleAcquirer {
     const fits = current !== undefined && (pinnedVersion ?? current.manifest.version) === current.manifest.version;
     const named = sha256InLink(link);
     const sameLink = pointer?.linkFingerprint === linkFingerprint(link);
-    if (fits && (named === current.archiveSha256 || (sameLink && !revalidate))) {
+    // The object at the link may be signed by now.
+    const mayKeep = sameLink && !revalidate && (await isSigned(request.publicKey, current));
+    if (fits && (named === current.archiveSha256 || mayKeep)) {
       return { site: current, etag: pointer?.etag };
     }
     if (named !== undefined) {
@@ -89,8 +97,8 @@ export class BundleAcquirer {
       const site = (await this.#fromDisk(sha256, pinnedVersion)) ?? (await this.#unpack(file, sha256, request));
       return { site, etag: download.etag };
     } catch (error) {
-      if (error instanceof BundleInvalidError && sha256InLink(link) === sha256)
-        this.#knownBad.set(sha256, error.message);
+      const isBad = error instanceof BundleInvalidError && !(error instanceof BundleSignatureError);
+      if (isBad && sha256InLink(link) === sha256) this.#knownBad.set(sha256, error.message);
       throw error;
     } finally {
       await rm(file, { force: true });
@@ -107,7 +115,7 @@ export class BundleAcquirer {
     return site;
   }
 
-  async #unpack(file: string, sha256: string, { pinnedVersion, signal }: AcquireRequest): Promise<Site> {
+  async #unpack(file: string, sha256: string, { pinnedVersion, publicKey, signal }: AcquireRequest): Promise<Site> {
     const { store, limits } = this.#deps;
     const staging = await store.stage();
     try {
@@ -115,6 +123,7 @@ export class BundleAcquirer {
         archive: file,
         folder: staging,
         limits,
+        publicKey,
         signal,
         accept: ({ version }) => {
           this.#knownVersions.set(sha256, version);
@@ -140,6 +149,14 @@ export class BundleAcquirer {
     }
     return undefined;
   }
+}
+
+async function isSigned(publicKey: string | undefined, site: Site | undefined): Promise<boolean> {
+  if (site === undefined) return false;
+  return await checkStoredSignature(publicKey, site.root).then(
+    () => true,
+    () => false,
+  );
 }
 
 function checkPin(pinnedVersion: string | undefined, found: string): void {

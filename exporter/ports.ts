@@ -27,7 +27,7 @@ import type {
   UnchangedUrl,
 } from './crawl-records.ts';
 import type { FetchResult, Validators } from './fetch/fetch-result.ts';
-import type { BrowserLimits } from './render/browser-limits.ts';
+import type { BrowserLimits } from './limits.ts';
 
 /** A part of an object, in bytes: both ends inclusive, as in HTTP; without `end` to the object's last byte. */
 export type ByteRange = { start: number; end?: number };

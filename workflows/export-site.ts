@@ -251,6 +251,7 @@ async function removeSite(run: SiteRun, options: unknown): Promise<SiteState> {
   const lastState = briefSiteStateOf(run);
   recordAction(run, 'remove', options);
   run.removed = true;
+  for (const scope of run.longWrites.values()) scope.cancel();
   const { exporting } = run.state;
   if (exporting !== null) {
     const isStarted = (): boolean => exporting.stage !== 'starting' || run.state.exporting !== exporting;
@@ -274,7 +275,7 @@ function mustEnd(run: SiteRun): boolean {
 
 /** No deployment is being written to, and every update is answered. */
 function canEnd(run: SiteRun): boolean {
-  return run.deploysWaiting === 0 && allHandlersFinished();
+  return run.deploysWaiting === 0 && run.longWrites.size === 0 && allHandlersFinished();
 }
 
 function isJobName(value: unknown): boolean {

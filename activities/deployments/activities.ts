@@ -1,8 +1,14 @@
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { deploymentName, type TargetSettings, targetSettings } from '../../contract/deployment-config.ts';
 import type { PinnedFile } from '../../contract/settings.ts';
+import type { TargetKind } from '../../contract/target-kind.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
-import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from './deployment-target.ts';
+import { notConfigured } from '../not-configured.ts';
+import type { ReadSite } from '../sites/read-site.ts';
+import { createTarget } from './create-target.ts';
+import type { DeploymentReport, DeploymentTarget, DeploymentWrite, ValuesFileTarget } from './deployment-target.ts';
 import { ValuesFileError } from './edit-values.ts';
 import { createValuesFileTarget } from './values-file.ts';
 
@@ -11,18 +17,24 @@ const PIN_EVERY_MS = 10_000;
 
 type DeploymentActivityDeps = {
   logger: Logger;
-  /** Makes the target of a path; the values file by default. */
-  targetOf?: (valuesFile: string) => DeploymentTarget;
+  readSite: ReadSite;
+  openTarget?: (name: string, settings: TargetSettings) => DeploymentTarget;
+  openValuesFile?: (path: string) => ValuesFileTarget;
 };
 
-export function createDeploymentActivities({ logger, targetOf = createValuesFileTarget }: DeploymentActivityDeps) {
-  /** Writes in progress by values file, including those whose attempt has timed out. */
+/** `site` and `targetKind` are missing for a values file that any worker can write, whose name is its path. */
+export type WriteDeploymentInput = DeploymentWrite & { valuesFile: string; site?: string; targetKind?: TargetKind };
+
+export function createDeploymentActivities(deps: DeploymentActivityDeps) {
+  const { logger, readSite, openTarget = createTarget, openValuesFile = createValuesFileTarget } = deps;
+  /** Writes in progress by deployment, including those whose attempt has timed out. */
   const writing = new Map<string, Promise<DeploymentReport>>();
 
   /** A hanging file system blocks a thread for each access, and Node has only a few for all files. */
-  async function writeAlone(valuesFile: string, write: DeploymentWrite): Promise<DeploymentReport> {
+  async function writeAlone({ valuesFile, site = '', targetKind, ...write }: WriteDeploymentInput) {
     if (writing.has(valuesFile)) throw new Error('an earlier write has not ended: does its file system hang?');
-    const written = targetOf(valuesFile).write(write);
+    const target = targetKind === undefined ? openValuesFile(valuesFile) : await findTarget(site, valuesFile);
+    const written = target.write(write, { site, signal: Context.current().cancellationSignal });
     writing.set(valuesFile, written);
     try {
       return await written;
@@ -31,13 +43,19 @@ export function createDeploymentActivities({ logger, targetOf = createValuesFile
     }
   }
 
+  async function findTarget(site: string, name: string): Promise<DeploymentTarget> {
+    const config = await readSite(site);
+    const entry = config?.export.deployments.find((each) => deploymentName(each) === name);
+    if (entry === undefined) throw notConfigured(`the deployment ${name} of the site ${site}`);
+    return openTarget(name, targetSettings(entry));
+  }
+
   return {
     /** Writes a link to one deployment. Never logs the link: anyone who has it can read the bundle. */
-    async writeDeployment(input: DeploymentWrite & { valuesFile: string }): Promise<DeploymentReport> {
-      const { valuesFile, ...write } = input;
+    async writeDeployment(input: WriteDeploymentInput): Promise<DeploymentReport> {
+      const { valuesFile, kind, jobId, sequence } = input;
       try {
-        const report = await heartbeatWhile(() => writeAlone(valuesFile, write));
-        const { kind, jobId, sequence } = write;
+        const report = await heartbeatWhile(() => writeAlone(input));
         logger.info(
           { valuesFile, kind, jobId, sequence, outcome: report.outcome, pin: report.pin },
           'deployment written',
@@ -74,7 +92,7 @@ export function createDeploymentActivities({ logger, targetOf = createValuesFile
   async function switchesNow(held: PinnedFile): Promise<PinnedFile> {
     const { valuesFile } = held;
     try {
-      return { valuesFile, ...(await targetOf(valuesFile).readSwitches()) };
+      return { valuesFile, ...(await openValuesFile(valuesFile).readSwitches()) };
     } catch (error) {
       // Probably being edited right now: the next poll reads it.
       logger.debug({ valuesFile, error: String(error) }, 'a values file could not be read');

@@ -2,11 +2,13 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { request } from 'undici';
 import { z } from 'zod';
+import { deploymentName } from '../../contract/deployment-config.ts';
 import { notConfigured } from '../not-configured.ts';
 import type { ReadSite } from '../sites/read-site.ts';
 
 export type ConfirmDeploymentInput = {
   site: string;
+  /** The deployment's name. */
   valuesFile: string;
   jobId: string;
   /** Null if the service gives its jobs no versions. */
@@ -31,7 +33,7 @@ export function createConfirmDeployment(readSite: ReadSite) {
     const { site, valuesFile } = input;
     const config = await readSite(site);
     if (config === undefined) throw notConfigured(`the site ${site}`, []);
-    const deployment = config.export.deployments.find((each) => each.valuesFile === valuesFile);
+    const deployment = config.export.deployments.find((each) => deploymentName(each) === valuesFile);
     const reasons = await Promise.all([deployment?.statusUrl ?? []].flat().map((url) => whyNotServed(url, input)));
     const [reason] = reasons.filter((each) => each !== null);
     if (reason !== undefined) throw notServed(reason);

@@ -13,6 +13,8 @@ export type DeploymentWrite = {
   /** True for the site's newest job; false if an operator's pin asks for this one. */
   newest: boolean;
   bundleUrl: string;
+  /** When the link expires (RFC 3339); null if unknown. Releases before 0.2 omitted it. */
+  expiresAt?: string | null;
   /** When the service created the job (RFC 3339); null if it doesn't say. Releases before 0.2 omitted it. */
   createdAt?: string | null;
   /** The site has deployed to this file before, so if `enabled` is false, an operator set it. */
@@ -43,12 +45,23 @@ export type DeploymentReport = {
   newest: { epoch: number; sequence: number } | null;
 };
 
+export type WriteContext = {
+  site: string;
+  /** Aborted if a newer write replaces this one, or the worker stops. */
+  signal: AbortSignal;
+};
+
 /**
- * Port to what serves a bundle. An implementation never lets an older write replace a newer one and may be called twice
- * with the same write.
+ * Port to what serves a bundle. An implementation may be called twice with the same write, and never lets an older write
+ * replace a newer one if it can know. Its errors name no link: anyone who has it can read the bundle.
  */
 export type DeploymentTarget = {
-  write(write: DeploymentWrite): Promise<DeploymentReport>;
+  write(write: DeploymentWrite, context: WriteContext): Promise<DeploymentReport>;
+};
+
+/** A values file, where an operator can pin a version or switch the deployment off. */
+export type ValuesFileTarget = DeploymentTarget & {
+  write(write: DeploymentWrite, context?: WriteContext): Promise<DeploymentReport>;
   /** The operator's current settings. */
   readSwitches(): Promise<Switches>;
 };

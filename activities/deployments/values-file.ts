@@ -1,10 +1,14 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
-import type { DeploymentReport, DeploymentTarget, DeploymentWrite, Switches } from './deployment-target.ts';
-import { editValues, isOff, readPin } from './edit-values.ts';
+
+import type { DeploymentReport, DeploymentWrite, Switches, ValuesFileTarget } from './deployment-target.ts';
+import { editValues, readSwitches, ValuesFileError } from './edit-values.ts';
+
 import { hasCode } from './error-code.ts';
 import { withFileLock } from './file-lock.ts';
 import { replaceFile } from './replace-file.ts';
 import { isOlder, isOlderJob, readSidecar, type Sidecar, writeSidecar } from './sidecar.ts';
+import { placeOf } from './splice.ts';
 
 /** If the file changes more often than this during a write, the activity's retry handles it. */
 const MAX_DISTURBANCES = 5;
@@ -14,7 +18,7 @@ const MAX_DISTURBANCES = 5;
  * first: from then on a late older write is rejected, and if the process crashes in between, the retry of the same
  * write completes it.
  */
-export function createValuesFileTarget(path: string): DeploymentTarget {
+export function createValuesFileTarget(path: string): ValuesFileTarget {
   return {
     write: (write) => withFileLock(path, (stillHeld) => writeUndisturbed(path, write, stillHeld)),
     readSwitches: () => readSwitchesOnce(path),
@@ -28,7 +32,7 @@ function readSwitchesOnce(path: string): Promise<Switches> {
   const begun = reading.get(path);
   if (begun !== undefined) return begun;
   const read = readText(path)
-    .then(switchesOf)
+    .then(readSwitches)
     .finally(() => reading.delete(path));
   reading.set(path, read);
   return read;
@@ -55,7 +59,7 @@ async function writeUndisturbed(
 async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => void): Promise<DeploymentReport> {
   const text = await readText(path);
   const current = await readSidecar(path);
-  const { pin, off: disabled } = switchesOf(text);
+  const { pin, off: disabled } = readSwitches(text);
   const deployedBefore = current === null ? write.deployedBefore === true : !current.enabling;
   const off = disabled && deployedBefore;
   const refused = (outcome: DeploymentReport['outcome']): DeploymentReport => {
@@ -91,10 +95,6 @@ async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => 
   return { outcome: 'written', pin, off, jobId, newest: { epoch, sequence } };
 }
 
-function switchesOf(text: string): Switches {
-  return { pin: readPin(text), off: isOff(text) };
-}
-
 function isSuperseded(write: DeploymentWrite, current: Sidecar): boolean {
   return isOlder(write, current) || (write.kind === 'refresh' && write.jobId !== current.jobId);
 }
@@ -107,7 +107,12 @@ function servesPin(pin: string, write: DeploymentWrite, current: Sidecar | null)
 
 async function readText(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    const bytes = await readFile(path);
+    const text = bytes.toString('utf8');
+    // Written back, every byte that isn't UTF-8 would be another one.
+    if (!isUtf8(bytes))
+      throw new ValuesFileError(`expected UTF-8, not the byte ${placeOf(text, text.indexOf('\ufffd'))}`);
+    return text;
   } catch (error) {
     // The first deploy creates the file.
     if (hasCode(error, 'ENOENT')) return '';

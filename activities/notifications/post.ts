@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import type { Message } from './message.ts';
+import type { Message } from './sign-message.ts';
 
 /** An attempt may take this long, from the connection to the end of the response. */
 const TIMEOUT_MS = 10_000;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NotifyConfig } from '../../contract/galley-config.ts';
 import type { NotificationTarget, NotificationType } from '../../contract/notification.ts';
+import { canonicalSecret } from './sign-message.ts';
 
 /** A target of `notify` in galley.yaml. `secrets` is empty for Slack, whose URL is the secret. */
 export type Target = NotificationTarget & {
@@ -26,11 +27,6 @@ export function targetsOf(notify: NotifyConfig): Target[] {
       on: new Set(on),
     };
   });
-}
-
-/** galley.yaml may leave out the prefix and the padding, which the signing library doesn't always accept. */
-function canonicalSecret(secret: string): string {
-  return `whsec_${Buffer.from(secret.replace(/^whsec_/, ''), 'base64').toString('base64')}`;
 }
 
 /** The types of events that any target gets. */

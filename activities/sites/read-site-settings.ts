@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type DeploymentConfig,
+  deploymentName,
+  localValuesFiles,
+  targetSettings,
+} from '../../contract/deployment-config.ts';
 import { CONFIRM_WITHIN_MS } from '../../contract/export-defaults.ts';
 import type { NotificationType } from '../../contract/notification.ts';
-import type { PinnedFile, SiteSettings } from '../../contract/settings.ts';
+import type { PinnedFile, SiteSettings, TargetSummary } from '../../contract/settings.ts';
 import type { Switches } from '../deployments/deployment-target.ts';
 import { notConfigured } from '../not-configured.ts';
 import type { ReadSite } from './read-site.ts';
@@ -34,13 +40,20 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
     const operators = deps.mail ? [...deps.operators] : [];
     if (config === undefined) throw notConfigured(`the site ${site}`, operators);
     const { timeout, quietPeriod, maxWait, whenBusy, refreshMargin, deployments, tellAfter, guards } = config.export;
-    const valuesFiles = deployments.map((deployment) => deployment.valuesFile);
-    const confirmations = deployments.flatMap(({ valuesFile, statusUrl, confirmWithin, rollback }) =>
-      statusUrl === undefined
-        ? []
-        : [{ valuesFile, withinMs: confirmWithin ?? CONFIRM_WITHIN_MS, rollback: rollback === 'auto' }],
-    );
-    const pins = await Promise.all(valuesFiles.map(pinOf));
+    const valuesFiles = deployments.map(deploymentName);
+    const targets = deployments.flatMap(summaryOf);
+    const confirmations = deployments.flatMap((deployment) => {
+      const { statusUrl, confirmWithin, rollback } = deployment;
+      if (statusUrl === undefined) return [];
+      return [
+        {
+          valuesFile: deploymentName(deployment),
+          withinMs: confirmWithin ?? CONFIRM_WITHIN_MS,
+          rollback: rollback === 'auto',
+        },
+      ];
+    });
+    const pins = await Promise.all(localValuesFiles(deployments).map(pinOf));
     return {
       domain: config.domain,
       timeoutMs: timeout,
@@ -50,6 +63,7 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
       refreshMargin,
       minRefreshIntervalMs: deps.minRefreshIntervalMs,
       valuesFiles,
+      ...(targets.length > 0 && { targets }),
       pins: pins.flat(),
       operators,
       tellAfterMs: tellAfter,
@@ -68,4 +82,12 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
     );
     return await Promise.race([asked, sleep(PIN_TIMEOUT_MS, [], { ref: false })]);
   }
+}
+
+/** Nothing for a values file on the worker's own disk: its name says all. */
+function summaryOf(deployment: DeploymentConfig): TargetSummary[] {
+  const { kind } = targetSettings(deployment);
+  const { host } = deployment;
+  if (kind === 'valuesFile' && host === undefined) return [];
+  return [{ name: deploymentName(deployment), kind, ...(host !== undefined && { host }) }];
 }

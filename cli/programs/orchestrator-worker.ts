@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { localValuesFiles } from '../../contract/deployment-config.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { WorkerVersion } from '../../contract/worker-version.ts';
 import { ensureWatchdogEventually } from '../../worker/watchdog-schedule.ts';
@@ -52,7 +53,7 @@ export async function startOrchestratorWorker(options: Options, context: Context
           {
             export: { deployments },
           },
-        ]) => deployments.map(({ valuesFile }) => ({ site, valuesFile })),
+        ]) => localValuesFiles(deployments).map((valuesFile) => ({ site, valuesFile })),
       ),
       adminApi: config.adminApi,
       minRefreshIntervalMs,

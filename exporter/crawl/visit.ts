@@ -16,8 +16,13 @@ import {
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher, ObjectStore } from '../ports.ts';
 import type { RenderResponse } from '../render/render-site.ts';
-import type { PreviousResponses } from '../reuse/previous-export.ts';
-import { isSame, reuseResponse, stillValid, validatorsOf } from '../reuse/reuse-response.ts';
+import {
+  isSame,
+  type PreviousResponses,
+  reuseResponse,
+  stillValid,
+  validatorsOf,
+} from '../reuse/previous-responses.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { Computing } from '../threads/computing.ts';
 import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';

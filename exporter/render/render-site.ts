@@ -8,18 +8,17 @@ import type { Resource, ScriptPolicy } from '../document/types.ts';
 import { isOfSite, originUrl } from '../document/url-identity.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import type { AddressGuard } from '../fetch/address-guard.ts';
+import { cacheResponses } from '../fetch/caching-fetcher.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore, Fetcher, Renderer } from '../ports.ts';
-import { cacheResponses } from '../reuse/response-cache.ts';
 import type { ExportSettings } from '../settings.ts';
 import { BrowserGone } from './browser-pool.ts';
 import { needBrowser } from './find-browser.ts';
 import { createNotices } from './notices.ts';
-import { openSiteInBrowser } from './open-site.ts';
 import { serializePage } from './serialize-page.ts';
-import { PageOverdue, type ShowDeps, showPage, TabEnded } from './show-page.ts';
+import { openSiteInBrowser, PageOverdue, type ShowDeps, showPage, TabEnded } from './show-page.ts';
 import { PageLeft } from './shown-document.ts';
 
 /** Renders a page's response in a browser; undefined to keep the response as it is. */

@@ -16,8 +16,8 @@ export function settingsSource(run: SiteRun): SettingsSource<SiteSettings> {
     what: `the site ${site}`,
     run,
     read: (options) => readSiteSettings.executeWithOptions(options, [{ site }]),
-    onAdopted({ valuesFiles, pins = [] }) {
-      if (configureTargets(state, valuesFiles, pins)) run.refreshChanges++;
+    onAdopted(settings) {
+      if (configureTargets(state, settings)) run.refreshChanges++;
     },
     reportMissing({ message, operators }) {
       reportUnconfigured(state, message);

@@ -1,11 +1,31 @@
-import { ActivityCancellationType, CancellationScope, patched, proxyActivities } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  type ActivityOptions,
+  CancellationScope,
+  isCancellation,
+  patched,
+  proxyActivities,
+  TimeoutFailure,
+} from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
+import { deploymentTaskQueue } from '../../contract/names.ts';
+import { holdsLink, type TargetKind } from '../../contract/target-kind.ts';
 import { reasonOf } from '../failures/read-failure.ts';
 import { activityTimeouts, retryPolicy } from '../retry/activity-timeouts.ts';
 import { jobDeployed } from './histories.ts';
+import { awaitLongWrites, writeLong } from './long-writes.ts';
 import { notifyServed } from './notifications.ts';
 import type { SiteRun, State, Target } from './state.ts';
-import { applyReport, beginConfirmation, catchUpSequence, nextSequence, wantedJobId, writeFailed } from './targets.ts';
+import {
+  applyReport,
+  beginConfirmation,
+  catchUpSequence,
+  isBehind,
+  nextSequence,
+  wantedJobId,
+  writeFailed,
+} from './targets.ts';
 
 /** Obtains a fresh link to the bundle of a job. May be repeated, so a cancelled one is not awaited. */
 export const { createBundle } = proxyActivities<Activities>({
@@ -27,13 +47,36 @@ const { writeDeployment } = proxyActivities<Activities>({
   retry: { ...retryPolicy, maximumInterval: '5s' },
 });
 
+/**
+ * How long a write of the other kinds may take, without the time for which it waits for a worker. After three failures
+ * the state shows why, and the refresh loop retries with a fresh link.
+ */
+const LONG_WRITES: Record<Exclude<TargetKind, 'valuesFile'>, ActivityOptions> = {
+  http: { startToCloseTimeout: '15s', scheduleToCloseTimeout: '1m' },
+  git: { startToCloseTimeout: '2m', scheduleToCloseTimeout: '5m' },
+  helm: { startToCloseTimeout: '2m', scheduleToCloseTimeout: '5m' },
+  directory: { startToCloseTimeout: '1h', scheduleToCloseTimeout: '2h' },
+  s3: { startToCloseTimeout: '1h', scheduleToCloseTimeout: '2h' },
+  airgap: { startToCloseTimeout: '1h', scheduleToCloseTimeout: '2h' },
+};
+const longWriteOptions = {
+  scheduleToStartTimeout: '50s',
+  heartbeatTimeout: '10s',
+  retry: { ...retryPolicy, maximumAttempts: 3 },
+  // The next write to the same place begins when this one has ended.
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+} satisfies ActivityOptions;
+
 /** A fresh link, for all deployments that serve its job. */
 type Deploy = {
   jobId: string;
   version: string | null;
   bundleUrl: string;
+  expiresAt: string | null;
   /** Shown in the Temporal UI. */
   reason: string;
+  /** Only for deployments that don't have the job, or whose last write failed: the others keep their link. */
+  onlyBehind?: boolean;
 };
 
 /**
@@ -43,20 +86,44 @@ type Deploy = {
  */
 export function deploy(run: SiteRun, link: Deploy): Promise<string | null> {
   const { state } = run;
-  // The newest job goes to held deployments too: only the write itself can tell whether the pin still holds.
-  const targets = state.targets.filter((target) => isNewest(state, link) || wantedJobId(state, target) === link.jobId);
+  const targets = state.targets.filter((target) => needsWrite(state, target, link));
+  const [files, others] = [targets.filter(isQuick), targets.filter((target) => !isQuick(target))];
   run.deploysWaiting++;
-  const [first = Promise.resolve(null), ...others] = groupsOf(targets).map((group) => writeInTurn(run, group, link));
+  const [first = Promise.resolve(null), ...more] = groupsOf(files).map((group) => writeInTurn(run, group, link));
   // With one deployment there must be no additional promise: recorded histories depend on the order of resolution.
+  const ofFiles = more.length === 0 ? first : Promise.all([first, ...more]).then(firstName);
+  const ofOthers = others.map((target) => writeLong(run, target, () => writeAlone(run, target, link)));
   const newerAt =
-    others.length === 0
-      ? first
-      : Promise.all([first, ...others]).then((files) => files.find((file) => file !== null) ?? null);
+    ofOthers.length === 0
+      ? ofFiles
+      : Promise.all([ofFiles, awaitLongWrites(run, ofOthers).then(firstName)]).then(firstName);
   return newerAt.finally(() => {
     run.deploysWaiting--;
     run.refreshChanges++;
     notifyServed(run);
   });
+}
+
+function firstName(names: readonly (string | null)[]): string | null {
+  return names.find((name) => name !== null) ?? null;
+}
+
+/** A values file takes milliseconds. */
+function isQuick({ kind }: Target): boolean {
+  return kind === 'valuesFile';
+}
+
+function needsWrite(state: State, target: Target, link: Deploy): boolean {
+  // The newest job goes to held deployments too: only the write itself can tell whether the pin still holds.
+  if (!isNewest(state, link) && wantedJobId(state, target) !== link.jobId) return false;
+  if (holdsLink(target.kind) && link.onlyBehind !== true) return true;
+  return isBehind(state, target, Number.POSITIVE_INFINITY);
+}
+
+async function writeAlone(run: SiteRun, target: Target, link: Deploy): Promise<string | null> {
+  const outcome = await write(run, target, link, nextSequence(run.state));
+  notifyServed(run);
+  return outcome === 'older' ? target.valuesFile : null;
 }
 
 /** Deployments that are written to one after the other, as earlier releases did with all of them. */
@@ -91,14 +158,15 @@ async function write(run: SiteRun, target: Target, link: Deploy, sequence: numbe
   const kind = target.jobId === link.jobId ? 'refresh' : 'deploy';
   if (newest && kind === 'refresh' && wantedJobId(state, target) !== link.jobId) return null;
   try {
-    const { valuesFile } = target;
-    const { jobId, version, bundleUrl } = link;
+    const { valuesFile, kind: targetKind } = target;
+    const { jobId, version, bundleUrl, expiresAt } = link;
     const { createdAt = null, rolledBack = false } = (newest && state.live) || {};
     const order = { epoch: state.epochMs, sequence, newest, createdAt, rolledBack } as const;
     const deployedBefore = target.jobId !== null || target.off;
-    const input = { valuesFile, kind, jobId, version, bundleUrl, deployedBefore, ...order } as const;
+    const place = { valuesFile, ...(!isLocalFile(target) && { site: run.site, targetKind }) };
+    const input = { ...place, kind, jobId, version, bundleUrl, expiresAt, deployedBefore, ...order } as const;
     const summary = `${kind} ${link.version ?? jobId} to ${valuesFile} (${link.reason})`.slice(0, 200);
-    const report = await writeDeployment.executeWithOptions({ summary }, [input]);
+    const report = await writeDeployment.executeWithOptions({ summary, ...optionsOf(target) }, [input]);
     applyReport(target, report, { jobId, version, newest });
     if (report.outcome === 'written') jobDeployed(state.histories, jobId);
     if (report.outcome === 'written' && newest && isConfirmed(run, target))
@@ -106,7 +174,8 @@ async function write(run: SiteRun, target: Target, link: Deploy, sequence: numbe
     catchUpSequence(state, report.newest);
     return report.outcome;
   } catch (error) {
-    writeFailed(target, reasonOf(error, 'no answer from its file system, or no worker to write it'));
+    if (isCancellation(error)) throw error;
+    writeFailed(target, whyFailed(error, target));
     return null;
   }
 }
@@ -119,4 +188,26 @@ function isConfirmed({ settings }: SiteRun, { valuesFile }: Target): boolean {
 
 function isNewest({ live }: State, { jobId }: Deploy): boolean {
   return live?.jobId === jobId;
+}
+
+/** As in releases before 0.2: the worker needs no configuration to write it. */
+function isLocalFile({ kind, host }: Target): boolean {
+  return kind === 'valuesFile' && host === null;
+}
+
+function optionsOf({ kind, host }: Target): ActivityOptions {
+  return {
+    ...(kind !== 'valuesFile' && { ...longWriteOptions, ...LONG_WRITES[kind] }),
+    ...(host !== null && { taskQueue: deploymentTaskQueue(host) }),
+  };
+}
+
+function whyFailed(error: unknown, { kind, host }: Target): string {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  const neverStarted = cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START';
+  if (host !== null && (neverStarted || kind === 'valuesFile')) {
+    return reasonOf(error, `no worker serves the host ${host}: start one there with --deployment-host ${host}`);
+  }
+  if (kind === 'valuesFile') return reasonOf(error, 'no answer from its file system, or no worker to write it');
+  return reasonOf(error, neverStarted ? 'no worker was free to write it' : 'it took too long, or its worker was lost');
 }

@@ -161,7 +161,8 @@ async function runExport(run: SiteRun, exporting: Exporting, scope: Cancellation
   const { live, newest } = state;
   deployExport(state, exporting, { jobId, version, exportedAt, createdAt }, link);
   run.refreshScope?.cancel();
-  const newerAt = await deploy(run, { jobId, version, bundleUrl: link.bundleUrl, reason: 'new export' });
+  const { bundleUrl, expiresAt } = link;
+  const newerAt = await deploy(run, { jobId, version, bundleUrl, expiresAt, reason: 'new export' });
   if (newerAt === null || state.exporting !== exporting) return 'deployed';
   undoDeploy(state, { live, newest }, jobId);
   throw olderJob(`${jobId} is older than what ${newerAt} got already`);

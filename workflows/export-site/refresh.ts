@@ -15,16 +15,17 @@ import { spreadRetryAfterMs } from '../retry/retry-after.ts';
 import { settingsSource } from './configuration.ts';
 import { createBundle, deploy } from './deploy.ts';
 import { refreshEnded } from './histories.ts';
-import { goneDelayMs, nextRefreshAtMs, refreshDueAtMs, refreshRetryMs } from './schedule.ts';
+import { goneDelayMs, nextRefreshAtMs, plannedRefreshAtMs, refreshDueAtMs, refreshRetryMs } from './schedule.ts';
 import type { SiteRun } from './state.ts';
 import {
   beginPinSearch,
   jobsInUse,
+  linkRefreshed,
   linkRefreshFailed,
   pinSearchAtMs,
   releasePin,
   rememberLink,
-  rememberVersion,
+  rememberPinned,
   repeatPinSearch,
 } from './targets.ts';
 import { endRefresh, requestExportInsteadOf } from './transitions.ts';
@@ -86,7 +87,7 @@ async function refreshDueLinks(run: SiteRun, force: boolean): Promise<void> {
   for (const jobId of jobsInUse(state)) {
     if (!force && refreshDueAtMs(run, jobId) > startedAtMs) continue;
     try {
-      await refreshLink(run, jobId);
+      await refreshLink(run, jobId, { force });
     } catch (error) {
       if (isCancellation(error)) throw error;
       // The bundle may be gone for good, so the other jobs' links don't wait for it.
@@ -97,15 +98,30 @@ async function refreshDueLinks(run: SiteRun, force: boolean): Promise<void> {
   if (!failed) endRefresh(state, Date.now() - startedAtMs);
 }
 
-async function refreshLink(run: SiteRun, jobId: string): Promise<void> {
+async function refreshLink(run: SiteRun, jobId: string, { force }: { force: boolean }): Promise<void> {
   const version = versionOf(run.state, jobId);
+  const onlyBehind = !force && isRetryOnly(run, jobId);
   const options = { scheduleToCloseTimeout: LINK_TIMEOUT, summary: `fresh link for ${version ?? jobId}` } as const;
   const link = await createBundle.executeWithOptions(options, [{ jobId }]);
-  const fresh = { jobId, version: link.version ?? version, bundleUrl: link.bundleUrl, reason: 'refresh' };
+  const { bundleUrl, expiresAt } = link;
+  const fresh = { jobId, version: link.version ?? version, bundleUrl, expiresAt, reason: 'refresh', onlyBehind };
   // A deployment has a newer job than this reset or restored workflow knows of.
   if ((await deploy(run, fresh)) !== null) requestExportInsteadOf(run.state, jobId, Date.now());
-  rememberLink(run.state, jobId, link);
+  // The other deployments keep theirs, which expires first.
+  if (onlyBehind) linkRefreshed(run.state, jobId);
+  else rememberLink(run.state, jobId, link);
   refreshEnded(run.state.histories, { version: fresh.version, expiresAt: link.expiresAt, error: null });
+}
+
+/**
+ * Whether only a failed or late write needs the link. Values files all get it, as in releases before 0.2; other
+ * deployments would commit, upgrade or rebuild each time that one of them is retried.
+ */
+function isRetryOnly(run: SiteRun, jobId: string): boolean {
+  const { state } = run;
+  const link = state.links.find((each) => each.jobId === jobId);
+  if (link === undefined || link.obtainedAtMs === 0 || plannedRefreshAtMs(run, link) <= Date.now()) return false;
+  return state.targets.some(({ kind }) => kind !== 'valuesFile');
 }
 
 function applyFailure({ state }: SiteRun, jobId: string, failure: Failure): void {
@@ -133,7 +149,7 @@ async function findPinnedJobs(run: SiteRun): Promise<void> {
     const options = { scheduleToCloseTimeout: '1m', summary: `job of the pinned version ${pin}` } as const;
     try {
       const jobId = await findExport.executeWithOptions(options, [{ domain: run.settings.domain, version: pin }]);
-      if (jobId !== null) rememberVersion(run.state, jobId, pin);
+      if (jobId !== null) rememberPinned(run.state, jobId, pin);
     } catch (error) {
       if (isCancellation(error)) throw error;
       readFailure(error);
@@ -165,6 +181,6 @@ export async function watchPins(run: SiteRun): Promise<void> {
 
 function heldFiles({ state }: SiteRun): PinnedFile[] {
   return state.targets
-    .filter((target) => target.held || target.off)
+    .filter(({ kind, host, held, off }) => kind === 'valuesFile' && host === null && (held || off))
     .map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off }));
 }

@@ -45,7 +45,8 @@ export async function approveReview(run: SiteRun): Promise<void> {
   const version = link.version ?? review.version;
   deployReviewed(state, { jobId, version, exportedAt, createdAt }, link);
   run.refreshScope?.cancel();
-  const newerAt = await deploy(run, { jobId, version, bundleUrl: link.bundleUrl, reason: 'approved' });
+  const { bundleUrl, expiresAt } = link;
+  const newerAt = await deploy(run, { jobId, version, bundleUrl, expiresAt, reason: 'approved' });
   if (newerAt === null || state.live?.jobId !== jobId) return;
   undoDeploy(state, { live, newest }, jobId);
   throw approveFailed(`${jobId} is older than what ${newerAt} got already`);

@@ -43,7 +43,8 @@ export async function rollBackIf(run: SiteRun, versionOrJobId: string, holds: ()
   exportScope?.cancel();
   rollBackTo(state, { jobId, version, exportedAt, createdAt: link.createdAt ?? null }, link);
   run.refreshScope?.cancel();
-  await deploy(run, { jobId, version, bundleUrl: link.bundleUrl, reason: 'rollback' });
+  const { bundleUrl, expiresAt } = link;
+  await deploy(run, { jobId, version, bundleUrl, expiresAt, reason: 'rollback' });
 
   const running = dropped?.stage === 'polling' ? dropped.jobId : null;
   if (running !== null) await cancelJob(running, 'a rollback replaces it');

@@ -5,6 +5,7 @@ import { EXPORT_DEFAULTS } from '../../contract/export-defaults.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
 import { type SiteSettings, siteSettings } from '../../contract/settings.ts';
 import { siteError } from '../../contract/site-state.ts';
+import { targetKind } from '../../contract/target-kind.ts';
 import { createSeenDeliveries, isWholeBucket, type SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import {
   type EntityRun,
@@ -90,7 +91,14 @@ export type Link = Readonly<z.infer<typeof link>>;
 
 /** A deployment after the last write. */
 const target = z.object({
+  /** Its name; a values file's is its path. */
   valuesFile: z.string(),
+  /** Releases before 0.2 only had values files. */
+  kind: targetKind.default('valuesFile'),
+  /** The machine whose workers write it; null: any worker. */
+  host: z.string().nullable().default(null),
+  /** Whether a write is under way that nothing waits for. It belongs to one run. */
+  writing: z.boolean().default(false),
   jobId: jobId.nullable(),
   version,
   updatedAt: z.string().nullable(),
@@ -218,8 +226,10 @@ export type SiteRun = EntityRun & {
   refreshChanges: number;
   /** Deploys that are running or waiting. */
   deploysWaiting: number;
-  /** The last write to each deployment, by its values file. */
+  /** The last write to each deployment, by its name. */
   lastWrites: Map<string, Promise<unknown>>;
+  /** Scopes of the writes that may take long, by the deployment's name: a newer job cancels them. */
+  longWrites: Map<string, CancellationScope>;
   /** Whether a version that wasn't served in time is being rolled back. */
   rollingBack: boolean;
   /** An operator removed the site: the workflow ends. */
@@ -276,6 +286,7 @@ export function serializeState(state: State, seen: SeenDeliveries): ContinueAsNe
 /** Throws if it can't read the input. That fails the workflow task, so nothing is lost until a fixed release runs. */
 export function restoreState(input: unknown): { state: MutableState; seen: SeenDeliveries } {
   const { seen, deliveries, histories: kept, ...state } = continueAsNewInput.parse(input);
+  for (const each of state.targets) each.writing = false;
   return { state: { ...state, histories: kept ?? { ...noHistories(), deliveries } }, seen: createSeenDeliveries(seen) };
 }
 
@@ -291,6 +302,7 @@ export function newRun(site: string, state: State, seen: SeenDeliveries): SiteRu
     refreshChanges: 0,
     deploysWaiting: 0,
     lastWrites: new Map(),
+    longWrites: new Map(),
     rollingBack: false,
     removed: false,
   };

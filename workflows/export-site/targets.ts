@@ -1,7 +1,8 @@
 import type { BundleLink } from '../../activities/admin-api/create-bundle.ts';
 import type { DeploymentReport } from '../../activities/deployments/deployment-target.ts';
-import type { PinnedFile } from '../../contract/settings.ts';
+import type { PinnedFile, SiteSettings, TargetSummary } from '../../contract/settings.ts';
 import type { SiteError } from '../../contract/site-state.ts';
+import { holdsLink } from '../../contract/target-kind.ts';
 import { backoff } from '../retry/backoff.ts';
 import type { Link, MutableState, MutableTarget, State, Target } from './state.ts';
 
@@ -26,11 +27,14 @@ export function wantedJobId({ live, jobs }: State, target: Target): string | nul
 export function jobsInUse(state: State): string[] {
   if (state.live === null) return [];
   if (state.targets.length === 0) return [state.live.jobId];
-  return [...new Set(state.targets.flatMap((target) => wantedJobId(state, target) ?? []))];
+  const needsLink = (target: Target): boolean =>
+    holdsLink(target.kind) || isBehind(state, target, Number.POSITIVE_INFINITY);
+  return [...new Set(state.targets.filter(needsLink).flatMap((target) => wantedJobId(state, target) ?? []))];
 }
 
-/** Whether a deployment has to be written to, and its back-off is over. */
+/** Whether a deployment has to be written to, and its back-off is over. One that is being written to hasn't. */
 export function isBehind(state: State, target: Target, nowMs: number): boolean {
+  if (target.writing) return false;
   const wanted = wantedJobId(state, target);
   const behind = (wanted !== null && wanted !== target.jobId) || target.error !== null;
   return behind && (target.retryAtMs ?? 0) <= nowMs;
@@ -61,19 +65,29 @@ export function setLive(state: MutableState, job: LiveJob, link: BundleLink, rol
   rememberLink(state, job.jobId, link);
 }
 
-export function rememberVersion(
-  state: MutableState,
-  jobId: string,
-  version: string,
-  exportedAt: string | null = null,
-): void {
-  const others = state.jobs.filter((job) => job.jobId !== jobId && job.version !== version);
-  state.jobs = [{ jobId, version, exportedAt }, ...others].slice(0, MAX_JOBS);
+function rememberVersion(state: MutableState, jobId: string, version: string, exportedAt: string | null): void {
+  state.jobs = [{ jobId, version, exportedAt }, ...otherJobs(state, jobId, version)].slice(0, MAX_JOBS);
+}
+
+/** The job of a pin, found at the service. Last in the list: no automatic rollback goes to it. */
+export function rememberPinned(state: MutableState, jobId: string, version: string): void {
+  const others = otherJobs(state, jobId, version).slice(0, MAX_JOBS - 1);
+  state.jobs = [...others, { jobId, version, exportedAt: null }];
+}
+
+function otherJobs({ jobs }: State, jobId: string, version: string): State['jobs'][number][] {
+  return jobs.filter((job) => job.jobId !== jobId && job.version !== version);
 }
 
 export function rememberLink(state: MutableState, jobId: string, link: BundleLink): void {
   const { expiresAt, obtainedAtMs, lifetimeMs } = link;
   keepLink(state, { jobId, expiresAt, obtainedAtMs, lifetimeMs, failures: 0, notBeforeMs: 0 });
+}
+
+/** The service gives links again. */
+export function linkRefreshed(state: MutableState, jobId: string): void {
+  const link = state.links.find((candidate) => candidate.jobId === jobId);
+  if (link !== undefined) keepLink(state, { ...link, failures: 0, notBeforeMs: 0 });
 }
 
 export function linkRefreshFailed(state: MutableState, jobId: string, error: SiteError, notBeforeMs: number): void {
@@ -93,20 +107,24 @@ function keepLink(state: MutableState, link: Link): void {
 /** Takes over the configured deployments and what their operators have set. Returns whether anything changed. */
 export function configureTargets(
   state: MutableState,
-  valuesFiles: readonly string[],
-  pins: readonly PinnedFile[],
+  { valuesFiles, targets = [], pins = [] }: Pick<SiteSettings, 'valuesFiles' | 'targets' | 'pins'>,
 ): boolean {
   const before = state.targets;
-  state.targets = adoptTargets(before, valuesFiles);
+  state.targets = adoptTargets(before, valuesFiles, targets);
   const pinsChanged = adoptPins(state, pins);
   return pinsChanged || state.targets.some((target, index) => target !== before[index]);
 }
 
 /** Keeps the known deployments that are still configured, and adds the new ones. */
-export function adoptTargets(targets: readonly MutableTarget[], valuesFiles: readonly string[]): MutableTarget[] {
-  return valuesFiles.map(
-    (valuesFile) => targets.find((target) => target.valuesFile === valuesFile) ?? newTarget(valuesFile),
-  );
+export function adoptTargets(
+  targets: readonly MutableTarget[],
+  names: readonly string[],
+  summaries: readonly TargetSummary[] = [],
+): MutableTarget[] {
+  return names.map((name) => {
+    const known = targets.find((target) => target.valuesFile === name);
+    return known ?? newTarget(summaries.find((summary) => summary.name === name) ?? { name, kind: 'valuesFile' });
+  });
 }
 
 /** A pin on another version than the newest holds its deployment. Returns whether any pin or switch changed. */
@@ -187,6 +205,10 @@ export function applyReport(
   target.retryAtMs = null;
 }
 
+export function setWriting(target: MutableTarget, writing: boolean): void {
+  target.writing = writing;
+}
+
 /** The job was written; now the deployment's status must say that it serves it. */
 export function beginConfirmation(target: MutableTarget, jobId: string, nowMs: number): void {
   if (target.confirmation?.jobId === jobId) return;
@@ -265,9 +287,16 @@ function targetOf(state: MutableState, valuesFile: string): MutableTarget | unde
   return state.targets.find((target) => target.valuesFile === valuesFile);
 }
 
-function newTarget(valuesFile: string): MutableTarget {
+function newTarget({
+  name,
+  kind,
+  host = null,
+}: Omit<TargetSummary, 'host'> & { host?: string | null | undefined }): MutableTarget {
   return {
-    valuesFile,
+    valuesFile: name,
+    kind,
+    host,
+    writing: false,
     jobId: null,
     version: null,
     updatedAt: null,

@@ -9,7 +9,7 @@ import {
   type SitePhase,
   type SiteState,
 } from '../../contract/site-state.ts';
-import { createVisibility, escapeMarkdown, paragraphs } from '../entity/visibility.ts';
+import { createVisibility, escapeMarkdown, markdownLink, paragraphs } from '../entity/visibility.ts';
 import type { Histories } from './histories.ts';
 import { nextRefreshAtMs, plannedRefreshAtMs, type Site } from './schedule.ts';
 import type { SiteRun, State } from './state.ts';
@@ -56,10 +56,12 @@ export function siteStateOf({ site, state, settings }: Site): SiteState {
     nextRefreshAt: live && Number.isFinite(refreshAtMs) ? new Date(refreshAtMs).toISOString() : null,
     lastError: shownErrorOf(state),
     nextTryAt: backOff?.waiting ? new Date(backOff.untilMs).toISOString() : null,
-    deployments: state.targets.map(({ valuesFile, jobId, version, updatedAt, held, pin, off, confirmation, error }) => {
-      const confirmed = confirmation === null ? null : confirmation.servedAt !== null;
-      return { valuesFile, jobId, version, updatedAt, held, pin, off, confirmed, error };
-    }),
+    deployments: state.targets.map(
+      ({ valuesFile, kind, jobId, version, updatedAt, held, pin, off, confirmation, error }) => {
+        const confirmed = confirmation === null ? null : confirmation.servedAt !== null;
+        return { valuesFile, kind, jobId, version, updatedAt, held, pin, off, confirmed, error };
+      },
+    ),
     pendingCount: state.pending?.count ?? 0,
     deliveries: [],
     exports: [],
@@ -81,6 +83,7 @@ export function phaseOf(state: State): SitePhase {
   if (state.unconfigured !== null) return 'unconfigured';
   if (failed && (exporting !== null || pending !== null)) return 'failed';
   if (pending !== null) return 'debouncing';
+  if (targets.some(({ writing, jobId }) => writing && jobId !== live?.jobId)) return 'deploying';
   if (state.review !== null) return 'review';
   const late = unconfirmedTargets(state).map(({ confirmation }) => confirmation?.late === true);
   if (late.includes(false)) return 'confirming';
@@ -187,7 +190,7 @@ function details(run: SiteRun): string {
   const lastExport = histories.exports.find(({ endedAt }) => endedAt !== null);
   return paragraphs([
     `**${escapeMarkdown(domain)}**: ${phase}${live?.rolledBack ? ' (rolled back; held until the next publish)' : ''}`,
-    pageUrl && `[Page of the site](${encodeURI(pageUrl)})`,
+    pageUrl && markdownLink('Page of the site', pageUrl),
     live && `serves ${escapeMarkdown(live.version ?? live.jobId)}, exported ${live.exportedAt}`,
     withheld && `withholds the newer ${escapeMarkdown(withheld.version ?? 'export')}, exported ${withheld.exportedAt}`,
     review &&
@@ -224,5 +227,5 @@ function adviceOf(state: State, { status }: SiteError): string {
   if (state.notServed !== null)
     return 'check the deployment: `GET /-/status` of it says why it serves another version.';
   if (state.refreshError !== null) return 'check that the Admin API responds. Galley retries until the link is fresh.';
-  return 'check that a worker can write the values file. Galley retries every minute.';
+  return 'check that a worker can write to the deployment. Galley retries every minute.';
 }

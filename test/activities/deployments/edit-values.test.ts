@@ -1,5 +1,5 @@
 import { parse, stringify } from 'yaml';
-import { editValues, readPin, ValuesFileError } from '../../../activities/deployments/edit-values.ts';
+import { editValues, readSwitches, ValuesFileError } from '../../../activities/deployments/edit-values.ts';
 import fc from '../../helpers/fast-check.ts';
 
 const LINK = 'https://objects.example.com/a/bundle.tar.gz?sig=a%2Bb&expires=17';
@@ -141,11 +141,12 @@ describe('the pin', () => {
     ['staticExport: {version: "2026-11-21.3"}', '2026-11-21.3'],
     ['staticExport:\n  version: 1.10 # as typed', '1.10'],
     ['staticExport:\n  version: 7', '7'],
+    ['v: &v "7"\nstaticExport:\n  version: *v', '7'],
     ['staticExport:\n  version:', null],
     ['staticExport:\n  version: ""', null],
     ['a: 1', null],
     ['', null],
   ])('of %j is read as it was typed', (text, pin) => {
-    expect(readPin(text)).toBe(pin);
+    expect(readSwitches(text).pin).toBe(pin);
   });
 });

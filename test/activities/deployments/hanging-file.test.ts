@@ -9,7 +9,10 @@ import { activityEnvironment } from '../activity-environment.ts';
 
 const folder = emptiedFolder();
 
-const { writeDeployment } = createDeploymentActivities({ logger: pino({ level: 'silent' }) });
+const { writeDeployment } = createDeploymentActivities({
+  logger: pino({ level: 'silent' }),
+  readSite: () => undefined,
+});
 
 function write(valuesFile: string, sequence: number) {
   const about = { epoch: 1, kind: 'deploy', jobId: 'job', version: 'v1', newest: true } as const;

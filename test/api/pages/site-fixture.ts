@@ -66,6 +66,7 @@ export function siteStatus(changes: Partial<SiteStatus> = {}): SiteStatus {
       {
         ...valuesFile,
         valuesFile: 'deploy/values.yaml',
+        kind: 'valuesFile',
         held: false,
         pin: null,
         off: false,
@@ -73,6 +74,7 @@ export function siteStatus(changes: Partial<SiteStatus> = {}): SiteStatus {
         error: null,
       },
       {
+        kind: 'valuesFile',
         ...{ valuesFile: 'deploy/values-eu.yaml', jobId: 'se_000000000000000b', version: '2026-11-21.11' },
         ...{ updatedAt: ago(7_300), held: true, pin: '2026-11-21.11', off: false, confirmed: null, error: null },
       },

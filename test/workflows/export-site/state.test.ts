@@ -123,6 +123,9 @@ function fullState(): { state: MutableState; seen: ReturnType<typeof createSeenD
     notBeforeMs: 0,
   }));
   state.targets = Array.from({ length: 40 }, (_, index) => ({
+    kind: 'valuesFile',
+    host: null,
+    writing: false,
     valuesFile: `/srv/${'f'.repeat(200)}/${index}.yaml`,
     jobId,
     version: 'v1',

@@ -1,6 +1,12 @@
 import { nextRefreshAtMs } from '../../../workflows/export-site/schedule.ts';
 import { type MutableState, newState, type Target } from '../../../workflows/export-site/state.ts';
-import { adoptTargets, jobsInUse, pinSearchAtMs } from '../../../workflows/export-site/targets.ts';
+import {
+  adoptTargets,
+  jobBefore,
+  jobsInUse,
+  pinSearchAtMs,
+  rememberPinned,
+} from '../../../workflows/export-site/targets.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const settings = { refreshMargin: 0.2, minRefreshIntervalMs: 30_000 };
@@ -46,5 +52,17 @@ describe('a pin whose version is unknown', () => {
     const known = target();
     const site = { ...state([known]), jobs: [{ jobId: 'old', version: 'v9', exportedAt: null }] };
     expect(pinSearchAtMs(site, known)).toBeNull();
+  });
+
+  test('is no version that an automatic rollback goes to', () => {
+    const site = state([target()]);
+    site.jobs = ['v2', 'v1'].map((version) => ({
+      jobId: version === 'v2' ? 'new' : 'before',
+      version,
+      exportedAt: null,
+    }));
+    rememberPinned(site, 'old', 'v9');
+    expect(jobBefore(site)).toMatchObject({ version: 'v1' });
+    expect(jobsInUse(site)).toEqual(['old']);
   });
 });

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Agent, interceptors, request } from 'undici';
+
+/** The longest silence of the server, before and within its response. */
+const SILENCE_MS = 30_000;
+const MAX_REDIRECTS = 5;
+
+/**
+ * Downloads a bundle's archive to a new file. Errors name the link's host only: the rest of it is a secret.
+ * @returns the archive's size and its SHA-256 in hex
+ */
+export async function downloadBundle(
+  bundleUrl: string,
+  file: string,
+  signal: AbortSignal,
+): Promise<{ sizeBytes: number; sha256: string }> {
+  const url = URL.canParse(bundleUrl) ? new URL(bundleUrl) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw new Error('the link of the bundle is no http(s) URL');
+  const agent = new Agent({ headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS, connectTimeout: SILENCE_MS });
+  const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: MAX_REDIRECTS }));
+  try {
+    const { statusCode, headers, body } = await request(url, {
+      dispatcher,
+      signal,
+      headers: { 'accept-encoding': 'identity' },
+    });
+    if (statusCode !== 200) {
+      body.destroy();
+      throw new Error(`it answers ${statusCode}`);
+    }
+    const expectedBytes = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
+    const measured = measure();
+    await pipeline(body, measured.stream, createWriteStream(file, { flags: 'wx' }), { signal });
+    const { sizeBytes, sha256 } = measured.result();
+    if (expectedBytes !== undefined && sizeBytes !== expectedBytes)
+      throw new Error(`it ended after ${sizeBytes} bytes`);
+    return { sizeBytes, sha256 };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new Error(`the bundle can't be downloaded from ${url.host}: ${reasonOf(error)}`);
+  } finally {
+    await agent.destroy();
+  }
+}
+
+function measure() {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  return { stream, result: () => ({ sizeBytes, sha256: hash.digest('hex') }) };
+}
+
+/** Undici's messages may repeat the URL, its codes don't. */
+function reasonOf(error: unknown): string {
+  const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
+  if (typeof code === 'string') return code;
+  return error instanceof Error && !error.message.includes('://') ? error.message : 'the connection failed';
+}

@@ -1,0 +1,176 @@
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
+import type { BundleFile, BundleManifest } from '../../../contract/bundle.ts';
+import type { DeploymentReport, DeploymentWrite } from '../deployment-target.ts';
+import { orderOf, refusalOf, type WrittenOrder, writtenReport } from '../write-order.ts';
+import { downloadBundle } from './download-bundle.ts';
+import { readArchive } from './read-archive.ts';
+
+/** What a place remembers of what is in it. */
+export type PublishedState = WrittenOrder & {
+  /** False while a version is being written. */
+  complete: boolean;
+  /** The hash of each file; empty if it may be half written. */
+  files: Record<string, string>;
+  /** Files of the version before, kept because pages that are open in browsers may still ask for them. */
+  retired: string[];
+};
+
+/** A file to publish: from the bundle, or made for the host. */
+export type NewFile = {
+  path: string;
+  sha256: string;
+  contentType: string;
+  /** Missing for a file of the bundle. */
+  content?: Buffer;
+  /** The place itself can redirect here. */
+  redirectTo?: string;
+};
+
+/** A folder or bucket whose files a web server serves. */
+export type PublishedPlace = {
+  readState(): Promise<PublishedState | null>;
+  writeState(state: PublishedState): Promise<void>;
+  /** Throws if another writer has taken over. Called before each step that visitors see. */
+  checkOwner(): Promise<void> | void;
+  /** The files that are missing or have been changed by someone else, of those that the state names. */
+  findDamage(state: PublishedState): Promise<ReadonlySet<string>>;
+  /** The files for a version, in any order. */
+  filesOf(manifest: BundleManifest): NewFile[];
+  /** Puts one file in its place, at once. `source` is the path of its bytes. */
+  put(file: NewFile, source: string): Promise<void>;
+  remove(paths: readonly string[]): Promise<void>;
+};
+
+/** Files that are written at the same time. */
+const WRITES = 16;
+
+/**
+ * Brings a place to the version of a write: first what pages need, then the pages, and deletions last, so that no visitor
+ * sees a page without its files. Only changed files are written.
+ * @param parent where the download and the changed files are stored meanwhile
+ */
+export async function publishFiles(
+  place: PublishedPlace,
+  write: DeploymentWrite,
+  { parent, signal }: { parent: string; signal: AbortSignal },
+): Promise<DeploymentReport> {
+  const current = await place.readState();
+  const refusal = refusalOf(write, current);
+  if (refusal !== null) return refusal;
+  const damaged = current === null ? new Set<string>() : await place.findDamage(current);
+  const order = orderOf(write, current);
+  if (current?.complete && current.jobId === write.jobId && damaged.size === 0) {
+    await place.writeState({ ...current, ...order });
+    return writtenReport(write);
+  }
+  const folder = await mkdtemp(join(parent, 'deploy-'));
+  try {
+    const intact = new Map(Object.entries(current?.files ?? {}).filter(([path]) => !damaged.has(path)));
+    const staged = await stageChanges(place, write.bundleUrl, { folder, intact, signal });
+    await replaceVersion(place, { current, order, staged, signal });
+    return writtenReport(write);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+type Staged = {
+  wanted: ReadonlyMap<string, NewFile>;
+  /** Those that the place doesn't have yet, with the path of their bytes. */
+  changed: { file: NewFile; source: string }[];
+};
+
+type StageOptions = { folder: string; intact: ReadonlyMap<string, string>; signal: AbortSignal };
+
+async function stageChanges(
+  place: PublishedPlace,
+  bundleUrl: string,
+  { folder, intact, signal }: StageOptions,
+): Promise<Staged> {
+  const archive = join(folder, 'bundle.tar.gz');
+  await downloadBundle(bundleUrl, archive, signal);
+  const wanted = new Map<string, NewFile>();
+  const changed: Staged['changed'] = [];
+  const stage = async (file: NewFile, content: AsyncIterable<Buffer> | Buffer[]): Promise<void> => {
+    const source = join(folder, String(changed.length));
+    changed.push({ file, source });
+    await writeDurably(source, content);
+  };
+  const isNew = ({ path, sha256 }: Pick<BundleFile, 'path' | 'sha256'>): boolean =>
+    wanted.has(path) && intact.get(path) !== sha256;
+  await readArchive(
+    archive,
+    {
+      onManifest(manifest) {
+        for (const file of place.filesOf(manifest)) wanted.set(file.path, file);
+      },
+      wants: isNew,
+      async onFile({ path }, content) {
+        const file = wanted.get(path);
+        if (file !== undefined) await stage(file, content);
+      },
+    },
+    signal,
+  );
+  await rm(archive);
+  for (const file of wanted.values()) {
+    if (file.content !== undefined && isNew(file)) await stage(file, [file.content]);
+  }
+  return { wanted, changed };
+}
+
+type Replacement = { current: PublishedState | null; order: WrittenOrder; staged: Staged; signal: AbortSignal };
+
+async function replaceVersion(place: PublishedPlace, { current, order, staged, signal }: Replacement): Promise<void> {
+  const { wanted, changed } = staged;
+  const before = current?.files ?? {};
+  const unsure = Object.fromEntries(changed.map(({ file }) => [file.path, '']));
+  const retired = current?.retired ?? [];
+  // If the process dies from here on, the next write knows which files it may find.
+  await place.writeState({ ...order, complete: false, files: { ...before, ...unsure }, retired });
+
+  const limit = pLimit(WRITES);
+  const putAll = async (files: Staged['changed']): Promise<void> => {
+    await place.checkOwner();
+    const puts = files.map(({ file, source }) =>
+      limit(async () => {
+        signal.throwIfAborted();
+        await place.put(file, source);
+      }),
+    );
+    await settled(puts);
+  };
+  await putAll(changed.filter(({ file }) => !isPage(file)));
+  await putAll(changed.filter(({ file }) => isPage(file)));
+
+  await place.checkOwner();
+  const gone = Object.keys(before).filter((path) => !wanted.has(path));
+  const kept = current?.complete ? gone.filter((path) => !/\.html?$/.test(path)) : [];
+  const outdated = new Set([...gone.filter((path) => !kept.includes(path)), ...retired]);
+  const removed = [...outdated].filter((path) => !wanted.has(path) && !kept.includes(path));
+  const files = Object.fromEntries([...wanted.values()].map(({ path, sha256 }) => [path, sha256]));
+  await place.remove(removed);
+  await place.writeState({ ...order, complete: true, files, retired: kept });
+}
+
+/** All of them, even if one fails: a write that goes on in the background could replace a newer one. */
+async function settled(work: Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+function isPage({ contentType }: NewFile): boolean {
+  return /^text\/html\b/i.test(contentType);
+}
+
+async function writeDurably(file: string, content: AsyncIterable<Buffer> | Buffer[]): Promise<void> {
+  const handle = await open(file, 'wx', 0o644);
+  try {
+    for await (const chunk of content) await handle.writeFile(chunk);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,91 @@
+import { posix } from 'node:path';
+import type { BundleManifest, BundleRedirect } from '../../../contract/bundle.ts';
+import { pathProblem } from './path-problem.ts';
+
+/** A redirect whose old path a static host can serve as a file. */
+export type RedirectPage = {
+  /** The file's path. */
+  path: string;
+  /** The path that was requested, without its first slash. */
+  from: string;
+  /** The new URL as the origin gave it. */
+  to: string;
+  /** A page that leads on without the help of a server. */
+  html: string;
+};
+
+/** One line per redirect, as Netlify and Cloudflare Pages read `_redirects`. */
+export function redirectsFile(redirects: readonly BundleRedirect[]): string {
+  return redirects.map(({ from, to, status }) => `${encoded(from)} ${encoded(to)} ${status}\n`).join('');
+}
+
+/**
+ * The inside of `map $request_uri $target { … }` of nginx. It leaves out what nginx would read as a variable or an
+ * expression.
+ */
+export function nginxMap(redirects: readonly BundleRedirect[]): string {
+  const lines = redirects
+    .map(({ from, to }) => [encoded(from), encoded(to)] as const)
+    .filter(([from, to]) => !/[$"\\;{}]/.test(from + to))
+    .map(([from, to]) => `"${from}" "${to}";\n`);
+  return lines.join('');
+}
+
+/** A page for each redirect from a path that no file of the bundle has. One from another kind of file can't be a page. */
+export function redirectPages({ files, redirects }: BundleManifest): RedirectPage[] {
+  const taken = new Set(files.map(({ path }) => path));
+  const folders = new Set(files.flatMap(({ path }) => foldersOf(path)));
+  return redirects.flatMap(({ from, to }) => {
+    const path = fileOf(from);
+    if (path === undefined || taken.has(path) || folders.has(path) || foldersOf(path).some((each) => taken.has(each)))
+      return [];
+    taken.add(path);
+    for (const folder of foldersOf(path)) folders.add(folder);
+    return [{ path, from: decode(from).slice(1), to, html: pageOf(relativeTo(path, to, taken)) }];
+  });
+}
+
+/** The file of a page's path; undefined if it can't be one. */
+function fileOf(urlPath: string): string | undefined {
+  const path = decode(urlPath).slice(1);
+  const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
+  const extension = posix.extname(file);
+  const page = /^\.html?$/.test(extension) ? file : `${file}.html`;
+  const isOtherFile = /^\.[a-z0-9]{1,5}$/i.test(extension) && page !== file;
+  return /[?#]/.test(urlPath) || isOtherFile || pathProblem(page) !== undefined ? undefined : page;
+}
+
+/** A link that works in a folder too, if the bundle has the page. */
+function relativeTo(stub: string, to: string, taken: ReadonlySet<string>): string {
+  const [, path = '', rest = ''] = /^(\/[^?#]*)(.*)$/.exec(to) ?? [];
+  const file = path === '' ? undefined : fileOf(path);
+  if (file === undefined || !taken.has(file)) return to;
+  const relative = posix.relative(posix.dirname(stub), file);
+  return relative.split('/').map(encodeURIComponent).join('/') + rest;
+}
+
+function pageOf(to: string): string {
+  const url = to.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return (
+    '<!doctype html><meta charset="utf-8"><title>Redirect</title><meta name="robots" content="noindex">' +
+    `<meta http-equiv="refresh" content="0; url=${url}"><a href="${url}">${url}</a>\n`
+  );
+}
+
+function foldersOf(path: string): string[] {
+  const segments = path.split('/').slice(0, -1);
+  return segments.map((_, index) => segments.slice(0, index + 1).join('/'));
+}
+
+/** For a line of a configuration file: no spaces, no line ends. */
+function encoded(url: string): string {
+  return url.replaceAll(/[\s\p{Cc}]/gu, (character) => encodeURIComponent(character));
+}
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import pLimit from 'p-limit';
+import type { BundleManifest } from '../../../contract/bundle.ts';
+import { GALLEY_FOLDER } from '../bundle/path-problem.ts';
+import { type NewFile, type PublishedPlace, type PublishedState, publishFiles } from '../bundle/publish-files.ts';
+import { parsePublishedState } from '../bundle/published-state.ts';
+import { nginxMap, redirectPages, redirectsFile } from '../bundle/redirects.ts';
+import type { DeploymentTarget } from '../deployment-target.ts';
+import { hasCode } from '../error-code.ts';
+import { withFileLock } from '../file-lock.ts';
+import { replaceFile } from '../replace-file.ts';
+
+const STATE_FILE = join(GALLEY_FOLDER, 'deployed.json');
+const READS = 32;
+
+/**
+ * A folder that any web server serves. It gets the files of the bundle, and redirects as Netlify's `_redirects`, as
+ * nginx's `.galley/redirects.map` and as pages. Files that Galley didn't write stay.
+ */
+export function createDirectoryTarget(root: string): DeploymentTarget {
+  return {
+    async write(write, { signal }) {
+      const folder = join(root, GALLEY_FOLDER);
+      return await withFileLock(join(root, STATE_FILE), async (stillHeld) => {
+        await dropLeftovers(folder);
+        return await publishFiles(placeAt(root, stillHeld), write, { parent: folder, signal });
+      });
+    },
+  };
+}
+
+function placeAt(root: string, stillHeld: () => void): PublishedPlace {
+  const folders = new Set<string>();
+  return {
+    readState: async () => parsePublishedState(await readFile(join(root, STATE_FILE), 'utf8').catch(emptyIfMissing)),
+    async writeState(state) {
+      stillHeld();
+      await replaceFile(join(root, STATE_FILE), JSON.stringify(state));
+    },
+    checkOwner: stillHeld,
+    findDamage: (state) => findDamage(root, state),
+    filesOf,
+    async put({ path }, source) {
+      const target = join(root, path);
+      const folder = dirname(path);
+      if (!folders.has(folder)) await makeFolder(root, folder);
+      folders.add(folder);
+      await rename(source, target);
+    },
+    async remove(paths) {
+      for (const path of paths) await rm(join(root, path), { force: true });
+      const emptied = new Set(paths.map(dirname).filter((folder) => folder !== '.'));
+      for (const folder of emptied) await removeEmpty(root, folder);
+    },
+  };
+}
+
+function filesOf(manifest: BundleManifest): NewFile[] {
+  const { files, redirects } = manifest;
+  const made = (path: string, contentType: string, text: string): NewFile => {
+    const content = Buffer.from(text);
+    return { path, contentType, content, sha256: createHash('sha256').update(content).digest('hex') };
+  };
+  const pages = redirectPages(manifest).map(({ path, html }) => made(path, 'text/html', html));
+  const lists = [
+    made('_redirects', 'text/plain', redirectsFile(redirects)),
+    made(join(GALLEY_FOLDER, 'redirects.map'), 'text/plain', nginxMap(redirects)),
+  ];
+  const own = new Set(files.map(({ path }) => path));
+  return [
+    ...files.map(({ path, sha256, contentType }) => ({ path, sha256, contentType })),
+    ...(redirects.length === 0 ? [] : [...pages, ...lists].filter(({ path }) => !own.has(path))),
+  ];
+}
+
+/** By presence only: to hash all files at each write would take as long as to write them. */
+async function findDamage(root: string, { files }: PublishedState): Promise<ReadonlySet<string>> {
+  const limit = pLimit(READS);
+  const missing = await Promise.all(
+    Object.keys(files).map((path) => limit(async () => ((await isFile(join(root, path))) ? [] : [path]))),
+  );
+  return new Set(missing.flat());
+}
+
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+/** A file of the version before may have the name of a folder of this one. */
+async function makeFolder(root: string, folder: string): Promise<void> {
+  try {
+    await mkdir(join(root, folder), { recursive: true });
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST') && !hasCode(error, 'ENOTDIR')) throw error;
+    for (let each = folder; each !== '.'; each = dirname(each)) {
+      if (await isFile(join(root, each))) await rm(join(root, each));
+    }
+    await mkdir(join(root, folder), { recursive: true });
+  }
+}
+
+/** Up to the root, which stays. */
+async function removeEmpty(root: string, folder: string): Promise<void> {
+  for (let each = folder; each !== '.'; each = dirname(each)) {
+    try {
+      await rmdir(join(root, each));
+    } catch {
+      return;
+    }
+  }
+}
+
+/** Of processes that were killed. */
+async function dropLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.startsWith('deploy-')) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function emptyIfMissing(error: unknown): string {
+  if (hasCode(error, 'ENOENT')) return '';
+  throw error;
+}

@@ -1,0 +1,33 @@
+import type { HttpTarget } from '../../../contract/deployment-config.ts';
+import { post } from '../../notifications/post.ts';
+import { canonicalSecret, signMessage } from '../../notifications/sign-message.ts';
+import type { DeploymentTarget } from '../deployment-target.ts';
+import { writtenReport } from '../write-order.ts';
+
+/**
+ * A deploy hook: gets a signed POST (Standard Webhooks) with the version and its link. It can't be asked what it has, so
+ * the receiver tells a repeated message by its `webhook-id`.
+ * @param name the deployment's name, which makes the ids of messages
+ */
+export function createHttpTarget(name: string, { url, secret }: HttpTarget): DeploymentTarget {
+  const secrets = [secret].flat().map(canonicalSecret);
+  return {
+    async write(write, { site, signal }) {
+      const { epoch, sequence, kind, version, jobId, bundleUrl, expiresAt = null } = write;
+      const body = { kind, site, version, jobId, bundleUrl, expiresAt };
+      const identity = `deploy:${site}:${name}:${epoch}:${sequence}`;
+      const message = signMessage(body, { identity, secrets, now: new Date() });
+      const { status, reason } = await post(url, message, { cancelled: signal });
+      signal.throwIfAborted();
+      if (status !== null && status >= 200 && status < 300) return writtenReport(write);
+      throw new Error(explain(status, reason));
+    },
+  };
+}
+
+function explain(status: number | null, reason: string): string {
+  if (status === null) return `the deploy hook: ${reason}`;
+  const answer = `the deploy hook returned ${status}${reason === '' ? '' : ` ${reason}`}`;
+  if (status >= 300 && status < 400) return `${answer}: redirects are not followed, set the URL that it leads to`;
+  return answer;
+}

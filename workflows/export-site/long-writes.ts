@@ -1,0 +1,57 @@
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { waitAtMost } from '../entity/coroutines.ts';
+import type { SiteRun, Target } from './state.ts';
+import { setWriting, writeFailed } from './targets.ts';
+
+/** A deploy waits this long for deployments that may take long; then it goes on, and they are `writing`. */
+const AWAITED_MS = 10_000;
+
+/**
+ * Writes to a deployment that may take long, such as a folder that gets all files. A later write to it cancels this one
+ * and begins once this one has ended.
+ */
+export function writeLong(run: SiteRun, target: Target, write: () => Promise<string | null>): Promise<string | null> {
+  const { valuesFile } = target;
+  run.longWrites.get(valuesFile)?.cancel();
+  const earlier = run.lastWrites.get(valuesFile) ?? Promise.resolve();
+  // Not a part of the refresh or the update that began it.
+  return CancellationScope.nonCancellable(async () => {
+    const scope = new CancellationScope();
+    run.longWrites.set(valuesFile, scope);
+    setWriting(target, true);
+    const turn = earlier
+      .then(() => scope.run(write))
+      .catch((error: unknown) => {
+        if (!isCancellation(error)) throw error;
+        if (run.longWrites.get(valuesFile) === scope) writeFailed(target, 'the write was interrupted');
+        return null;
+      })
+      .finally(() => {
+        if (run.longWrites.get(valuesFile) !== scope) return;
+        run.longWrites.delete(valuesFile);
+        setWriting(target, false);
+        run.refreshChanges++;
+      });
+    run.lastWrites.set(valuesFile, turn);
+    return await turn;
+  });
+}
+
+/** Waits for these writes, but not for long: one that hangs doesn't delay the next export. */
+export async function awaitLongWrites(
+  run: SiteRun,
+  writes: readonly Promise<string | null>[],
+): Promise<(string | null)[]> {
+  const done: (string | null)[] = [];
+  let pending = writes.length;
+  for (const write of writes) {
+    void write.then((result) => {
+      done.push(result);
+      pending--;
+    });
+  }
+  await CancellationScope.nonCancellable(() =>
+    waitAtMost(() => pending === 0, AWAITED_MS, `deployments of ${run.site} that take long`),
+  );
+  return [...done];
+}
