@@ -107,7 +107,7 @@ type AccountProps = Pick<LayoutProps, 'signed' | 'messages'> & {
   now: Date;
 };
 
-export function AccountPage({ signed, sessions, passkeys, now, ...layout }: AccountProps) {
+function AccountPage({ signed, sessions, passkeys, now, ...layout }: AccountProps) {
   const { user, csrf, memberships, membership } = signed;
   const options = memberships.map(({ organizationId, organization }) => ({
     value: organizationId,

@@ -58,7 +58,7 @@ export function addAuditRoutes(router: Router, { db, now }: DashboardContext): v
 
 type AuditProps = Pick<LayoutProps, 'signed'> & { rows: readonly AuditRow[]; isFirst: boolean; now: Date };
 
-export function AuditPage({ signed, rows, isFirst, now }: AuditProps) {
+function AuditPage({ signed, rows, isFirst, now }: AuditProps) {
   const shown = rows.slice(0, PAGE_SIZE);
   const last = rows.length > PAGE_SIZE ? shown.at(-1) : undefined;
   return (

@@ -41,7 +41,7 @@ const HOUR_SECONDS = 3_600;
 
 export type OpenIdSettings = { issuer: string; clientId: string; clientSecret: string };
 
-export type AuthOptions = {
+type AuthOptions = {
   db: Database;
   /** The platform's URL as browsers use it. */
   publicUrl: string;

@@ -93,7 +93,7 @@ type KeysProps = Pick<LayoutProps, 'signed' | 'messages'> & {
   created?: string;
 };
 
-export function KeysPage({ signed, keys, projects, now, created, ...layout }: KeysProps) {
+function KeysPage({ signed, keys, projects, now, created, ...layout }: KeysProps) {
   return (
     <Layout {...layout} signed={signed} section="keys" title="API keys">
       <h1>API keys</h1>

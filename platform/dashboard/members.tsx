@@ -159,7 +159,7 @@ type MembersProps = Pick<LayoutProps, 'signed' | 'messages'> & {
 
 const ROLE_OPTIONS = ROLES.map((role) => ({ value: role, label: role }));
 
-export function MembersPage({ signed, members, invitations, publicUrl, now, ...layout }: MembersProps) {
+function MembersPage({ signed, members, invitations, publicUrl, now, ...layout }: MembersProps) {
   const isOwner = signed.membership.role === 'owner';
   return (
     <Layout {...layout} signed={signed} section="members" title="Members">

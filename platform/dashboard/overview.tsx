@@ -48,7 +48,7 @@ type OverviewProps = Pick<LayoutProps, 'signed' | 'messages'> & {
   now: Date;
 };
 
-export function OverviewPage({ exports, jobs, use, now, ...layout }: OverviewProps) {
+function OverviewPage({ exports, jobs, use, now, ...layout }: OverviewProps) {
   return (
     <Layout {...layout} section="overview" title="Overview">
       <h1>Overview</h1>

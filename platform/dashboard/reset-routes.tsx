@@ -21,7 +21,7 @@ import type { DashboardContext } from './dashboard-context.ts';
 import { takeSignInAttempt } from './sign-in-limit.ts';
 import { ForgotPage, ResetPage } from './sign-in-pages.tsx';
 
-export const FORGOT = '/ui/forgot';
+const FORGOT = '/ui/forgot';
 
 /** A new password: by a link that an operator made or, if the platform sends mail, one that was mailed. */
 export function addResetRoutes(router: Router, context: DashboardContext): void {

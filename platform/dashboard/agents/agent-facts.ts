@@ -9,7 +9,7 @@ import { listReviews, type ReviewRow } from '../../store/pull-request-reviews.ts
 import { getPullRequest, type PullRequestRow } from '../../store/pull-requests.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 
-export type LogEnd = { text: string; isCut: boolean };
+type LogEnd = { text: string; isCut: boolean };
 
 export type PullRequestFacts = {
   row: PullRequestRow;

@@ -62,7 +62,7 @@ async function readFile(
 }
 
 /** The difference of two files. Of HTML, it is that of the text that people read. */
-export function compareTexts(path: string, then: string, now: string): Change {
+function compareTexts(path: string, then: string, now: string): Change {
   const isHtml = /\.html?$/i.test(path);
   const [before, after] = isHtml ? [readableText(then), readableText(now)] : [then, now];
   const patch = structuredPatch(path, path, before, after, '', '', { context: 3, timeout: MAX_DIFF_MS });
@@ -95,7 +95,7 @@ const BLOCKS = new Set(
 const UNREAD = new Set(['script', 'style', 'template', 'noscript', 'svg']);
 
 /** The text of a page, one line for each block. */
-export function readableText(html: string): string {
+function readableText(html: string): string {
   const lines: string[] = [];
   let line = '';
   let unread = 0;

@@ -1,7 +1,7 @@
 import type { ExportJobRow } from '../../store/export-jobs.ts';
 import type { ExportFacts } from './export-pages.tsx';
 
-export type Pace = {
+type Pace = {
   /** Pages per second since the start; null if nothing is known yet. */
   pagesPerSecond: number | null;
   /** The time left at this pace, in milliseconds; null if unknown or over. */
