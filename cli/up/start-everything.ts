@@ -79,7 +79,10 @@ export async function startEverything({ settings, logger, lifetime }: Context): 
   const deployments = await startDeployments(planned, { home, logger, lifetime });
   const mailLinks = mailLinksOf({ ...settings, unsubscribeSecret }, config, logger);
   await startOrchestratorWorker(
-    { config, minRefreshIntervalMs, heartbeatUrl, mailLinks, variables: settings.variables },
+    {
+      ...{ config, minRefreshIntervalMs, heartbeatUrl, mailLinks },
+      ...{ variables: settings.variables, configPath: settings.configPath },
+    },
     orchestrator,
   );
 

@@ -1,6 +1,6 @@
 import { ForgeError } from '../../../../forge/forge-error.ts';
-import { ownerFailure } from '../../../../platform/activities/agent/owner-failure.ts';
 import { GitError } from '../../../../forge/git/git-error.ts';
+import { ownerFailure } from '../../../../platform/activities/agent/owner-failure.ts';
 
 const told = (error: unknown) => ownerFailure(error, ['hunter2']);
 
