@@ -8,19 +8,19 @@ import { wholeNumber } from './whole-number.ts';
 
 const HELP = `
 Rows: ${ROW_NAMES.join(', ')}.
-Needs what \`npm run setup:system\` installs, wget, and the Debian packages postgresql-doc-15 and openjdk-17-doc.
-PostgreSQL, Temporal's dev server, the platform and its worker are processes of their own, as are nginx with the manuals
-and the other contenders. Everything is stopped and removed at the end, on Ctrl-C too.`;
+Needs the programs that \`npm run setup:system\` installs, wget, and the Debian packages postgresql-doc-15 and
+openjdk-17-doc. PostgreSQL, Temporal's dev server, the platform, its worker, nginx with the manuals and the other
+contenders each run in a separate process. Everything is stopped and removed at the end, also after Ctrl-C.`;
 
 type Options = ExportBenchOptions & { json: boolean };
 
 export function exportBench(): Command {
   return new Command('export')
-    .description('how long an export takes and what it costs, against wget and website-scraper')
-    .option('--only <rows>', 'some rows, separated by commas', rowNames, ROW_NAMES)
-    .option('--runs <n>', 'how often each contender runs', wholeNumber, 3)
-    .option('--pages <n>', 'of the large generated site; the small one has a tenth', wholeNumber, 100_000)
-    .option('--worker-pages <n>', 'of the generated site that two workers share', wholeNumber, 10_000)
+    .description('duration and cost of an export, compared with wget and website-scraper')
+    .option('--only <rows>', 'rows to measure, separated by commas', rowNames, ROW_NAMES)
+    .option('--runs <n>', 'runs per contender', wholeNumber, 3)
+    .option('--pages <n>', 'pages of the large generated site; the small one has a tenth', wholeNumber, 100_000)
+    .option('--worker-pages <n>', 'pages of the generated site that two workers share', wholeNumber, 10_000)
     .addOption(
       new Option('--objects <store>', 'where the platform keeps objects').choices(['files', 's3']).default('files'),
     )
@@ -37,8 +37,8 @@ export function exportBench(): Command {
 }
 
 function rowNames(text: string): RowName[] {
-  return text.split(',').map((asked) => {
-    const name = ROW_NAMES.find((row) => row === asked.trim());
+  return text.split(',').map((requested) => {
+    const name = ROW_NAMES.find((row) => row === requested.trim());
     if (name === undefined) throw new InvalidArgumentError(`expected some of ${ROW_NAMES.join(', ')}`);
     return name;
   });

@@ -5,14 +5,14 @@ import type { Program, Programs } from '../test/helpers/system/programs.ts';
 import { BENCH_SECRET } from './load/signed-delivery.ts';
 
 export interface OrchestratorConfiguration {
-  /** For galley.yaml, the values files and each program's state. */
+  /** Holds galley.yaml, the values files and each program's state. */
   folder: string;
   temporalAddress: string;
   sites: readonly string[];
-  /** Keys of each site's section `export`. */
+  /** Each site's section `export`. */
   exportSettings: Readonly<Record<string, unknown>>;
   adminApi: { url: string; key: string };
-  /** What each values file holds before the first deploy. */
+  /** Content of each values file before the first deploy. */
   values?: string;
 }
 
@@ -47,7 +47,7 @@ export async function configureOrchestrator(setup: OrchestratorConfiguration): P
   };
 }
 
-/** Starts `galley api` and, if requested, `galley worker`, each as a process of its own like in production. */
+/** Starts `galley api` and, if requested, `galley worker`, in separate processes as in production. */
 export async function startOrchestrator(
   setup: OrchestratorSetup,
 ): Promise<{ api: Program; worker: Program | undefined }> {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 
 export type LoadProgram = 'http-load' | 'raw-load' | 'storm-load';
 
-/** Runs a program of bench/load to its end, in a process of its own, and returns what it printed. */
+/** Runs a program of bench/load in a separate process and returns its parsed output. */
 export async function runLoad<T>(program: LoadProgram, options: object, result: z.ZodType<T>): Promise<T> {
   const file = `bench/load/${program}.ts`;
   const { stdout } = await execa(process.execPath, [...typescript(file), JSON.stringify(options)], {
@@ -12,7 +12,7 @@ export async function runLoad<T>(program: LoadProgram, options: object, result: 
   return result.parse(JSON.parse(stdout));
 }
 
-/** The arguments with which plain Node runs a file of ours, from the checkout's root. */
+/** The arguments with which plain Node runs a TypeScript file, from the checkout's root. */
 export function typescript(file: string): string[] {
   return ['--import', './scripts/typescript.js', file];
 }

@@ -8,24 +8,19 @@ import { wholeNumber } from './whole-number.ts';
 
 const HELP = `
 \`galley deployment\`, sirv and one worker process of nginx serve the same folder: the version that the deployment
-unpacked. wrk sends the requests from one thread. Every round measures the three servers in turn. A ratio is that of
-two medians of requests per second. "CPU" is the server's processor time per response, which other programs on the
-machine disturb less. Needs Linux, nginx and wrk (npm run setup:system).`;
+unpacked. wrk sends the requests from one thread. Every round measures the three servers in turn. A ratio compares two
+medians of requests per second. "CPU" is the server's processor time per response, which other programs on the machine
+affect less. Needs Linux, nginx and wrk (npm run setup:system).`;
 
-/** At least this much of sirv's requests per second. */
+/** The lowest acceptable ratio to sirv's requests per second. */
 const GOAL = 0.9;
 
 export function serveBench(): Command {
   return new Command('serve')
     .description('requests per second of a deployment against nginx and sirv on the same folder')
-    .option('--rounds <n>', 'how often each case is measured', wholeNumber, 5)
+    .option('--rounds <n>', 'measurements per case', wholeNumber, 5)
     .option('--connections <n>', 'connections, each with one request at a time', wholeNumber, 64)
-    .option(
-      '--seconds <n>',
-      'how long each case is measured per round and server, after 1 s that is not',
-      wholeNumber,
-      3,
-    )
+    .option('--seconds <n>', 'measured seconds per case, round and server, after 1 s of warm-up', wholeNumber, 3)
     .option('--only <text>', 'only cases whose name contains this')
     .addHelpText('after', HELP)
     .action(async (options: ServeOptions) => {

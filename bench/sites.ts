@@ -5,12 +5,12 @@ import { table } from './table.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const HELP = `
-One \`galley worker\` and Temporal's dev server, on a database file, are processes of their own. A small Admin API over HTTP
-answers at once, and each site has a values file. In turn:
-  start    most sites begin as after a continue-as-new: deployed, with a link of 24 h; the others are published and exported
+One \`galley worker\` and Temporal's dev server, on a database file, run in separate processes. A fake Admin API responds
+at once over HTTP, and each site has a values file. The steps:
+  start    most sites start as after a continue-as-new: deployed, with a link of 24 h; the others are published and exported
   idle     nothing is due
-  refresh  the published sites get short links, and each is refreshed by its own timer at least once
-  restart  the worker is stopped until all short links are overdue, and started again
+  refresh  the published sites get short links, and each site's timer refreshes its link at least once
+  restart  the worker stops until all short links are overdue, then starts again
 Memory is read from /proc, so this needs Linux.`;
 
 const SHORTEST_LINK_SECONDS = 5;
@@ -19,15 +19,15 @@ const DAY_HOURS = 24;
 
 export function sitesBench(): Command {
   return new Command('sites')
-    .description("what 10,000 sites cost one worker: memory, Temporal's events, and a restart")
-    .option('--sites <n>', 'how many', wholeNumber, 10_000)
-    .option('--refreshed <n>', 'how many of them are published and refreshed', wholeNumber, 500)
+    .description('the cost of 10,000 sites on one worker: memory, Temporal events, and a restart')
+    .option('--sites <n>', 'number of sites', wholeNumber, 10_000)
+    .option('--refreshed <n>', 'number of sites that are published and refreshed', wholeNumber, 500)
     .option(
       '--link-seconds <n>',
-      'lifetime of the short links (default: half as long again as their exports took, at least 60)',
+      'lifetime of the short links (default: 1.5 times the duration of their exports, at least 60)',
       linkSeconds,
     )
-    .option('--idle-seconds <n>', 'how long idle sites are watched', wholeNumber, 60)
+    .option('--idle-seconds <n>', 'how long to watch idle sites', wholeNumber, 60)
     .addHelpText('after', HELP)
     .action(async (options: SitesOptions) => {
       const conditions = machine();
@@ -44,7 +44,6 @@ function linkSeconds(text: string): number {
   return seconds;
 }
 
-/** The table for a terminal. */
 export function reportSites(figures: SitesFigures): string {
   const { sites, starting, idle, refreshing, restart } = figures;
   const perRefresh = refreshing.events / refreshing.links;
@@ -61,15 +60,15 @@ export function reportSites(figures: SitesFigures): string {
       `refresh: ${refreshing.sites} sites with links of ${refreshing.linkSeconds} s, refreshes counted`,
       String(refreshing.links),
     ],
-    ['  events of them', String(refreshing.events)],
+    ['  events of these sites', String(refreshing.events)],
     ['  events per site and refresh', perRefresh.toFixed(1)],
-    ['  events an hour of them, as measured', perHour(refreshing.events, refreshing.seconds)],
-    ['  events an hour, all sites, links of 24 h (computed)', ((perRefresh * sites) / hoursBetween).toFixed(0)],
-    ['  links that ended before their refresh', String(refreshing.ended)],
+    ['  events per hour of these sites, measured', perHour(refreshing.events, refreshing.seconds)],
+    ['  events per hour, all sites, links of 24 h (computed)', ((perRefresh * sites) / hoursBetween).toFixed(0)],
+    ['  links that expired before their refresh', String(refreshing.ended)],
     ['  peak memory of the worker, MB', refreshing.peakMb.toFixed(0)],
     ['restart: seconds until the worker is ready', restart.readySeconds.toFixed(1)],
     ['  until the first overdue link is refreshed', restart.firstSeconds.toFixed(1)],
-    ['  until all are', restart.allSeconds.toFixed(1)],
+    ['  until all are refreshed', restart.allSeconds.toFixed(1)],
     ['  peak memory of the worker, MB', restart.peakMb.toFixed(0)],
   ]);
   return (

@@ -6,17 +6,17 @@ import { table } from './table.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const HELP = `
-The receiver (\`galley api\`), the worker (\`galley worker\`), Temporal's dev server and the sender are processes of their
-own; a small Admin API counts the exports that run at a time. Every delivery that was acknowledged is looked for in the
-signals that the site's workflow holds, over all its runs.`;
+The receiver (\`galley api\`), the worker (\`galley worker\`), Temporal's dev server and the sender run in separate
+processes. A fake Admin API counts concurrent exports. The bench searches all runs of the site's workflow for the signal
+of every acknowledged delivery.`;
 
 type Options = { deliveries: number; inFlight: number };
 
 export function stormBench(): Command {
   return new Command('storm')
-    .description('100,000 deliveries to one site: what is lost, what it costs, and whether memory stays flat')
-    .option('--deliveries <n>', 'how many', wholeNumber, 100_000)
-    .option('--in-flight <n>', 'deliveries under way at a time', wholeNumber, 256)
+    .description('100,000 deliveries to one site: losses, cost, and whether memory stays flat')
+    .option('--deliveries <n>', 'number of deliveries', wholeNumber, 100_000)
+    .option('--in-flight <n>', 'concurrent deliveries', wholeNumber, 256)
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
       const conditions = machine();
@@ -32,12 +32,12 @@ function report(storm: Storm): string {
   const facts = table([
     ['acknowledged with 202', String(sent.acknowledged)],
     ['  of these missing in the workflow', String(storm.missing)],
-    ['  a second', (sent.acknowledged / sent.seconds).toFixed(0)],
-    ['refused with 503 and sent again', String(sent.refused)],
-    ['carried twice, which the workflow knows', String(storm.twice)],
-    ['signals that carried them', String(signals)],
+    ['  per second', (sent.acknowledged / sent.seconds).toFixed(0)],
+    ['rejected with 503 and resent', String(sent.refused)],
+    ['signaled twice and deduplicated by the workflow', String(storm.twice)],
+    ['signals', String(signals)],
     ['exports', String(storm.exports)],
-    ['  at most at a time', String(storm.mostAtATime)],
+    ['  most at a time', String(storm.mostAtATime)],
     ['  one for the last publish', storm.lastExported ? 'yes' : 'NO'],
     ["runs of the site's workflow", String(runs.length)],
     ['  events in the longest history', String(Math.max(...events))],

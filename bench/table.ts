@@ -1,4 +1,4 @@
-/** Lines of a table for a terminal: the first column to the left, figures to the right. */
+/** Formats a table for a terminal: the first column is left-aligned, the others are right-aligned. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows

@@ -6,22 +6,22 @@ import { measureRounds, type Round } from './webhooks/rounds.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const HELP = `
-On one Temporal dev server (in memory), in turn, as often as there are rounds:
-  a  signalWithStart by a bare Temporal client, one delivery a call: to one workflow, and to 20
+Each round measures these cases in turn on one in-memory Temporal dev server:
+  a  signalWithStart by a bare Temporal client, one delivery per call: to one workflow, and to 20
   b  the receiver, \`galley api\`: signed deliveries for one site, and for 20
-  c  an Express route that only answers 202, from the same sender with the same bodies
-The sender, the receiver and Temporal are processes of their own. No worker runs, for a nor for b: what is measured is
-how fast deliveries become durable, and what a workflow makes of them would slow both down. --worker starts one.`;
+  c  an Express route that only responds with 202, with the same sender and the same bodies
+The sender, the receiver and Temporal run in separate processes. By default no worker runs: the bench measures how fast
+deliveries become durable, and running the workflows would slow down a and b. --worker starts one.`;
 
 type Options = { rounds: number; inFlight: number; seconds: number; worker: boolean };
 
 export function webhooksBench(): Command {
   return new Command('webhooks')
-    .description('how many deliveries a second the receiver acknowledges, and what Temporal alone would')
-    .option('--rounds <n>', 'how often each case is measured', wholeNumber, 3)
-    .option('--in-flight <n>', 'deliveries under way at a time', wholeNumber, 256)
-    .option('--seconds <n>', 'how long each case is measured, after 3 s that are not', wholeNumber, 6)
-    .option('--worker', 'run `galley worker` too, which takes the signals in', false)
+    .description('deliveries per second that the receiver acknowledges, compared with Temporal alone')
+    .option('--rounds <n>', 'measurements per case', wholeNumber, 3)
+    .option('--in-flight <n>', 'concurrent deliveries', wholeNumber, 256)
+    .option('--seconds <n>', 'measured seconds per case, after 3 s of warm-up', wholeNumber, 6)
+    .option('--worker', 'also run `galley worker`, which handles the signals', false)
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
       const conditions = machine();
@@ -31,7 +31,7 @@ export function webhooksBench(): Command {
       );
       process.stdout.write(`\n${report(rounds)}\n${conditions}\n`);
       process.stdout.write(
-        `${options.inFlight} in flight, median of ${rounds.length} rounds; the ratios' medians too\n`,
+        `${options.inFlight} in flight; figures and ratios are medians of ${rounds.length} rounds\n`,
       );
     });
 }
@@ -53,7 +53,7 @@ function report(rounds: readonly Round[]): string {
     row('a  signalWithStart, 20 workflows', 'rawMany'),
     row('b  receiver, one site', 'receiverOne'),
     row('b  receiver, 20 sites', 'receiverMany'),
-    row('c  Express that only answers', 'express'),
+    row('c  Express that only responds', 'express'),
   ]);
   const ratios = table([
     ratio('b / a, one site', 'receiverOne', 'rawOne', 3),

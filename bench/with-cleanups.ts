@@ -12,10 +12,10 @@ export interface Lifetime extends Cleanups {
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const INTERRUPTED_EXIT_CODE = 130;
 
-/** A program that is starting when the signal comes gets this long to come up, so that it can be ended. */
+/** A program that is starting when the signal arrives gets this long to finish starting, so that it can be stopped. */
 const LAST_START_MS = 20_000;
 
-/** Runs the work, then the cleanups it added: also if it fails, and on Ctrl-C and SIGTERM, which end the process. */
+/** Runs the work, then its cleanups, also after a failure. Ctrl-C and SIGTERM run the cleanups and end the process. */
 export async function withCleanups<T>(work: (lifetime: Lifetime) => Promise<T>): Promise<T> {
   const cleanups = createCleanups();
   const interruption = new AbortController();
@@ -29,7 +29,7 @@ export async function withCleanups<T>(work: (lifetime: Lifetime) => Promise<T>):
   try {
     return await working;
   } catch (error) {
-    // The process ends with the cleanups, so errors caused by them aren't reported.
+    // The process ends after the cleanups, so errors that they cause are not reported.
     if (interruption.signal.aborted) return await new Promise<never>(() => {});
     throw error;
   } finally {
@@ -46,7 +46,7 @@ export async function temporaryFolder(cleanups: Pick<Cleanups, 'add'>, prefix: s
 }
 
 async function endAfter(working: Promise<unknown>, cleanups: Cleanups): Promise<never> {
-  process.stderr.write('ending what was started\n');
+  process.stderr.write('stopping everything\n');
   const run = (): Promise<void> => cleanups.run().catch((error) => void process.stderr.write(`${error}\n`));
   await run();
   await Promise.race([working.catch(() => undefined), sleep(LAST_START_MS)]);

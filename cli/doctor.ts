@@ -15,8 +15,8 @@ import { openHome, type RunningAddresses } from './home.ts';
 import { printJson, printLines } from './output.ts';
 import { checkConfiguration } from './up/check-configuration.ts';
 import { checkPorts } from './up/check-ports.ts';
-import { planDeployments } from './up/deployments.ts';
 import { ADMIN_KEY_FILE } from './up/first-organization.ts';
+import { planDeployments } from './up/plan-deployments.ts';
 
 /**
  * Runs the command `doctor`. Changes nothing except a small object that it stores and deletes.

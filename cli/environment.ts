@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { adminApiKey, adminApiUrl } from '../contract/admin-api.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { positiveDurationMs } from '../contract/duration.ts';
+import { httpUrl } from '../contract/http-url.ts';
+import type { BundleSigner } from '../contract/signing.ts';
 import type { WorkerVersion } from '../contract/worker-version.ts';
 import type { ExportLimits } from '../exporter/limits.ts';
 import type { OpenIdSettings } from '../platform/dashboard/auth.ts';
@@ -23,8 +25,6 @@ const port = z
   .regex(/^\d+$/, 'expected a port number, 0 for a free one')
   .transform(Number)
   .refine((value) => value <= 65_535, 'expected a port number up to 65535');
-
-const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 
 /** The first encrypts, all decrypt. */
 const encryptionKeys = z.string().transform((text, context) => {
@@ -72,6 +72,8 @@ const schema = z.object({
   ...browserVariables,
   ...exportVariables,
   ...servingVariables,
+  PLATFORM_SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'expected smtp://host:port or smtps://host' }).optional(),
+  PLATFORM_SMTP_FROM: z.string().min(3).optional(),
   OIDC_ISSUER: httpUrl.optional(),
   OIDC_CLIENT_ID: z.string().min(1).optional(),
   OIDC_CLIENT_SECRET: z.string().min(1).optional(),
@@ -120,12 +122,16 @@ export interface Settings {
   unsubscribeSecret: string | undefined;
   /** The export limits that differ from the defaults. */
   exportLimits: Partial<ExportLimits>;
+  /** Undefined: bundles are unsigned. */
+  bundleSigner: BundleSigner | undefined;
   agent: AgentSettings;
   browser: BrowserSettings;
   serving: ServingSettings;
   /** Undefined: agent jobs can only work on `file://` repositories. */
   forge: ForgeSettings | undefined;
   operatorToken: string | undefined;
+  /** For the dashboard's mails; undefined: it shows links instead. */
+  platformMail: { url: string; from: string } | undefined;
   /** Single sign-on for the platform's dashboard. */
   openId: OpenIdSettings | undefined;
   adminApiUrl: string | undefined;
@@ -165,7 +171,8 @@ export function readSettings(variables: Variables = process.env): Settings {
   const forge = readForgeSettings(env);
   const version = readWorkerVersion(env);
   const openId = readOpenId(env);
-  const problems = [...agent.problems, ...forge.problems, ...version.problems, ...openId.problems];
+  const mail = readPlatformMail(env);
+  const problems = [...agent.problems, ...forge.problems, ...version.problems, ...openId.problems, ...mail.problems];
   if (problems.length > 0) throw new ConfigurationError(problems);
   return {
     host: env.HOST,
@@ -185,11 +192,13 @@ export function readSettings(variables: Variables = process.env): Settings {
     apiPublicUrl: withoutSlash(env.API_PUBLIC_URL),
     unsubscribeSecret: env.UNSUBSCRIBE_SECRET,
     exportLimits: readExportLimits(env),
+    bundleSigner: env.BUNDLE_SIGNING_KEY,
     agent: agent.settings,
     browser: readBrowserSettings(env, filled.PATH),
     serving: readServingSettings(env),
     forge: forge.settings,
     operatorToken: env.OPERATOR_TOKEN,
+    platformMail: mail.settings,
     openId: openId.settings,
     adminApiUrl: env.ADMIN_API_URL,
     adminApiKey: env.ADMIN_API_KEY,
@@ -227,6 +236,16 @@ function readOpenId(env: OpenIdVariables): { settings: OpenIdSettings | undefine
   const missing = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [name] : []));
   const isPartial = missing.length < Object.keys(named).length;
   const problems = isPartial ? [`${missing.join(', ')}: expected too, because single sign-on needs all three`] : [];
+  return { settings: undefined, problems };
+}
+
+type MailVariables = { [Name in 'PLATFORM_SMTP_URL' | 'PLATFORM_SMTP_FROM']?: string | undefined };
+
+function readPlatformMail({ PLATFORM_SMTP_URL: url, PLATFORM_SMTP_FROM: from }: MailVariables) {
+  if (url !== undefined && from !== undefined) return { settings: { url, from }, problems: [] };
+  const missing = url === undefined ? 'PLATFORM_SMTP_URL' : 'PLATFORM_SMTP_FROM';
+  const isPartial = url !== undefined || from !== undefined;
+  const problems = isPartial ? [`${missing}: expected too, because the dashboard's mails need both`] : [];
   return { settings: undefined, problems };
 }
 

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { isFolderLocked, lockFolder } from '../embedded/folder-lock.ts';
 import { errorCode } from '../embedded/report.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** The URLs of the parts of a running `up`. */
 const addresses = z.object({
@@ -115,12 +116,4 @@ async function isFolder(path: string): Promise<boolean> {
     (found) => found.isDirectory(),
     () => false,
   );
-}
-
-/** Atomic, and never readable by others, not even for a moment. */
-async function replaceFile(file: string, text: string): Promise<void> {
-  const temporary = `${file}.${process.pid}.tmp`;
-  await writeFile(temporary, text, { mode: 0o600 });
-  await chmod(temporary, 0o600);
-  await rename(temporary, file);
 }

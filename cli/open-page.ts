@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CommandError, UsageError } from './command-error.ts';
 import { createContext } from './context.ts';
 import { openHome, type RunningAddresses } from './home.ts';
-import { openOrchestrator } from './orchestrator-client.ts';
+import { openOrchestrator, orchestratorUrl } from './orchestrator-client.ts';
 import { printJson, printLines } from './output.ts';
 
 export interface OpenOptions {
@@ -27,9 +27,7 @@ export async function openPage(site: string | undefined, options: OpenOptions): 
 /** The sites page or one site's, by a link that signs in once if the api makes one. */
 async function sitesPage(site: string | undefined, options: OpenOptions): Promise<string> {
   const ask = await openOrchestrator(options);
-  const { settings } = createContext({ quiet: true });
-  const running = await openHome(settings.home).running();
-  const base = options.url ?? running?.api ?? `http://${settings.host}:${settings.port}`;
+  const base = await orchestratorUrl(options);
   const path = site === undefined ? '/' : `/ui/sites/${encodeURIComponent(site)}`;
   // Reports an unknown site before the browser does.
   if (site !== undefined) await ask(`/sites/${encodeURIComponent(site)}`);

@@ -21,12 +21,12 @@ export const API_URL_OPTION = [
 export const TOKEN_HELP = '\nNeeds OPERATOR_TOKEN, except beside a running `up`, which keeps it in GALLEY_HOME.';
 
 /** @throws UsageError without an operator token, and what `requestJson` throws. */
-export async function openOrchestrator({ url }: { url?: string | undefined }): Promise<OrchestratorClient> {
+export async function openOrchestrator(options: { url?: string | undefined }): Promise<OrchestratorClient> {
   const { settings } = createContext();
   const home = openHome(settings.home);
   const running = await home.running();
   const token = settings.operatorToken ?? (running ? await home.readSecret(OPERATOR_TOKEN_FILE) : undefined);
-  const base = url ?? running?.api ?? listeningUrl(settings);
+  const base = await orchestratorUrl(options);
   if (token === undefined) {
     if (URL.canParse(base) && !(await listens(new URL(base)))) throw nothingListens(new URL(base));
     throw new UsageError('OPERATOR_TOKEN: expected the token that the api was started with');
@@ -34,6 +34,13 @@ export async function openOrchestrator({ url }: { url?: string | undefined }): P
   const headers = { 'x-galley-actor': userName() };
   return (path, method = 'GET', body = undefined) =>
     requestJson({ url: new URL(path, base), token, method, body, headers, timeoutMs: TIMEOUT_MS });
+}
+
+/** The URL of the option, or of the running `up`, or what HOST and PORT name. */
+export async function orchestratorUrl({ url }: { url?: string | undefined }): Promise<string> {
+  if (url !== undefined) return url;
+  const { settings } = createContext();
+  return (await openHome(settings.home).running())?.api ?? listeningUrl(settings);
 }
 
 /** False only if the connection is refused: then a token would not help. */

@@ -12,6 +12,8 @@ import { exportCommand } from './commands/export.ts';
 import { exportsCommand } from './commands/exports.ts';
 import { initCommand } from './commands/init.ts';
 import { keysCommand } from './commands/keys.ts';
+import { membersCommand } from './commands/members.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { openCommand } from './commands/open.ts';
 import { organizationsCommand } from './commands/organizations.ts';
 import { platformCommand } from './commands/platform.ts';
@@ -50,11 +52,13 @@ export function createProgram({ completes = true } = {}): Command {
     platformCommand(),
     platformWorkerCommand(),
     agentWorkerCommand(),
+    migrateCommand(),
     deploymentCommand(),
     exportCommand(),
     exportsCommand(),
     keysCommand(),
     organizationsCommand(),
+    membersCommand(),
     projectsCommand(),
     sitesCommand(),
     deliveriesCommand(),

@@ -6,10 +6,10 @@ import { createLifetime, type Lifetime, untilSignal } from './lifetime.ts';
  * …`; a signal interrupts it too, so slow imports belong in there.
  */
 export async function runService(logger: Logger, start: (lifetime: Lifetime) => Promise<string>): Promise<void> {
-  await surviveEndedResponses();
   const lifetime = createLifetime(logger);
   const asked = untilSignal();
   const started = (async () => {
+    await surviveEndedResponses();
     const ready = await start(lifetime);
     // A start that a signal interrupted may still complete.
     if (!lifetime.signal.aborted) process.stdout.write(`ready ${ready}\n`);

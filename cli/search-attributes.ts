@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { grpcCode } from '../contract/grpc-code.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
 import { errorText } from '../embedded/report.ts';
 
@@ -105,11 +106,4 @@ async function addMissing(client: Client, namespace: string): Promise<void> {
   const missing = Object.entries(TYPES).filter(([name]) => customAttributes?.[name] === undefined);
   if (missing.length === 0) return;
   await operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing) });
-}
-
-/** The code of a gRPC failure, which the client wraps as the cause. */
-function grpcCode(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null) return undefined;
-  const code: unknown = Reflect.get(error, 'code');
-  return typeof code === 'number' ? code : grpcCode(Reflect.get(error, 'cause'));
 }

@@ -3,6 +3,9 @@ import { z } from 'zod';
 /** The manifest's path. It is the archive's first file. */
 export const MANIFEST_PATH = '.galley/manifest.json';
 
+/** The manifest's signature in a signed bundle: ed25519 over exactly the manifest's bytes, in base64. */
+export const SIGNATURE_PATH = '.galley/manifest.sig';
+
 /** The format version that this code writes; readers reject a higher one. */
 export const BUNDLE_FORMAT_VERSION = 1;
 
@@ -10,7 +13,8 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
  * The bundle's own description. `files` lists every file but the manifest itself, sorted by path (UTF-16 code unit
- * order); `contentSha256` covers paths and file hashes only, so two exports of an unchanged site are equal in it.
+ * order) and not its signature; `contentSha256` covers paths and file hashes only, so two exports of an unchanged site
+ * are equal in it.
  */
 export const bundleManifest = z.object({
   formatVersion: z.int().min(1),
@@ -39,6 +43,12 @@ export const bundleManifest = z.object({
         .string()
         .regex(/^[a-z0-9-]+$/, 'expected a content coding')
         .optional(),
+      /**
+       * The gzip member that holds the file, maybe with others: its first byte, counted from the end of the archive's
+       * head (`readHeadLength`), and its size. Missing in bundles of older releases.
+       */
+      offset: z.int().min(0).optional(),
+      length: z.int().min(1).optional(),
     }),
   ),
   redirects: z.array(z.object({ from: z.string(), to: z.string(), status: z.int() })),

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { positiveDurationMs } from './duration.ts';
+import { httpUrl } from './http-url.ts';
 import { TARGET_KINDS, type TargetKind } from './target-kind.ts';
 import { oneOrMore, secret, standardSecret } from './webhook-settings.ts';
 
 /** An entry of `deployments` in galley.yaml: one target of exactly one kind, and how it is confirmed. */
-
-export const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 
 /** Node sends no request to a URL with credentials. */
 export const urlWithoutCredentials = httpUrl.refine(

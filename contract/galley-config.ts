@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { adminApiKey, adminApiUrl, domainName, opaqueId, siteOrigin } from './admin-api.ts';
-import { deploymentConfig, httpUrl, urlWithoutCredentials } from './deployment-config.ts';
+import { deploymentConfig, urlWithoutCredentials } from './deployment-config.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
 import { EXPORT_DEFAULTS, GUARD_DEFAULTS } from './export-defaults.ts';
+import { httpUrl } from './http-url.ts';
 import { NOTIFICATION_TYPES } from './notification.ts';
 import { checkPromptTemplate } from './prompt-template.ts';
 import { oneOrMore, secret, standardSecret, type WebhooksSection } from './webhook-settings.ts';

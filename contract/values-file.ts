@@ -2,12 +2,14 @@ import { z } from 'zod';
 
 /**
  * The group of a deployment's values file that Galley uses (seed, "Use of a bundle in a self-hosted deployment"). The
- * orchestrator writes `enabled` and `bundleUrl`; `version` is the operator's pin.
+ * orchestrator writes `enabled` and `bundleUrl`. `version` is the operator's pin, `publicKey` the only key whose
+ * signatures on bundles the deployment accepts (`createVerifier`).
  */
 export const staticExportValues = z.object({
   enabled: z.boolean(),
   bundleUrl: z.url({ protocol: /^(https?|file)$/ }).optional(),
   version: z.coerce.string().min(1).optional(),
+  publicKey: z.string().optional(),
 });
 
 export const DEPLOYMENT_KINDS = ['cloud', 'client-hosted', 'air-gapped'] as const;

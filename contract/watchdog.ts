@@ -8,7 +8,7 @@ const problemKind = z.enum(['failing-tasks', 'link-expires', 'unconfigured']);
 export type ProblemKind = z.infer<typeof problemKind>;
 export const PROBLEM_KINDS = problemKind.options;
 
-/** What the watchdog finds in one check. A workflow has at most one problem of each kind. */
+/** What the watchdog finds in one check. */
 const problem = z.object({
   kind: problemKind,
   workflowId: z.string(),
@@ -17,6 +17,11 @@ const problem = z.object({
   detail: z.string(),
 });
 export type Problem = z.infer<typeof problem>;
+
+/** A workflow has at most one problem of each kind. */
+export function problemKey({ kind, workflowId }: Problem): string {
+  return `${kind} ${workflowId}`;
+}
 
 /** A problem that isn't solved yet. */
 const openProblem = problem.extend({

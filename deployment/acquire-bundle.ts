@@ -1,11 +1,18 @@
+import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { downloadBundle } from './download.ts';
-import { BundleInvalidError, VersionPinnedError } from './errors.ts';
+import { assembleVersion } from './assemble-version.ts';
+import { downloadBundle, isResumable } from './download.ts';
+import { BundleInvalidError, BundleSignatureError, BundleUnavailableError, VersionPinnedError } from './errors.ts';
+import { isSystemFault, messageOf } from './fault.ts';
+import type { HttpResponse } from './http-source.ts';
 import { linkFingerprint, linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
-import type { BundleLimits } from './manifest.ts';
+import { type BundleLimits, checkManifest } from './manifest.ts';
+import { openPartialSource, type PartialSource } from './partial-source.ts';
+import { checkSignature, checkStoredSignature } from './signature.ts';
 import type { Site } from './site.ts';
 import type { DeploymentState } from './state-file.ts';
+import { createTreeWriter } from './tree-writer.ts';
 import { unpackBundle } from './unpack.ts';
 import type { VersionStore } from './version-store.ts';
 
@@ -19,6 +26,8 @@ type AcquireDeps = {
 export type AcquireRequest = {
   link: URL;
   pinnedVersion: string | undefined;
+  /** Bundles must be signed for this key; undefined: any bundle is accepted. */
+  publicKey: string | undefined;
   state: DeploymentState;
   /** The version being served. */
   current: Site | undefined;
@@ -31,9 +40,13 @@ export type AcquireRequest = {
 /** `etag` validates these bytes at the link's resource; `otherVersion` is an archive that the pin rejects. */
 export type Acquired = { site: Site; etag: string | undefined };
 
+/** What a link's first response shows: a version, or that the whole archive must be fetched. */
+type PartialOutcome = Acquired | { response: HttpResponse | undefined };
+
 /**
  * Gets the version that a link and a pin ask for, with little traffic: nothing is downloaded if the link's path names
- * bytes on the disk, or if the server says that they are unchanged.
+ * bytes on the disk, or if the server says that they are unchanged. Of another version only the changed members are
+ * fetched, if the server offers ranges.
  */
 export class BundleAcquirer {
   readonly #deps: AcquireDeps;
@@ -48,11 +61,14 @@ export class BundleAcquirer {
 
   async acquire(request: AcquireRequest): Promise<Acquired> {
     try {
-      return await this.#fromLink(request);
+      const acquired = await this.#fromLink(request);
+      await checkStoredSignature(request.publicKey, acquired.site.root);
+      return acquired;
     } catch (error) {
       if (!(error instanceof VersionPinnedError)) throw error;
       const site = await this.#pinnedFromDisk(request);
       if (site === undefined) throw error;
+      await checkStoredSignature(request.publicKey, site.root);
       return { site, etag: undefined };
     }
   }
@@ -63,7 +79,9 @@ export class BundleAcquirer {
     const fits = current !== undefined && (pinnedVersion ?? current.manifest.version) === current.manifest.version;
     const named = sha256InLink(link);
     const sameLink = pointer?.linkFingerprint === linkFingerprint(link);
-    if (fits && (named === current.archiveSha256 || (sameLink && !revalidate))) {
+    // The object at the link may be signed by now.
+    const mayKeep = sameLink && !revalidate && (await isSigned(request.publicKey, current));
+    if (fits && (named === current.archiveSha256 || mayKeep)) {
       return { site: current, etag: pointer?.etag };
     }
     if (named !== undefined) {
@@ -77,8 +95,11 @@ export class BundleAcquirer {
   async #download(request: AcquireRequest, etag: string | undefined): Promise<Acquired> {
     const { link, pinnedVersion, current, signal, onProgress } = request;
     const { downloadsFolder: folder, limits, logger } = this.#deps;
+    const partial = await this.#fromParts(request, etag);
+    if ('site' in partial) return partial;
+    const { response } = partial;
     const maxSizeBytes = limits.maxBundleBytes;
-    const download = await downloadBundle({ link, etag, folder, maxSizeBytes, signal, onProgress });
+    const download = await downloadBundle({ link, etag, folder, maxSizeBytes, response, signal, onProgress });
     if (download.kind === 'unchanged') {
       if (current === undefined) throw new Error('a server called bytes unchanged that were never held');
       return { site: current, etag };
@@ -89,12 +110,74 @@ export class BundleAcquirer {
       const site = (await this.#fromDisk(sha256, pinnedVersion)) ?? (await this.#unpack(file, sha256, request));
       return { site, etag: download.etag };
     } catch (error) {
-      if (error instanceof BundleInvalidError && sha256InLink(link) === sha256)
-        this.#knownBad.set(sha256, error.message);
+      const isBad = error instanceof BundleInvalidError && !(error instanceof BundleSignatureError);
+      if (isBad && sha256InLink(link) === sha256) this.#knownBad.set(sha256, error.message);
       throw error;
     } finally {
       await rm(file, { force: true });
     }
+  }
+
+  /** Fetches only what isn't on the disk. Any failure that the whole archive may not have leads to that. */
+  async #fromParts(request: AcquireRequest, etag: string | undefined): Promise<PartialOutcome> {
+    const { link, current, signal } = request;
+    const { downloadsFolder, limits, logger } = this.#deps;
+    const whole = { response: undefined };
+    if (current === undefined || link.protocol === 'file:' || (await isResumable(link, downloadsFolder))) return whole;
+    try {
+      const opened = await openPartialSource(link, etag, { signal, maxSizeBytes: limits.maxBundleBytes });
+      if (opened.kind === 'unchanged') return { site: current, etag };
+      if (opened.kind === 'whole') return opened;
+      return (await this.#assemble(request, opened.source)) ?? whole;
+    } catch (error) {
+      signal.throwIfAborted();
+      const isRefused = error instanceof BundleUnavailableError && error.status !== null;
+      const isFinal = error instanceof VersionPinnedError || error instanceof BundleSignatureError;
+      if (isRefused || isFinal || isSystemFault(error)) throw error;
+      logger.warn({ from: linkLabel(link) }, `Fetching the whole bundle instead of its changes: ${messageOf(error)}`);
+      return whole;
+    }
+  }
+
+  async #assemble(request: AcquireRequest, source: PartialSource): Promise<Acquired | undefined> {
+    const { link, pinnedVersion, publicKey, signal, onProgress } = request;
+    const { store, limits, logger } = this.#deps;
+    const { head, etag } = source;
+    checkSignature(publicKey, head.manifest, head.signature);
+    const manifest = checkManifest(head.manifest, limits);
+    checkPin(pinnedVersion, manifest.version);
+    const sites = await this.#versionsOnDisk(request);
+    const manifestSha256 = createHash('sha256').update(head.manifest).digest('hex');
+    for (const site of sites) {
+      if (site.manifestSha256 === manifestSha256 && (await isSigned(publicKey, site))) return { site, etag };
+    }
+    const name = createHash('sha256')
+      .update(head.manifest)
+      .update(head.signature ?? '')
+      .digest('hex');
+    const staging = await store.stage();
+    const writer = createTreeWriter(staging);
+    const releases = sites.map((site) => site.hold());
+    try {
+      const assembled = await assembleVersion({ source, manifest, sites, writer, signal, onProgress });
+      if (assembled === undefined) return undefined;
+      await store.keep(staging, name);
+      const { archiveBytes } = source;
+      logger.info({ from: linkLabel(link), archiveBytes, ...assembled }, 'Fetched the changes of the bundle');
+    } finally {
+      await writer.abandon();
+      // Renamed already unless something failed.
+      await store.discard(staging);
+      for (const release of releases) release();
+    }
+    const site = await store.open(name);
+    if (site === undefined) throw new Error('a version just assembled is not complete on the disk');
+    return { site, etag };
+  }
+
+  async #versionsOnDisk({ current, state }: AcquireRequest): Promise<Site[]> {
+    const opened = await Promise.all(state.previous.map((name) => this.#deps.store.open(name)));
+    return [current, ...opened].flatMap((site) => site ?? []);
   }
 
   async #fromDisk(archiveSha256: string, pinnedVersion: string | undefined): Promise<Site | undefined> {
@@ -107,7 +190,7 @@ export class BundleAcquirer {
     return site;
   }
 
-  async #unpack(file: string, sha256: string, { pinnedVersion, signal }: AcquireRequest): Promise<Site> {
+  async #unpack(file: string, sha256: string, { pinnedVersion, publicKey, signal }: AcquireRequest): Promise<Site> {
     const { store, limits } = this.#deps;
     const staging = await store.stage();
     try {
@@ -115,6 +198,7 @@ export class BundleAcquirer {
         archive: file,
         folder: staging,
         limits,
+        publicKey,
         signal,
         accept: ({ version }) => {
           this.#knownVersions.set(sha256, version);
@@ -140,6 +224,14 @@ export class BundleAcquirer {
     }
     return undefined;
   }
+}
+
+async function isSigned(publicKey: string | undefined, site: Site | undefined): Promise<boolean> {
+  if (site === undefined) return false;
+  return await checkStoredSignature(publicKey, site.root).then(
+    () => true,
+    () => false,
+  );
 }
 
 function checkPin(pinnedVersion: string | undefined, found: string): void {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { BundleInvalidError, BundleUnavailableError } from './errors.ts';
 import { reason } from './fault.ts';
-import { openHttp } from './http-source.ts';
+import { type HttpResponse, openHttp } from './http-source.ts';
 import { linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
 
 type DownloadRequest = {
@@ -16,6 +16,8 @@ type DownloadRequest = {
   /** The folder of unfinished and finished downloads. */
   folder: string;
   maxSizeBytes: number;
+  /** A response to a plain request for the link, used unless an earlier download can continue. */
+  response?: HttpResponse | undefined;
   signal: AbortSignal;
   onProgress(receivedBytes: number, totalBytes: number | undefined): void;
 };
@@ -41,6 +43,12 @@ export async function downloadBundle(request: DownloadRequest): Promise<Download
     if (!name.startsWith(key)) await rm(join(folder, name), { force: true });
   }
   return link.protocol === 'file:' ? await copyFile(request, file) : await fetchFile(request, file, note);
+}
+
+/** Whether an earlier download of this link's object can continue. */
+export async function isResumable(link: URL, folder: string): Promise<boolean> {
+  const key = sha256InLink(link) ?? resourceFingerprint(link);
+  return (await resumable(join(folder, `${key}.part`), join(folder, `${key}.json`))) !== undefined;
 }
 
 async function copyFile(request: DownloadRequest, file: string): Promise<Download> {
@@ -71,7 +79,9 @@ async function fetchFile(request: DownloadRequest, file: string, note: string): 
   if (part !== undefined) Object.assign(headers, { range: `bytes=${part.sizeBytes}-`, 'if-range': part.etag });
   else if (etag !== undefined) headers['if-none-match'] = etag;
 
-  const response = await openHttp(link, headers, signal);
+  if (part !== undefined) request.response?.body.destroy();
+  const response =
+    part === undefined && request.response !== undefined ? request.response : await openHttp(link, headers, signal);
   if (response.status === 304 && etag !== undefined) {
     await response.body.dump();
     return { kind: 'unchanged' };

@@ -44,6 +44,9 @@ export class BundleInvalidError extends Error {
   override readonly name = 'BundleInvalidError';
 }
 
+/** Thrown if a bundle isn't signed for `staticExport.publicKey`. Another key may accept the same bytes. */
+export class BundleSignatureError extends BundleInvalidError {}
+
 /** Thrown if a valid bundle has another version than `staticExport.version` pins. */
 export class VersionPinnedError extends Error {
   override readonly name = 'VersionPinnedError';

@@ -120,7 +120,7 @@ export class Follower {
     }
   }
 
-  async #serve({ link, version }: WantedOn, signal: AbortSignal): Promise<void> {
+  async #serve({ link, version, publicKey }: WantedOn, signal: AbortSignal): Promise<void> {
     const { served, acquire, logger } = this.#deps;
     await served.setEnabled(true);
     this.#runningLink = link;
@@ -128,6 +128,7 @@ export class Follower {
     const { site, etag } = await acquire({
       link,
       pinnedVersion: version,
+      publicKey,
       state: served.state(),
       current: served.site(),
       revalidate,

@@ -12,10 +12,10 @@ const PASSING: ReadonlySet<number> = new Set([408, 421, 425, 429]);
 /** The longest silence of a server, before and within its response. */
 const SILENCE_MS = 30_000;
 
-type HttpResponse = {
+export type HttpResponse = {
   status: number;
   header(name: string): string | undefined;
-  body: AsyncIterable<Buffer> & { dump(): Promise<void> };
+  body: AsyncIterable<Buffer> & { dump(): Promise<void>; destroy(): unknown };
 };
 
 /**

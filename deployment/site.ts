@@ -8,8 +8,10 @@ export function pathOfSibling(path: string): string {
 /** One unpacked version, ready to be served. A request holds it until its last byte. */
 export type Site = {
   manifest: BundleManifest;
-  /** SHA-256 of the archive; the version's name on the disk. */
+  /** The version's name on the disk: SHA-256 of the archive, or of the manifest if only parts of it were fetched. */
   archiveSha256: string;
+  /** SHA-256 of the manifest's bytes, which name all files: equal for equal versions. */
+  manifestSha256: string;
   /** The folder with the site's files. */
   root: string;
   file(path: string): BundleFile | undefined;
@@ -24,7 +26,7 @@ export type Site = {
   idle(): Promise<void>;
 };
 
-export function createSite(root: string, archiveSha256: string, manifest: BundleManifest): Site {
+export function createSite(root: string, archiveSha256: string, manifest: BundleManifest, manifestSha256 = ''): Site {
   // Siblings have no URL of their own, because the origin had none.
   const own = manifest.files.filter(({ encoding }) => encoding === undefined);
   const files = new Map(own.map((file) => [file.path, file]));
@@ -37,6 +39,7 @@ export function createSite(root: string, archiveSha256: string, manifest: Bundle
   return {
     manifest,
     archiveSha256,
+    manifestSha256,
     root,
     file: (path) => files.get(path),
     page: (url) => pages.get(url),

@@ -74,8 +74,14 @@ async function signature(target: Target): Promise<string> {
   const { wanted } = target;
   const { settings } = wanted;
   if (!wanted.enabled) return JSON.stringify(['off', settings]);
-  const { link, version } = wanted;
-  return JSON.stringify([settings, link.href, version, link.protocol === 'file:' ? await fileStamp(link) : '']);
+  const { link, version, publicKey = '' } = wanted;
+  return JSON.stringify([
+    settings,
+    link.href,
+    version,
+    publicKey,
+    link.protocol === 'file:' ? await fileStamp(link) : '',
+  ]);
 }
 
 async function fileStamp(link: URL): Promise<string> {

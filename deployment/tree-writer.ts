@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { constants, copyFile, link, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BundleInvalidError } from './errors.ts';
 import { quoted } from './manifest.ts';
@@ -21,6 +22,11 @@ export type TreeWriter = {
    * @throws BundleInvalidError if size or hash differ; a disk error may only show in a later call
    */
   write(file: ExpectedFile, content: Content): Promise<void>;
+  /**
+   * Checks a file that is on the disk already and links it, or copies it if the file system has no links. Returns
+   * whether it is as expected; if not, nothing is written.
+   */
+  adopt(file: ExpectedFile, source: string): Promise<boolean>;
   /** Waits until every file and folder is on the disk. */
   finish(): Promise<void>;
   /** Waits for pending writes, whatever their outcome. */
@@ -62,6 +68,18 @@ export function createTreeWriter(root: string): TreeWriter {
       await inBackground(writeDurably(target, chunks));
     },
 
+    async adopt(file, source) {
+      try {
+        for await (const _ of check(file, createReadStream(source)));
+      } catch {
+        return false;
+      }
+      const target = join(root, file.path);
+      await makeFolder(dirname(target));
+      await link(source, target).catch(() => copyDurably(source, target));
+      return true;
+    },
+
     async finish() {
       await Promise.all(writes);
       if (faults.length > 0) throw faults[0];
@@ -95,6 +113,16 @@ async function writeDurably(target: string, content: Content): Promise<void> {
   const handle = await open(target, 'wx', 0o644);
   try {
     for await (const chunk of content) await handle.writeFile(chunk);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function copyDurably(source: string, target: string): Promise<void> {
+  await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  const handle = await open(target, 'r+');
+  try {
     await handle.datasync();
   } finally {
     await handle.close();

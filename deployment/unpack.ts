@@ -1,23 +1,24 @@
 import { createReadStream } from 'node:fs';
-import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import tar from 'tar-stream';
-import { type BundleManifest, MANIFEST_PATH } from '../contract/bundle.ts';
+import type { BundleFile, BundleManifest } from '../contract/bundle.ts';
+import {
+  bytesOf,
+  checkIsFile,
+  createBound,
+  END_BYTES,
+  type Head,
+  MAX_MANIFEST_BYTES,
+  readHeadEntry,
+  unpackedBound,
+  writeHead,
+} from './archive-entries.ts';
 import { BundleInvalidError } from './errors.ts';
 import { codeOf, isSystemFault, messageOf } from './fault.ts';
 import { type BundleLimits, checkManifest, quoted } from './manifest.ts';
+import { checkSignature } from './signature.ts';
 import { createTreeWriter, type TreeWriter } from './tree-writer.ts';
-
-/**
- * An entry has about 200 bytes, so this allows 300,000 files with three precompressed siblings each. The manifest is
- * read into memory.
- */
-const MAX_MANIFEST_BYTES = 256 * 1024 * 1024;
-
-/** The most that tar adds to a file: its header, a pax header with a long path, and padding. */
-const OVERHEAD_BYTES_PER_FILE = 8 * 1024;
-const END_BYTES = 1024 * 1024;
 
 type UnpackRequest = {
   archive: string;
@@ -25,6 +26,8 @@ type UnpackRequest = {
   folder: string;
   limits: BundleLimits;
   signal: AbortSignal;
+  /** The bundle must be signed for this key; undefined: it may be unsigned. */
+  publicKey?: string | undefined;
   /** Called with the checked manifest before any file is written; an error ends the unpacking. */
   accept(manifest: BundleManifest): void;
 };
@@ -63,75 +66,58 @@ export async function unpackBundle(request: UnpackRequest): Promise<BundleManife
 async function readEntries(
   extract: tar.Extract,
   writer: TreeWriter,
-  { limits, accept }: UnpackRequest,
+  request: UnpackRequest,
   raiseBound: (bytes: number) => void,
 ): Promise<BundleManifest> {
-  let manifest: BundleManifest | undefined;
-  const missing = new Map<string, BundleManifest['files'][number]>();
+  let head: Head | undefined;
+  let contents: Contents | undefined;
   for await (const entry of extract) {
-    const { name, size = 0, type } = entry.header;
-    if (type !== 'file') throw new BundleInvalidError(`the entry ${quoted(name)} is a ${type ?? 'thing'}, not a file`);
-    if (manifest === undefined) {
-      if (name !== MANIFEST_PATH) throw new BundleInvalidError(`the archive doesn't begin with ${MANIFEST_PATH}`);
-      if (size > MAX_MANIFEST_BYTES) throw new BundleInvalidError('the manifest is too large');
-      const chunks: Buffer[] = [];
-      for await (const chunk of bytesOf(entry)) chunks.push(chunk);
-      const bytes = Buffer.concat(chunks);
-      manifest = checkManifest(bytes, limits);
-      accept(manifest);
-      for (const file of manifest.files) missing.set(file.path, file);
-      raiseBound(
-        manifest.files.reduce((sum, file) => sum + file.size + OVERHEAD_BYTES_PER_FILE, bytes.length + END_BYTES),
-      );
-      await writer.write({ path: MANIFEST_PATH, size: bytes.length, sha256: undefined }, [bytes]);
-      continue;
+    checkIsFile(entry);
+    if (contents === undefined) {
+      const read = await readHeadEntry(head, entry);
+      head = read ?? head;
+      if (read !== undefined || head === undefined) continue;
+      contents = await openContents(head, writer, request, raiseBound);
     }
-    const file = missing.get(name);
+    const { name, size = 0 } = entry.header;
+    const file = contents.missing.get(name);
     if (file === undefined)
       throw new BundleInvalidError(`the entry ${quoted(name)} stands twice or is not in the manifest`);
     if (file.size !== size)
       throw new BundleInvalidError(`the entry ${quoted(name)} has another size than the manifest says`);
-    missing.delete(name);
+    contents.missing.delete(name);
     await writer.write(file, bytesOf(entry));
   }
-  if (manifest === undefined) throw new BundleInvalidError('the archive is empty');
+  if (head === undefined) throw new BundleInvalidError('the archive is empty');
+  const { manifest, missing } = contents ?? (await openContents(head, writer, request, raiseBound));
   const [absent] = missing.keys();
   if (absent !== undefined)
     throw new BundleInvalidError(`${missing.size} files are missing, the first is ${quoted(absent)}`);
   return manifest;
 }
 
-async function* bytesOf(entry: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
-  for await (const chunk of entry) {
-    if (!(chunk instanceof Uint8Array)) throw new TypeError('expected bytes of an entry');
-    yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-  }
-}
+type Contents = { manifest: BundleManifest; missing: Map<string, BundleFile> };
 
-/** Counts unpacked bytes, so that a small archive can't fill the disk or never end. */
-function createBound(initialBytes: number): { stream: Transform; raise(bytes: number): void } {
-  let limitBytes = initialBytes;
-  let seenBytes = 0;
-  const stream = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      seenBytes += chunk.length;
-      if (seenBytes > limitBytes) done(new BundleInvalidError('the archive unpacks to more than its manifest says'));
-      else done(null, chunk);
-    },
-  });
-  return {
-    stream,
-    raise(bytes) {
-      limitBytes = bytes;
-    },
-  };
+/** Checks the head of an archive and writes it. Nothing is written before. */
+async function openContents(
+  head: Head,
+  writer: TreeWriter,
+  { limits, publicKey, accept }: UnpackRequest,
+  raiseBound: (bytes: number) => void,
+): Promise<Contents> {
+  checkSignature(publicKey, head.manifest, head.signature);
+  const manifest = checkManifest(head.manifest, limits);
+  accept(manifest);
+  raiseBound(unpackedBound(manifest.files) + head.manifest.length);
+  await writeHead(writer, head);
+  return { manifest, missing: new Map(manifest.files.map((file) => [file.path, file])) };
 }
 
 /**
  * Finds the cause. `error` ended the reading of entries, `fault` the stream of bytes; one causes the other, so both may
  * be set. A full or broken disk isn't the archive's fault.
  */
-function blame(error: unknown, fault: unknown): unknown {
+export function blame(error: unknown, fault: unknown): unknown {
   if (error instanceof BundleInvalidError) return error;
   if (fault === undefined || fault instanceof BundleInvalidError || isSystemFault(fault)) return fault ?? error;
   if (isSystemFault(error) || codeOf(fault) === 'ERR_STREAM_PREMATURE_CLOSE') return error;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Document, isMap, isScalar, parseDocument } from 'yaml';
+import { createVerifier, EXPECTED_PUBLIC_KEY } from '../contract/signing.ts';
 import {
   AVAILABILITY,
   DEPLOYMENT_KINDS,
@@ -16,7 +17,13 @@ import { codeOf, reason } from './fault.ts';
 /** What the operator and the orchestrator ask of this deployment. `link` is set if `enabled` is. */
 export type Wanted = { settings: DeploymentValues } & (
   | { enabled: false }
-  | { enabled: true; link: URL; version: string | undefined }
+  | {
+      enabled: true;
+      link: URL;
+      version: string | undefined;
+      /** Bundles must be signed for this key; undefined: any bundle is accepted. */
+      publicKey: string | undefined;
+    }
 );
 
 /** Without a group `deployment`. */
@@ -67,13 +74,15 @@ export function parseValues(text: string, file: string): Wanted {
     bundleUrl: blankAsAbsent(group.get('bundleUrl')),
     // As written: YAML reads 1.10 as the number 1.1, but the operator means the version "1.10".
     version: blankAsAbsent(sourceText(group.get('version', true), file)),
+    publicKey: blankAsAbsent(group.get('publicKey')),
   });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const key = ['staticExport', ...(issue?.path ?? [])].join('.');
     throw new ValuesFileError(file, key, EXPECTED[key] ?? issue?.message ?? 'unexpected value');
   }
-  const { enabled, bundleUrl, version } = parsed.data;
+  const { enabled, bundleUrl, version, publicKey } = parsed.data;
+  if (publicKey !== undefined) checkPublicKey(publicKey, file);
   if (!enabled) return { enabled: false, settings };
   if (bundleUrl === undefined) {
     throw new ValuesFileError(file, 'staticExport.bundleUrl', 'expected a link, as staticExport.enabled is true');
@@ -86,7 +95,19 @@ export function parseValues(text: string, file: string): Wanted {
       'expected a file link such as file:///srv/bundle.tar.gz, because an air-gapped deployment makes no outside request',
     );
   }
-  return { enabled: true, link, version, settings };
+  return { enabled: true, link, version, publicKey, settings };
+}
+
+/**
+ * `staticExport.publicKey`, whether the export is enabled or not.
+ * @throws ValuesFileError if it is no public key
+ */
+export function readPublicKey(text: string, file: string): string | undefined {
+  const written = blankAsAbsent(parseDocument(text).getIn(['staticExport', 'publicKey']));
+  if (written === undefined) return undefined;
+  if (typeof written !== 'string') throw new ValuesFileError(file, 'staticExport.publicKey', EXPECTED_PUBLIC_KEY);
+  checkPublicKey(written, file);
+  return written;
 }
 
 /** The group `deployment`. Charts have keys of their own in there, which are ignored. */
@@ -122,7 +143,16 @@ const EXPECTED: Record<string, string> = {
   'staticExport.enabled': 'expected true or false',
   'staticExport.bundleUrl': 'expected an http, https or file link',
   'staticExport.version': EXPECTED_VERSION,
+  'staticExport.publicKey': EXPECTED_PUBLIC_KEY,
 };
+
+function checkPublicKey(publicKey: string, file: string): void {
+  try {
+    createVerifier(publicKey);
+  } catch {
+    throw new ValuesFileError(file, 'staticExport.publicKey', EXPECTED_PUBLIC_KEY);
+  }
+}
 
 function blankAsAbsent(value: unknown): unknown {
   return value === null || value === '' ? undefined : value;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundleManifest, MANIFEST_PATH } from '../contract/bundle.ts';
@@ -22,7 +23,7 @@ export type VersionStore = {
 };
 
 /**
- * Stores versions in `folder`, each named by its archive's SHA-256. Removes leftovers of a killed process immediately.
+ * Stores versions in `folder`, each named by its archive's SHA-256 (`Site`). Removes leftovers of a killed process immediately.
  */
 export async function openVersionStore(folder: string): Promise<VersionStore> {
   const opened = new Map<string, Site>();
@@ -73,9 +74,11 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
       if (already !== undefined) return already;
       const root = join(folder, archiveSha256);
       try {
-        const manifest = bundleManifest.parse(JSON.parse(await readFile(join(root, MANIFEST_PATH), 'utf8')));
+        const bytes = await readFile(join(root, MANIFEST_PATH));
+        const manifest = bundleManifest.parse(JSON.parse(bytes.toString('utf8')));
         if (!(await isComplete(root, manifest.files))) return undefined;
-        const site = createSite(root, archiveSha256, manifest);
+        const manifestSha256 = createHash('sha256').update(bytes).digest('hex');
+        const site = createSite(root, archiveSha256, manifest, manifestSha256);
         opened.set(archiveSha256, site);
         return site;
       } catch {

@@ -1,19 +1,19 @@
-// The example agent. It is no artificial intelligence: it understands one kind of sentence,
+// The example agent. It is not an AI: it is a script that handles only sentences of the form
 //
 //   Replace 'A' with 'B' in FILE
 //
-// as often as it stands in the prompt, with single or double quotes, and leaves everything else alone. It shows what
-// Galley asks of an agent's command line: the prompt comes on standard input, the checkout is the current folder, exit
-// code 0 means done and any other that the job has failed. It is 1 here if FILE can't be read, and 64 (EX_USAGE) if there
-// is no such sentence in the prompt.
+// with single or double quotes, any number of them per prompt, and ignores all other text. It shows what Galley expects
+// of an agent command: the prompt arrives on standard input, the current folder is the checkout, exit code 0 means
+// success, and any other exit code means failure. This script exits with 1 if FILE can't be read, and with 64 (EX_USAGE)
+// if the prompt contains no such sentence.
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import process from 'node:process';
 
-// A text ends where ' with ' or ' in ' begins, so an apostrophe inside of it needs no marking.
+// A quoted text ends before ' with ' or ' in ', so an apostrophe inside it needs no escaping.
 const SENTENCE = /\bReplace (['"])(.+?)\1 with (['"])(.*?)\3 in (\S*[^\s.,;:!?])/gsu;
 
-/** True for a file below the current folder, symbolic links followed, that isn't git's own. */
+/** True if the file, after following symbolic links, is below the current folder and outside `.git`. */
 function isInside(file) {
   const [first] = relative(process.cwd(), realpathSync(resolve(file))).split(sep);
   return !['', '..', '.git'].includes(first);

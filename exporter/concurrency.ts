@@ -10,17 +10,46 @@ export async function sideBySide<One, Other>(
   one: (signal: AbortSignal) => Promise<One>,
   other: (signal: AbortSignal) => Promise<Other>,
 ): Promise<[One, Other]> {
+  const { either, abortOthers } = untilFirstFailure(signal);
+  const both = [one(either).catch(abortOthers), other(either).catch(abortOthers)] as const;
+  await Promise.allSettled(both);
+  return Promise.all(both);
+}
+
+/** A signal for tasks that end together, and what to do about the failure of one: the first is thrown by all. */
+function untilFirstFailure(signal: AbortSignal): { either: AbortSignal; abortOthers: (error: unknown) => never } {
   const failure = new AbortController();
   const either = AbortSignal.any([signal, failure.signal]);
-  // Every request of both tasks listens to it; Node warns of a leak above ten listeners.
+  // Every request of all tasks listens to it; Node warns of a leak above ten listeners.
   setMaxListeners(0, either);
-  const abortOther = (error: unknown): never => {
+  const abortOthers = (error: unknown): never => {
     failure.abort(error);
     throw failure.signal.reason;
   };
-  const both = [one(either).catch(abortOther), other(either).catch(abortOther)] as const;
-  await Promise.allSettled(both);
-  return Promise.all(both);
+  return { either, abortOthers };
+}
+
+/**
+ * Takes items and works on `atOnce` of them at a time, until `take` returns none or `goesOn` returns false. If one fails,
+ * no more are taken and the others are aborted and awaited, so that nothing runs on when this throws the first failure.
+ */
+export async function workThrough<Item>(
+  options: { take: () => Promise<Item[]>; atOnce: number; goesOn: () => boolean; signal: AbortSignal },
+  work: (item: Item, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const { either, abortOthers } = untilFirstFailure(options.signal);
+  const next = inTurn(options.take);
+  async function workOn(): Promise<void> {
+    while (options.goesOn()) {
+      either.throwIfAborted();
+      const item = await next();
+      if (item === undefined) return;
+      await work(item, either);
+    }
+  }
+  const all = Array.from({ length: options.atOnce }, () => workOn().catch(abortOthers));
+  await Promise.allSettled(all);
+  await Promise.all(all);
 }
 
 export type WorkList<Item> = {
@@ -116,7 +145,7 @@ export function yieldToEventLoop(): Promise<void> {
 }
 
 /** Returns the items of `take` one by one to concurrent callers; undefined if it returned none. */
-export function inTurn<Item>(take: () => Promise<Item[]>): () => Promise<Item | undefined> {
+function inTurn<Item>(take: () => Promise<Item[]>): () => Promise<Item | undefined> {
   let items: Item[] = [];
   let taking: Promise<boolean> | undefined;
   const takeMore = async (): Promise<boolean> => {

@@ -6,6 +6,9 @@ export type SpentCounts = { fileCount: number; decodedBytes: number; storedBytes
 /** For progress only: a URL that comes back after it was skipped isn't counted. */
 export type FrontierCounts = { urlCount: number; settledCount: number };
 
+/** URLs still queued, by anyone, and when the next of them is due; null if none is queued. `leased`: a worker holds URLs. */
+export type FrontierRest = { queuedCount: number; leased: boolean; dueInMs: number | null };
+
 /** The state of one export's crawl. */
 export type Crawl = FrontierCounts &
   SpentCounts & {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { BundleSigner } from '../contract/signing.ts';
 import { createStoredUrlsOfJobs, type StoredUrls } from './crawl/report-urls.ts';
 import type { Crawl } from './crawl-records.ts';
 import { type AddressGuard, createAddressGuard } from './fetch/address-guard.ts';
@@ -9,8 +10,8 @@ import { createJobCache, createRestartCheck, type JobCache } from './job-cache.t
 import { DEFAULT_LIMITS, type ExportLimits } from './limits.ts';
 import type { CrawlStore, Fetcher, ObjectStore, Renderer } from './ports.ts';
 import { type LinkTablesFor, rememberLinkTables } from './reuse/link-tables.ts';
-import { type PreviousFilesFor, rememberPreviousFiles } from './reuse/previous-export.ts';
 import { type PreviousPiecesFor, rememberPreviousPieces } from './reuse/previous-pieces.ts';
+import { type PreviousFilesFor, rememberPreviousFiles } from './reuse/previous-responses.ts';
 import { createUrlMaps, type UrlMaps } from './rewrite/url-map.ts';
 import { createSegmentStore, type SegmentStore } from './segment-store.ts';
 import type { ExportSettings } from './settings.ts';
@@ -42,6 +43,8 @@ export type ExportDeps = {
   guardFor(site: Pick<ExportSettings, 'operatorHosts'>): AddressGuard;
   /** For projects that are rendered or visited in a browser; undefined if this worker has none. */
   renderer: Renderer | undefined;
+  /** Signs the manifests of bundles; undefined: they are unsigned. */
+  signer: BundleSigner | undefined;
 };
 
 const USER_AGENT = 'Mozilla/5.0 (compatible; Galley/0.1; static export)';
@@ -53,6 +56,7 @@ export function createExportDeps(
     limits?: Partial<ExportLimits> | undefined;
     clock?: Clock | undefined;
     renderer?: Renderer | undefined;
+    signer?: BundleSigner | undefined;
     computing?: Computing | undefined;
   },
 ): ExportDeps {
@@ -68,6 +72,7 @@ export function createExportDeps(
     limits,
     clock,
     renderer: given.renderer,
+    signer: given.signer,
     computing: given.computing ?? createComputing(),
     segments: createSegmentStore({ objects, cacheBytes: limits.cacheBytes }),
     jobCache,

@@ -32,7 +32,7 @@ const RETRY_MS = 1_000;
  * - `rewrite/`: a batch is made in pieces. A piece is some files as gzip members, in the order of the archive.
  * - `pack/`: the manifest and all pieces are joined into the archive.
  *
- The archive and the report are in the object store afterwards.
+ * The archive and the report are in the object store afterwards.
  * Throws `ExportFailure` if the site can't be exported, and the signal's reason.
  */
 export async function exportSite(

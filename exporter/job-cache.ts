@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Crawl } from './crawl-records.ts';
 
 /** The job's cached value, or a new one from `make`. */
-export type OfJob<Value> = (jobId: string, make: () => Value) => Value;
+type OfJob<Value> = (jobId: string, make: () => Value) => Value;
 
 /** What a process caches of the jobs that it works on. */
 export type JobCache = {
@@ -71,7 +71,7 @@ export function createRestartCheck(jobCache: JobCache): (crawl: Pick<Crawl, 'job
   };
 }
 
-export type RecentReadings<Key, Value> = {
+type RecentReadings<Key, Value> = {
   /** The cached value of a key, or a new one from `read`. */
   of(key: Key, read: () => Promise<Value>): Promise<Value>;
   /** The value of a key without waiting; undefined if it isn't cached or not complete yet. */

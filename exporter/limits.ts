@@ -1,3 +1,4 @@
+import type { SpentCounts } from './crawl-records.ts';
 import { ExportFailure } from './export-failure.ts';
 
 /** Limits of one export and of what one process spends on it. Sizes in bytes, times in milliseconds. */
@@ -68,7 +69,7 @@ export const DEFAULT_LIMITS: ExportLimits = {
   parallelActivities: 8,
   activityMs: 50_000,
   leaseMs: 60_000,
-  pieceBytes: 64 * 1024,
+  pieceBytes: 32 * 1024,
   batchFiles: 256,
   batchBytes: 4 * MIB,
   cacheBytes: 32 * MIB,
@@ -76,16 +77,13 @@ export const DEFAULT_LIMITS: ExportLimits = {
   privateHosts: [],
 };
 
-/** What an export has spent so far, as stored in its crawl's row. Sizes in bytes. */
-export type Spent = { fileCount: number; decodedBytes: number; storedBytes: number };
-
-export type BudgetLimits = Pick<ExportLimits, 'maxFiles' | 'maxDecodedBytes' | 'maxStoredBytes'>;
+type BudgetLimits = Pick<ExportLimits, 'maxFiles' | 'maxDecodedBytes' | 'maxStoredBytes'>;
 
 /**
  * Throws a non-retryable failure if an export has spent more than it may; the message is for the job's owner. The
  * counts cover all workers, so any of them may check.
  */
-export function checkBudget(spent: Spent, limits: BudgetLimits): void {
+export function checkBudget(spent: SpentCounts, limits: BudgetLimits): void {
   if (spent.fileCount > limits.maxFiles) {
     throw exceeded('The site has more files than one export may hold', 'EXPORT_MAX_FILES', String(limits.maxFiles));
   }
@@ -103,11 +101,11 @@ export type Budget = {
   /** Throws if this many more bytes would exceed the export's budget. */
   foresee(bytes: number): void;
   /** Keeps what the export has spent. Throws if that is too much. */
-  onSpent(spent: Spent): void;
+  onSpent(spent: SpentCounts): void;
 };
 
 /** The budget of an export that has spent this. Throws if that is too much. */
-export function createBudget(begun: Spent, limits: ExportLimits): Budget {
+export function createBudget(begun: SpentCounts, limits: ExportLimits): Budget {
   let spent = begun;
   checkBudget(spent, limits);
   return {
@@ -138,3 +136,52 @@ function sizeText(bytes: number): string {
   }
   return `${amount}${UNITS[unit]}`;
 }
+
+/** Limits for a browser and for each page it renders. Sizes in bytes, times in milliseconds. */
+export type BrowserLimits = {
+  /** Pages rendered at a time in this process. */
+  pagesAtOnce: number;
+  /** A browser is replaced after this many pages. */
+  pagesPerBrowser: number;
+  /** Memory of all browser processes; above it the browser is replaced. */
+  browserBytes: number;
+  /** Memory of a tab's process; above it the process is killed. */
+  tabBytes: number;
+  /** The interval of memory checks. */
+  memoryCheckMs: number;
+  /** Time for the page and its files to load. Files that are still loading then are left out. */
+  loadTimeoutMs: number;
+  /** A page is idle if it made no request for this long. */
+  quietMs: number;
+  /** Time for a loaded page to become idle. */
+  quietTimeoutMs: number;
+  /** Time for the whole page. If it runs out, the result is discarded. */
+  pageTimeoutMs: number;
+  /** Attempts for a page whose tab ended. */
+  maxTries: number;
+  /** Size of the cache of responses, shared with other pages and the crawl. */
+  rememberedBytes: number;
+  /** A browser without work is closed after this time. */
+  idleMs: number;
+  /** Sample pages to visit per site. */
+  maxSamples: number;
+  /** Time to interact with one of them. */
+  sampleMs: number;
+};
+
+export const DEFAULT_BROWSER_LIMITS: BrowserLimits = {
+  pagesAtOnce: 4,
+  pagesPerBrowser: 250,
+  browserBytes: 2048 * MIB,
+  tabBytes: 1024 * MIB,
+  memoryCheckMs: 250,
+  loadTimeoutMs: 20_000,
+  quietMs: 500,
+  quietTimeoutMs: 8_000,
+  pageTimeoutMs: 45_000,
+  maxTries: 2,
+  rememberedBytes: 32 * MIB,
+  idleMs: 20_000,
+  maxSamples: 8,
+  sampleMs: 40_000,
+};

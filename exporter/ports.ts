@@ -9,6 +9,7 @@ import type {
   FoundUrl,
   FreezePlan,
   FrontierCounts,
+  FrontierRest,
   KeptBatch,
   Lease,
   LeasedUrl,
@@ -27,7 +28,7 @@ import type {
   UnchangedUrl,
 } from './crawl-records.ts';
 import type { FetchResult, Validators } from './fetch/fetch-result.ts';
-import type { BrowserLimits } from './render/browser-limits.ts';
+import type { BrowserLimits } from './limits.ts';
 
 /** A part of an object, in bytes: both ends inclusive, as in HTTP; without `end` to the object's last byte. */
 export type ByteRange = { start: number; end?: number };
@@ -164,8 +165,8 @@ export type CrawlStore = {
   settleUrls(
     report: Lease & { settled: readonly SettledUrl[]; found: readonly FoundUrl[] },
   ): Promise<(FrontierCounts & SpentCounts & { taken: LeasedUrl[] }) | undefined>;
-  /** URLs still queued, by anyone, and when the next of them is due; null if none is queued. */
-  frontierRest(jobId: string): Promise<{ queuedCount: number; leased: boolean; dueInMs: number | null }>;
+  /** What is left of the frontier. */
+  frontierRest(jobId: string): Promise<FrontierRest>;
   /** Pages fetched so far, each place in the bundle counted once. */
   countPages(jobId: string): Promise<number>;
   /** The query strings known of each page path that has any, as `?a=1`; without those that were left out. */

@@ -8,7 +8,7 @@ export type Progress = { progress: number; pageCount: number };
 export const NO_PROGRESS: Progress = { progress: 0, pageCount: 0 };
 
 export type StageRun = {
-  /** Fires when the stage must end: its job was canceled, its process stops, or the job's row is gone. */
+  /** Fires when the stage must end (its job was canceled or is gone, its process stops), and when it has ended. */
   signal: AbortSignal;
   /** Identifies this attempt's leases. */
   token: string;
@@ -43,15 +43,15 @@ export function createLocalStageRunner({
   return async ({ progress = async () => NO_PROGRESS }, work) => {
     signal.throwIfAborted();
     const token = randomUUID();
-    const failing = new AbortController();
-    const either = AbortSignal.any([signal, failing.signal]);
+    const ended = new AbortController();
+    const either = AbortSignal.any([signal, ended.signal]);
     // Every request listens to it.
     setMaxListeners(0, either);
     let asking = false;
     const timer = setInterval(async () => {
       if (asking) return;
       asking = true;
-      await progress().then(onProgress, (error: unknown) => failing.abort(error));
+      await progress().then(onProgress, (error: unknown) => ended.abort(error));
       asking = false;
     }, PROGRESS_MS);
     try {
@@ -66,6 +66,8 @@ export function createLocalStageRunner({
       throw error;
     } finally {
       clearInterval(timer);
+      // The next attempt must not compete with what this one has left running.
+      ended.abort(new Error('The stage has ended'));
     }
   };
 }

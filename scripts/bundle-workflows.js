@@ -1,4 +1,4 @@
-// Bundles workflow code once, so that neither a worker's start nor a test pays for it.
+// Bundles workflow code once, so that neither workers nor tests bundle it at startup.
 //   node scripts/bundle-workflows.js          after tsc: dist/**/workflows/index.js → dist/workflow-bundles/
 import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,15 +7,15 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Name of each bundle and the file that it is made from, without its extension. */
+/** Name and entry file of each bundle, without the file's extension. */
 const BUNDLES = { orchestrator: 'workflows/index', platform: 'platform/workflows/index' };
 
-/** Added to the bundles of workers with traces. */
+/** Added to the bundles of workers that record traces. */
 const TRACES = 'workflows/tracing/interceptors';
 
 /**
- * Writes `<outDir>/orchestrator.js` and `<outDir>/platform.js`, the same as `…-encrypted.js` with failures that can be
- * encrypted, both of these as `…-traced.js` for workers with traces, and what `more` names.
+ * Writes `<outDir>/orchestrator.js` and `<outDir>/platform.js`, each also as `…-encrypted.js`, whose failures can be
+ * encrypted. Each of these also gets a `…-traced.js` for workers that record traces. `more` names further bundles.
  * @param {{ sourceRoot: string, extension: 'ts' | 'js', outDir: string, more?: Record<string, string>, skip?: string[] }} options
  *   `skip`: bundles that the caller doesn't need
  */
@@ -30,12 +30,12 @@ export async function bundleWorkflows({ sourceRoot, extension, outDir, more = {}
     { name: `${name}-encrypted-traced`, file, options: { failureConverterPath, ...traces } },
   ]);
   const others = Object.entries(more).map(([name, file]) => ({ name, file, options: {} }));
-  const wanted = [...variants, ...others].filter(({ name }) => !skip.includes(name));
-  for (const { name, file, options } of wanted) {
+  const selected = [...variants, ...others].filter(({ name }) => !skip.includes(name));
+  for (const { name, file, options } of selected) {
     const workflowsPath = join(sourceRoot, `${file}.${extension}`);
     await stat(workflowsPath);
     const { code } = await bundleWorkflowCode({ workflowsPath, ...options, logger: new DefaultLogger('WARN') });
-    // Never half a bundle: tests of another run may be reading the one before.
+    // Rename at the end: another test run may be reading the previous bundle.
     const part = join(outDir, `${name}.js.${process.pid}`);
     await writeFile(part, code);
     await rename(part, join(outDir, `${name}.js`));

@@ -1,4 +1,4 @@
-// Prints what failed and what is in quarantine, then `N passed, N failed`, from jest's own results.
+// Prints the failed tests, the quarantined files, and `N passed, N failed` from jest's results.
 //   node scripts/ci-results.js FILE…      each FILE written by jest's --json --outputFile
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -19,7 +19,7 @@ function readRun(file) {
 
 function failuresOf({ name, status, assertionResults }) {
   const failed = assertionResults.filter((test) => test.status === 'failed').map((test) => test.fullName);
-  // The file broke before, between or after its tests.
+  // The file failed outside its tests.
   if (status === 'failed' && failed.length === 0) failed.push('the file itself');
   return failed.map((test) => `${relative(process.cwd(), name)}: ${test}`);
 }

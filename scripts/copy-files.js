@@ -1,5 +1,5 @@
-// tsc copies only TypeScript: what the product looks for beside itself otherwise goes to dist/ by this. The migrations are
-// read by platform/store/migrate.ts, the pages' assets by ui/assets.ts, the failure converter by cli/temporal.ts.
+// tsc handles only TypeScript. This copies the other files that the product reads: the migrations
+// (platform/store/migrate.ts), the pages' assets (ui/assets.ts) and the failure converter (cli/temporal.ts).
 import { cp } from 'node:fs/promises';
 
 for (const path of ['platform/store/migrations/', 'ui/assets/', 'cli/encrypted-failures.cjs']) {

@@ -10,12 +10,12 @@ import { ASSETS_PATH, serveAssets } from '../ui/assets.ts';
 import { sendPage } from '../ui/send-page.ts';
 
 const SCREENS = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
-/** The rest of a longer page is more of the same lists. */
+/** Cuts long pages: the rest repeats the same lists. */
 const MAX_HEIGHT_PX = 1_900;
 const THEMES = ['light', 'dark'] as const;
 
-const [folder = 'screenshots', ...wanted] = process.argv.slice(2);
-const names = Object.keys(SAMPLE_PAGES).filter((name) => wanted.length === 0 || wanted.includes(name));
+const [folder = 'screenshots', ...requested] = process.argv.slice(2);
+const names = Object.keys(SAMPLE_PAGES).filter((name) => requested.length === 0 || requested.includes(name));
 
 const app = express();
 app.get(`${ASSETS_PATH}/:file`, serveAssets());

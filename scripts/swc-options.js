@@ -1,6 +1,6 @@
 /**
- * How TypeScript is compiled if it isn't built: in the tests, and when a program starts from its source.
- * @param {{ tsx: boolean }} file whether the file may hold JSX: a few of TypeScript's expressions are read differently then
+ * swc's options for TypeScript that tsc hasn't built: in tests, and when a program runs from source.
+ * @param {{ tsx: boolean }} file `tsx`: whether the file may contain JSX, which changes how some expressions parse
  */
 export function swcOptions({ tsx }) {
   const react = { runtime: 'automatic', importSource: 'preact' };

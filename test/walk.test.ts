@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { galley, type RunningGalley, startGalley } from './helpers/galley.ts';
+import { galleyHere, type RunningGalley, startGalley } from './helpers/galley.ts';
 import { type HttpSite, serveFiles, startHttpSite } from './helpers/http-site.ts';
 import { waitFor } from './helpers/system/wait-for.ts';
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   };
   up = await startGalley(['up'], variables, folder);
   const set = ['projects', 'set', '--project', 'prj_handbook', '--origin', origin.origin];
-  expect(await galley(set, variables, folder)).toMatchObject({ code: 0 });
+  expect(await galleyHere(set, variables, folder)).toMatchObject({ code: 0 });
 });
 
 afterAll(async () => {
@@ -51,7 +51,7 @@ function handbook(text: string) {
 
 async function publish(): Promise<void> {
   const api = / api (\S+)/.exec(up.ready)?.[1] ?? '';
-  const sent = await galley(['webhook', 'send', 'handbook', 'standard', '--url', api], variables, folder);
+  const sent = await galleyHere(['webhook', 'send', 'handbook', 'standard', '--url', api], variables, folder);
   expect(sent).toMatchObject({ code: 0 });
 }
 
@@ -62,7 +62,7 @@ async function served(path: string): Promise<string> {
 }
 
 async function deployedVersion(): Promise<string> {
-  const { stdout } = await galley(['sites', 'status', 'handbook', '--json'], variables, folder);
+  const { stdout } = await galleyHere(['sites', 'status', 'handbook', '--json'], variables, folder);
   return JSON.parse(stdout).deployments[0].version;
 }
 

@@ -12,9 +12,8 @@ export type Crumb = { label: string; href: string };
 
 export type PageProps = {
   title: string;
-  /** Beside the logo: the program's pages. Leads to `homeHref`. */
+  /** Beside the logo: the program's pages. Leads to the start page. */
   name: string;
-  homeHref?: string;
   nav?: readonly NavItem[];
   /** At the end of the header: who is signed in, and the button to sign out. */
   account?: ComponentChildren;
@@ -37,7 +36,7 @@ const HTMX_CONFIG = JSON.stringify({
 
 /** The layout of every page. */
 export function Page(props: PageProps) {
-  const { title, name, homeHref = '/', nav = [], account, crumbs = [], messages = [], footer, narrow = false } = props;
+  const { title, name, nav = [], account, crumbs = [], messages = [], footer, narrow = false } = props;
   return (
     <html lang="en">
       <head>
@@ -59,7 +58,7 @@ export function Page(props: PageProps) {
         </a>
         <header class="header">
           <div class="wrap">
-            <a class="home" href={homeHref}>
+            <a class="home" href="/">
               <Logo />
               <span>{name}</span>
             </a>

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Document, isAlias, isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import { type Document, isAlias, isMap, isNode, isScalar, type Pair, parseDocument, visit, type YAMLMap } from 'yaml';
 import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
-import { endOfKey, endOfLine, indentAt, replacementFor, type Splice, spliceAll } from './splice.ts';
+import { endOfKey, endOfLine, indentAt, placeOf, replacementFor, type Splice, spliceAll } from './splice.ts';
 
-/** Thrown if a values file can't be edited without changing the operator's text; names the place. */
+/** Thrown if a values file can't be edited without changing the operator's text; names line and column. */
 export class ValuesFileError extends Error {
   override readonly name = 'ValuesFileError';
 }
@@ -12,6 +12,9 @@ export class ValuesFileError extends Error {
 type ValuesEdit = { enabled: true | undefined; bundleUrl: string };
 
 const GROUP = 'staticExport';
+
+/** The library's default of 100 rejects ordinary files. This still stops aliases of aliases that expand without end. */
+const MAX_ALIASES = 10_000;
 
 /**
  * Sets `staticExport.enabled` and `staticExport.bundleUrl` in a values file by replacing only their characters:
@@ -26,36 +29,92 @@ export function editValues(text: string, edit: ValuesEdit): string {
     // Accept the splice only if parsing the result gives exactly the expected values.
     if (holds(edited, expected)) return edited;
   }
-  throw new ValuesFileError(`${GROUP} can't be edited in place: write it as a plain group`);
+  const group = isMap(before.contents) ? findPair(before.contents, GROUP) : undefined;
+  const at = placeOf(text, startOf(group?.key));
+  throw new ValuesFileError(`${GROUP} can't be edited in place ${at}: write it as a plain group`);
 }
 
-/** The operator's pin: `staticExport.version` as text; null if there is none. */
-export function readPin(text: string): string | null {
-  const pin: unknown = parse(text).getIn([GROUP, 'version']);
-  return typeof pin === 'string' || typeof pin === 'number' ? readPinText(text, String(pin)) : null;
+/**
+ * The operator's switches. `pin` is `staticExport.version` as typed, null if there is none. `off` is whether
+ * `staticExport.enabled` is `false`; a missing key doesn't count.
+ * @throws ValuesFileError if the text isn't YAML
+ */
+export function readSwitches(text: string): { pin: string | null; off: boolean } {
+  const document = parse(text);
+  const version = valueIn(document, 'version');
+  const enabled = valueIn(document, 'enabled');
+  return { pin: pinOf(version), off: isScalar(enabled) && enabled.value === false };
 }
 
-/** Whether `staticExport.enabled` is `false`. A missing key doesn't count. */
-export function isOff(text: string): boolean {
-  return parse(text).getIn([GROUP, 'enabled']) === false;
+/** `version: 1.10` is the number 1.1 in YAML, so this is what the operator typed. */
+function pinOf(node: unknown): string | null {
+  if (!isScalar(node) || (typeof node.value !== 'string' && typeof node.value !== 'number')) return null;
+  return (node.source ?? String(node.value)) || null;
 }
 
-/** `version: 1.10` is the number 1.1 in YAML, so read what the operator typed. */
-function readPinText(text: string, fallback: string): string | null {
-  const node: unknown = parse(text).getIn([GROUP, 'version'], true);
-  const source = isScalar(node) ? (node.source ?? fallback) : fallback;
-  return source === '' ? null : source;
+function valueIn(document: Document, name: string): unknown {
+  const node: unknown = document.getIn([GROUP, name], true);
+  return isAlias(node) ? node.resolve(document) : node;
 }
 
 function parse(text: string): Document.Parsed {
   if (nestsTooDeep(text)) throw new ValuesFileError('not YAML that can be read: it nests too deep');
-  const document = parseDocument(text, { keepSourceTokens: true, prettyErrors: true });
+  const document = parseDocument(text, { keepSourceTokens: true, prettyErrors: false, uniqueKeys: false });
   const [error] = document.errors;
-  if (error) throw new ValuesFileError(`not valid YAML: ${error.message.split('\n')[0]}`);
-  if (document.contents !== null && !isMap(document.contents) && !isEmptyScalar(document.contents)) {
-    throw new ValuesFileError('expected keys and values at the top of the file');
+  if (error) {
+    const at = placeOf(text, error.pos[0]);
+    throw new ValuesFileError(
+      error.code === 'MULTIPLE_DOCS'
+        ? `expected one YAML document, but a second one begins ${at}`
+        : `not valid YAML: ${error.message} ${at}`,
+    );
   }
+  if (document.contents !== null && !isMap(document.contents) && !isEmptyScalar(document.contents)) {
+    const at = placeOf(text, startOf(document.contents));
+    throw new ValuesFileError(`expected keys and values at the top of the file, not what is ${at}`);
+  }
+  rejectRepeatedKeys(document, text);
   return document;
+}
+
+/** The library's own check compares every key with every other one: seconds for a file of 10,000 lines. */
+function rejectRepeatedKeys(document: Document.Parsed, text: string): void {
+  visit(document, {
+    Map(_key, map) {
+      const found = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        if (found.has(key.value)) {
+          throw new ValuesFileError(
+            `not valid YAML: the key ${key.value} is there twice ${placeOf(text, startOf(key))}`,
+          );
+        }
+        found.add(key.value);
+      }
+    },
+  });
+}
+
+/** The values of a parsed file, with aliases resolved. */
+function toValues(document: Document.Parsed, text: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    visit(document, {
+      Alias(_key, alias) {
+        if (alias.resolve(document) !== undefined) return;
+        const at = placeOf(text, startOf(alias));
+        throw new ValuesFileError(`not valid YAML: the alias *${alias.source} ${at} has no anchor before it`);
+      },
+    });
+    throw new ValuesFileError(`not YAML that can be read: more than ${MAX_ALIASES} aliases`);
+  }
+}
+
+/** Offset of a node; 0 for a part without one. */
+function startOf(node: unknown): number {
+  return isNode(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
 /** The same edit on the parsed document, to check the spliced text against. */
@@ -65,7 +124,7 @@ function expectedValues(text: string, edit: ValuesEdit): unknown {
   if (!isMap(group)) document.set(GROUP, document.createNode({}));
   if (edit.enabled) setKeepingAnchor(document, [GROUP, 'enabled'], true);
   setKeepingAnchor(document, [GROUP, 'bundleUrl'], edit.bundleUrl);
-  return document.toJS();
+  return toValues(document, text);
 }
 
 function setKeepingAnchor(document: Document, path: string[], value: unknown): void {
@@ -76,7 +135,7 @@ function setKeepingAnchor(document: Document, path: string[], value: unknown): v
 
 function holds(edited: string, expected: unknown): boolean {
   try {
-    return isDeepStrictEqual(parse(edited).toJS(), expected);
+    return isDeepStrictEqual(toValues(parse(edited), edited), expected);
   } catch {
     return false;
   }
@@ -101,7 +160,8 @@ function* candidateSplices(text: string, document: Document.Parsed, edit: Values
     yield* groupSplices(text, pair.value, edit, newline);
   } else if (pair !== undefined) {
     if (isAlias(pair.value) || (isScalar(pair.value) && pair.value.value !== null)) {
-      throw new ValuesFileError(`expected ${GROUP} to be a group with the keys enabled and bundleUrl`);
+      const at = placeOf(text, startOf(pair.value));
+      throw new ValuesFileError(`expected ${GROUP} to be a group with the keys enabled and bundleUrl ${at}`);
     }
     const [from, to] = isScalar(pair.value) ? (pair.value.range ?? [0, 0]) : [0, 0];
     const at = endOfKey(pair);
@@ -134,7 +194,7 @@ function* groupSplices(text: string, group: YAMLMap, edit: ValuesEdit, newline: 
   for (const [name, value] of values) {
     const pair = findPair(group, name);
     if (pair === undefined) missing.push([name, JSON.stringify(value)]);
-    else splices.push(...replacementFor(pair, value, group.flow === true, newline));
+    else splices.push(...replacementFor(text, pair, value, group.flow === true));
   }
   const start = group.range?.[0] ?? 0;
   if (missing.length === 0) {

@@ -1,5 +1,5 @@
-import type { DeploymentReport, DeploymentWrite, Switches } from './deployment-target.ts';
-import { editValues, isOff, readPin } from './edit-values.ts';
+import type { DeploymentReport, DeploymentWrite } from './deployment-target.ts';
+import { editValues, readSwitches } from './edit-values.ts';
 import { isOlder, isOlderJob, type Sidecar } from './sidecar.ts';
 
 /** What a write does to a values file and its sidecar; `refused`: nothing. */
@@ -19,7 +19,7 @@ export type PlannedEdit =
  * @throws ValuesFileError if only a person can fix the file
  */
 export function planEdit(write: DeploymentWrite, text: string, current: Sidecar | null): PlannedEdit {
-  const { pin, off: disabled } = switchesOf(text);
+  const { pin, off: disabled } = readSwitches(text);
   const deployedBefore = current === null ? write.deployedBefore === true : !current.enabling;
   const off = disabled && deployedBefore;
   const refused = (outcome: DeploymentReport['outcome']): PlannedEdit => {
@@ -47,11 +47,6 @@ export function planEdit(write: DeploymentWrite, text: string, current: Sidecar 
     enabling: disabled && !off && write.kind === 'deploy',
     report: { outcome: 'written', pin, off, jobId, newest: { epoch, sequence } },
   };
-}
-
-/** @throws ValuesFileError if the text isn't YAML */
-export function switchesOf(text: string): Switches {
-  return { pin: readPin(text), off: isOff(text) };
 }
 
 function isSuperseded(write: DeploymentWrite, current: Sidecar): boolean {

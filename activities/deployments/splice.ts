@@ -10,8 +10,8 @@ export function spliceAll(text: string, splices: readonly Splice[]): string {
     .reduce((result, { from, to, text: inserted }) => result.slice(0, from) + inserted + result.slice(to), text);
 }
 
-/** Splices that give a pair another value in its own quoting; none if it has that value already. */
-export function replacementFor(pair: Pair, value: true | string, inFlow: boolean, newline: string): Splice[] {
+/** Splices that give a pair of `text` another value in its own quoting; none if it has that value already. */
+export function replacementFor(text: string, pair: Pair, value: true | string, inFlow: boolean): Splice[] {
   const node = pair.value;
   if (isAlias(node)) return [{ from: node.range?.[0] ?? 0, to: node.range?.[1] ?? 0, text: JSON.stringify(value) }];
   if (node === null) {
@@ -26,7 +26,9 @@ export function replacementFor(pair: Pair, value: true | string, inFlow: boolean
     return [{ from: at, to: at, text: ` ${JSON.stringify(value)}` }];
   }
   if (node.type === 'BLOCK_FOLDED' || node.type === 'BLOCK_LITERAL') {
-    return [{ from, to, text: `${JSON.stringify(value)}${newline}` }];
+    // The value includes the line breaks after it, which the file's last line may lack.
+    const lineBreaks = /(?:\r?\n)*$/.exec(text.slice(from, to))?.[0] ?? '';
+    return [{ from, to, text: JSON.stringify(value) + lineBreaks }];
   }
   return [{ from, to, text: value === true ? 'true' : quoteLike(node, value, inFlow) }];
 }
@@ -54,6 +56,15 @@ export function endOfKey(pair: Pair): number {
   const last = pair.srcToken?.sep?.findLast((token) => marks.includes(token.type));
   if (last !== undefined) return last.offset + last.source.length;
   return isScalar(pair.key) ? (pair.key.range?.[1] ?? 0) : 0;
+}
+
+/** Where `offset` is, for messages; both numbers begin at 1. */
+export function placeOf(text: string, offset: number): string {
+  const before = text
+    .slice(0, offset)
+    .replace(/^\ufeff/, '')
+    .split('\n');
+  return `at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }
 
 /** Offset of the line break (or the text's end) at or behind `from`. */

@@ -1,12 +1,15 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { checkFolder, type FolderDeps } from './check-folder.ts';
 import type { DeploymentReport, DeploymentWrite, Switches, ValuesFileTarget } from './deployment-target.ts';
+import { readSwitches, ValuesFileError } from './edit-values.ts';
 import { hasCode } from './error-code.ts';
 import { withFileLock } from './file-lock.ts';
-import { planEdit, switchesOf } from './plan-edit.ts';
+import { planEdit } from './plan-edit.ts';
 import { replaceFile } from './replace-file.ts';
 import { readSidecar, writeSidecar } from './sidecar.ts';
+import { placeOf } from './splice.ts';
 
 /** If the file changes more often than this during a write, the activity's retry handles it. */
 const MAX_DISTURBANCES = 5;
@@ -33,7 +36,7 @@ function readSwitchesOnce(path: string): Promise<Switches> {
   const begun = reading.get(path);
   if (begun !== undefined) return begun;
   const read = readText(path)
-    .then(switchesOf)
+    .then(readSwitches)
     .finally(() => reading.delete(path));
   reading.set(path, read);
   return read;
@@ -77,7 +80,12 @@ async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => 
 
 async function readText(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    const bytes = await readFile(path);
+    const text = bytes.toString('utf8');
+    // Written back, every byte that isn't UTF-8 would be another one.
+    if (!isUtf8(bytes))
+      throw new ValuesFileError(`expected UTF-8, not the byte ${placeOf(text, text.indexOf('\ufffd'))}`);
+    return text;
   } catch (error) {
     // The first deploy creates the file.
     if (hasCode(error, 'ENOENT')) return '';

@@ -1,8 +1,9 @@
 import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
+import { grpcCode } from '../../contract/grpc-code.ts';
 import { WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
-import { PROBLEM_KINDS, type Problem } from '../../contract/watchdog.ts';
+import { PROBLEM_KINDS, type Problem, problemKey } from '../../contract/watchdog.ts';
 import { type ListedSite, listSites } from '../sites/list-sites.ts';
 import type { ReadSite } from '../sites/read-site.ts';
 
@@ -39,11 +40,7 @@ export async function findProblems({ readSite, client: own }: FindProblemsDeps):
     problems.push(...problemOfLink(listed, nowMs), ...(await problemOfConfiguration(listed, readSite)));
   }
   record(problems);
-  return problems.toSorted((a, b) => keyOf(a).localeCompare(keyOf(b))).slice(0, MAX_PROBLEMS);
-}
-
-function keyOf({ kind, workflowId }: Problem): string {
-  return `${kind} ${workflowId}`;
+  return problems.toSorted((a, b) => problemKey(a).localeCompare(problemKey(b))).slice(0, MAX_PROBLEMS);
 }
 
 /** Also sets the times of the last check and the counts, for alerts. */
@@ -78,7 +75,7 @@ async function failingTasks(client: Client): Promise<Problem[]> {
   try {
     return await markedWorkflows(client);
   } catch (error) {
-    if (!isInvalidQuery(error)) throw error;
+    if (grpcCode(error) !== INVALID_ARGUMENT) throw error;
     return await describedWorkflows(client);
   }
 }
@@ -113,10 +110,4 @@ function failing(workflowId: string, what: string): Problem {
   const [, site = workflowId] = workflowId.split(':');
   const detail = `${what}: Temporal's UI shows why at ${workflowId}`;
   return { kind: 'failing-tasks', site, workflowId, detail };
-}
-
-/** The client wraps gRPC's error as the cause. */
-function isInvalidQuery(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) return false;
-  return Reflect.get(error, 'code') === INVALID_ARGUMENT || isInvalidQuery(Reflect.get(error, 'cause'));
 }

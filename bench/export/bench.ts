@@ -6,17 +6,16 @@ import type { MeasuredExport, Product } from './product.ts';
 import type { CountingSite } from './requests.ts';
 import { stagesText } from './stages.ts';
 
-/** What every row works with. */
+/** The context of every row. */
 export interface ExportBench {
   /** Started when a row first needs it. */
   product(): Promise<Product>;
   lifetime: Lifetime;
   runs: number;
-  /** Of the large generated site; the small one has a tenth. */
+  /** Pages of the large generated site; the small one has a tenth. */
   pages: number;
-  /** A manual's folder. */
   folder(manual: ManualName): string;
-  /** The manual served, once for all rows. */
+  /** The site that serves the manual. All rows share it. */
   site(manual: ManualName): Promise<CountingSite>;
   progress(text: string): void;
 }
@@ -32,10 +31,10 @@ export async function measureExport(bench: ExportBench, project: Project, what: 
   return measured;
 }
 
-/** V8 compiles what runs often while it runs: by then most of an export is compiled. */
+/** V8 optimizes hot code while it runs. After this many pages most of the exporter is optimized. */
 const WARM_UP_PAGES = 5_000;
 
-/** Makes a worker one that has been at it for long: exports that don't count, one after another. */
+/** Warms up the worker with exports that don't count. */
 export async function warmUp(bench: ExportBench, origin: string, name: string): Promise<void> {
   // Fewer measured runs also mean fewer warm-up runs.
   const warmUpPages = Math.min(bench.pages, WARM_UP_PAGES);
@@ -45,7 +44,7 @@ export async function warmUp(bench: ExportBench, origin: string, name: string): 
   }
 }
 
-/** Exports the whole site, as at the first time. */
+/** Exports the whole site as a new project, so nothing can be reused. */
 export async function measureFullExport(bench: ExportBench, origin: string, what: string): Promise<MeasuredExport> {
   return await measureExport(bench, await (await bench.product()).newProject(origin), what);
 }

@@ -1,7 +1,7 @@
 import { appendFile, readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Changes this share of a folder's pages, chosen at random but alike for one seed. Resolves with how many. */
+/** Edits this share of a folder's pages. The seed determines which. Resolves with their number. */
 export async function editPages(folder: string, { share, seed }: { share: number; seed: number }): Promise<number> {
   const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.html')).sort();
   const count = Math.max(1, Math.round(names.length * share));
@@ -11,7 +11,7 @@ export async function editPages(folder: string, { share, seed }: { share: number
     const name = names[Math.floor(random() * names.length)];
     if (name !== undefined) chosen.add(name);
   }
-  // Validators have whole seconds: two edits must not fall into the same one.
+  // `Last-Modified` has whole seconds: each edit needs a different one.
   const modified = new Date(Math.floor(Date.now() / 1_000) * 1_000 + seed * 1_000);
   for (const name of chosen) {
     const path = join(folder, name);
@@ -21,7 +21,7 @@ export async function editPages(folder: string, { share, seed }: { share: number
   return count;
 }
 
-/** A pseudo-random generator from 0 to 1 (a 32-bit linear congruence). */
+/** Pseudo-random numbers from 0 to 1 (a 32-bit linear congruential generator). */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

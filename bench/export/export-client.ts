@@ -3,22 +3,22 @@ import { createAdminApiClient } from '../../client/admin-api-client.ts';
 export interface Project {
   id: string;
   domain: string;
-  /** A key of an organization of its own, so that hourly limits don't apply. */
+  /** An API key of a separate organization, so that hourly limits don't apply. */
   key: string;
 }
 
 export interface FinishedExport {
   jobId: string;
   pageCount: number;
-  /** From the start request to the first response to the bundle's link. */
+  /** From the start request to the first response from the bundle's link. */
   seconds: number;
   sizeBytes: number;
 }
 
-/** Poll intervals: short at first, so that a short export's time is mostly not waiting. */
+/** Poll intervals: short at first, so that polling adds little to a short export. */
 export const POLL_MS = { young: 50, old: 250, oldAfter: 5_000 } as const;
 
-/** Exports a project as a client of the Admin API does: start, poll, ask for the link, fetch from it. */
+/** Exports a project as a client of the Admin API does: start, poll, request the link, download from it. */
 export async function exportOverHttp(url: string, project: Project, signal: AbortSignal): Promise<FinishedExport> {
   const client = createAdminApiClient({ url, key: project.key });
   const startedMs = performance.now();
@@ -31,7 +31,7 @@ export async function exportOverHttp(url: string, project: Project, signal: Abor
   const { bundleUrl, sizeBytes } = await client.exports.bundle(jobId, { signal });
   const link = await fetch(bundleUrl, { headers: { range: 'bytes=0-0' }, signal });
   await link.arrayBuffer();
-  if (!link.ok) throw new Error(`The bundle's link was answered ${link.status}`);
+  if (!link.ok) throw new Error(`The bundle's link responded with ${link.status}`);
   const seconds = (performance.now() - startedMs) / 1_000;
   return { jobId, pageCount: pageCount ?? 0, seconds, sizeBytes: sizeBytes ?? 0 };
 }

@@ -17,15 +17,16 @@ export async function putFarAway(site: CountingSite, eachWayMs: number, lifetime
   lifetime.add(child.stop);
   const api = `http://127.0.0.1:${port}`;
   await waitFor(async () => (await fetch(`${api}/version`)).ok, { describe: 'answered by toxiproxy' });
-  const ask = async (path: string, body: object): Promise<unknown> => {
-    const answer = await fetch(`${api}${path}`, { method: 'POST', body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`toxiproxy answered ${answer.status} to ${path}: ${await answer.text()}`);
-    return await answer.json();
+  const post = async (path: string, body: object): Promise<unknown> => {
+    const response = await fetch(`${api}${path}`, { method: 'POST', body: JSON.stringify(body) });
+    if (!response.ok)
+      throw new Error(`toxiproxy responded to ${path} with ${response.status}: ${await response.text()}`);
+    return await response.json();
   };
   const proxy = { name: 'site', listen: '127.0.0.1:0', upstream: new URL(site.origin).host };
-  const { listen } = created.parse(await ask('/proxies', proxy));
+  const { listen } = created.parse(await post('/proxies', proxy));
   for (const stream of ['upstream', 'downstream']) {
-    await ask('/proxies/site/toxics', { type: 'latency', stream, attributes: { latency: eachWayMs } });
+    await post('/proxies/site/toxics', { type: 'latency', stream, attributes: { latency: eachWayMs } });
   }
   return { ...site, origin: `http://${listen}` };
 }

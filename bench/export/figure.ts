@@ -1,23 +1,23 @@
-/** A bound for a figure, as the table says it. */
+/** The bound of a figure, as the table shows it. */
 export interface Goal {
   is: 'at most' | 'at least' | 'under' | 'exactly';
   bound: number;
-  /** How to write a bound whose number is unwieldy: `1/12`. */
+  /** How the table writes the bound, such as `1/12`. */
   written?: string;
 }
 
 /** One line of the table. */
 export interface Figure {
   measure: string;
-  /** What the product came to, and what it is held against, with their units. */
+  /** The measured values of Galley and of its competitor, with units. */
   ours: string;
   theirs: string;
-  /** What the goal is about: mostly the ratio of two medians. */
+  /** The value that the goal bounds: usually the ratio of two medians. */
   value: number;
   goal: Goal;
 }
 
-/** What a row of the bench gives: its lines, what else is to be known of them, and each run's own figures. */
+/** The result of a row: its table lines, notes on them, and the figures of each run. */
 export interface RowResult {
   figures: readonly Figure[];
   notes: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * Runs every contender once a round, starting with another one each time, so that the machine's load affects all alike.
+ * Runs every contender once per round and rotates the order, so that the machine's load affects all alike.
  */
 export async function interleave<Name extends string, Result>(
   rounds: number,

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { execa } from 'execa';
 
-/** The sites that every contender exports: manuals as Debian packages have them. */
+/** The sites that every contender exports: manuals from Debian packages. */
 export const MANUALS = {
   postgresql: {
     title: 'postgresql-doc-15',
@@ -14,7 +14,7 @@ export const MANUALS = {
 
 export type ManualName = keyof typeof MANUALS;
 
-/** Thrown if a manual to export is missing: names all packages and the command that installs them. */
+/** Thrown if a manual is missing. Names all missing packages and the command that installs them. */
 export class ManualsMissing extends Error {
   override readonly name = 'ManualsMissing';
 }
@@ -41,6 +41,6 @@ async function folderOf(name: ManualName): Promise<string | undefined> {
   const home = String(listed.stdout ?? '')
     .split('\n')
     .find((path) => MANUALS[name].home.test(path));
-  // Minimal images leave documentation out: the package is there then, its files are not.
+  // Minimal images drop documentation: the package is installed, but its files are missing.
   return home === undefined ? undefined : await realpath(dirname(home)).catch(() => undefined);
 }

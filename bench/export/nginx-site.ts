@@ -9,7 +9,7 @@ import type { Lifetime } from '../with-cleanups.ts';
 import { temporaryFolder } from '../with-cleanups.ts';
 import { type CountingSite, countRequests } from './requests.ts';
 
-/** Serves a folder as it is, on a free port of 127.0.0.1, with one process of nginx, and counts requests. */
+/** Serves a folder with one nginx process on a free port of 127.0.0.1 and counts requests. */
 export async function startNginxSite(folder: string, lifetime: Lifetime): Promise<CountingSite> {
   const home = await temporaryFolder(lifetime, 'galley-nginx-');
   const log = join(home, 'access.log');
@@ -24,7 +24,7 @@ export async function startNginxSite(folder: string, lifetime: Lifetime): Promis
 
 type NginxOptions = { folder: string; lifetime: Lifetime; home?: string; log?: string };
 
-/** Without `log`, it writes none. Sends the `.gz` beside a file to clients that accept gzip. */
+/** Writes no access log if `log` is missing. Clients that accept gzip get the `.gz` next to a file. */
 export async function startNginx(options: NginxOptions): Promise<{ origin: string; pid: number }> {
   const { folder, lifetime, log } = options;
   const nginx = (await findOnPath('nginx')) ?? (await findOnPath('nginx', '/usr/sbin'));
@@ -40,12 +40,12 @@ export async function startNginx(options: NginxOptions): Promise<{ origin: strin
     ended = true;
   });
   await waitFor(async () => ended || (await fetch(`${origin}/`)).ok, { describe: 'answered by nginx' });
-  if (ended) throw new Error(`nginx ended at its start: ${child.output()}`);
+  if (ended) throw new Error(`nginx exited during startup: ${child.output()}`);
   await readAll(folder);
   return { origin, pid: child.process.pid ?? 0 };
 }
 
-/** So that no contender waits for the disk. */
+/** Fills the page cache, so that no contender waits for the disk. */
 async function readAll(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) await readFile(join(entry.parentPath, entry.name));
@@ -56,7 +56,7 @@ type NginxSite = { home: string; folder: string; port: number; log: string | und
 
 function configuration(site: NginxSite): string {
   return `
-# Folders of ours are for their owner alone; without root nginx only warns of this line.
+# Our folders are readable only by their owner. Without root, nginx just warns about this line.
 user ${userInfo().username};
 daemon off;
 worker_processes 1;
@@ -82,7 +82,7 @@ http {
   server {
     listen 127.0.0.1:${site.port} backlog=4096;
     root ${JSON.stringify(site.folder)};
-    # A redirect must not lead past what stands between a contender and this port.
+    # An absolute redirect would bypass a proxy between a contender and this port.
     absolute_redirect off;
   }
 }

@@ -9,7 +9,7 @@ import { secondsText } from './figure.ts';
 import { type Usage, usageText, watchToEnd } from './process-usage.ts';
 
 export interface OneShotExport extends Usage {
-  /** Of the process, from its start to its end. */
+  /** Lifetime of the process. */
   seconds: number;
   pageCount: number;
   contentSha256: string;
@@ -19,7 +19,7 @@ const DOMAIN = 'docs.example.test';
 
 const result = z.object({ pageCount: z.number(), contentSha256: z.string() });
 
-/** Runs `galley export` once, as a process of its own. `state`: the folder for `--incremental`. */
+/** Runs `galley export` once. `state`: the folder for `--incremental`. */
 export async function oneShotExport(
   { lifetime, progress }: ExportBench,
   { origin, what, state }: { origin: string; what: string; state?: string },
@@ -33,7 +33,7 @@ export async function oneShotExport(
     const startedMs = performance.now();
     const exporting = execa(process.execPath, args, {
       cancelSignal: lifetime.signal,
-      // Not this machine's own settings: a GALLEY_CONFIG or an ADMIN_API_URL would change what is measured.
+      // This machine's settings, such as GALLEY_CONFIG or ADMIN_API_URL, would change what is measured.
       extendEnv: false,
       env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder },
     });

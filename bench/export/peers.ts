@@ -8,17 +8,17 @@ import { type Usage, watchToEnd } from './process-usage.ts';
 
 export interface PeerRun extends Usage {
   seconds: number;
-  /** HTML files that it wrote. */
+  /** Number of HTML files written. */
   pageCount: number;
 }
 
-/** As many requests at a time as website-scraper was measured with when the goals were set. */
+/** The concurrency that website-scraper had when the goals were set. */
 const SCRAPER_CONCURRENCY = 32;
 
-/** wget's exit code if some URL of the site doesn't exist. */
+/** wget's exit code if a URL of the site doesn't exist. */
 const WGET_SERVER_ERROR = 8;
 
-/** `wget --mirror -k -E -p`, then `tar czf`: from its start to the archive's last byte. */
+/** `wget --mirror -k -E -p`, then `tar czf`. `seconds` covers both. */
 export async function wgetAndTar(origin: string, signal: AbortSignal): Promise<PeerRun> {
   return await inFolder(async (folder) => {
     const startedMs = performance.now();
@@ -36,7 +36,7 @@ export async function wgetAndTar(origin: string, signal: AbortSignal): Promise<P
   });
 }
 
-/** website-scraper, without an archive: its own time inside its process. */
+/** website-scraper, without an archive. `seconds` is measured inside its process, without startup. */
 export async function websiteScraper(origin: string, signal: AbortSignal): Promise<PeerRun> {
   return await inFolder(async (folder) => {
     const options = { origin, directory: join(folder, 'site'), concurrency: SCRAPER_CONCURRENCY };

@@ -2,18 +2,18 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Usage {
-  /** The most memory that was resident at a time, in megabytes. */
+  /** Peak resident memory in megabytes. */
   peakMb: number;
-  /** On all cores, in user and in system mode, since the process began. */
+  /** User and system time on all cores since the process started. */
   cpuSeconds: number;
 }
 
-/** As in `312 MB, 1.84 s of CPU time`. */
+/** Such as `312 MB, 1.84 s of CPU time`. */
 export function usageText({ peakMb, cpuSeconds }: Usage): string {
   return `${peakMb.toFixed(0)} MB, ${cpuSeconds.toFixed(2)} s of CPU time`;
 }
 
-/** Linux counts processor time in hundredths of a second whatever its own clock. */
+/** `/proc/PID/stat` counts in USER_HZ, which is always 100 on Linux. */
 const TICKS_A_SECOND = 100;
 
 /** A process's usage; undefined if it has ended. */
@@ -22,7 +22,7 @@ export async function usageOf(pid: number): Promise<Usage | undefined> {
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
     const peak = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1];
-    // The name in brackets may hold spaces; user and system time are the 12th and 13th field after it.
+    // The name in parentheses may contain spaces. User and system time are the 12th and 13th field after it.
     const [user, system] = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')
@@ -34,14 +34,14 @@ export async function usageOf(pid: number): Promise<Usage | undefined> {
   }
 }
 
-/** A process and all that it and its children have started and that still run. */
+/** The ids of a process and all its running descendants. */
 export async function withDescendants(pid: number): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
   const pids = children.trim().split(' ').filter(Boolean).map(Number);
   return [pid, ...(await Promise.all(pids.map(withDescendants))).flat()];
 }
 
-/** What is resident of a process now, in megabytes. */
+/** A process's current resident memory in megabytes. */
 export async function residentMb(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
@@ -52,7 +52,7 @@ export async function resetPeak(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5');
 }
 
-/** The program that a guard (embedded/guarded-child.ts) runs: the largest of its children, the other is a shell. */
+/** The program that a guard (embedded/guarded-child.ts) runs. Its other child is a shell, which is smaller. */
 export async function guardedProgram(guardPid: number): Promise<number> {
   const children = await readFile(`/proc/${guardPid}/task/${guardPid}/children`, 'utf8');
   let largest = { pid: guardPid, peakMb: 0 };
@@ -65,7 +65,7 @@ export async function guardedProgram(guardPid: number): Promise<number> {
 
 const SAMPLE_MS = 50;
 
-/** Samples a process that will end by itself; resolves then with the last it was seen to have used. */
+/** Samples a process until it ends. Resolves with the last sample. */
 export async function watchToEnd(pid: number | undefined): Promise<Usage> {
   let last: Usage = { peakMb: 0, cpuSeconds: 0 };
   for (;;) {

@@ -15,18 +15,18 @@ import { readStages, type Stages } from './stages.ts';
 
 export interface MeasuredExport extends FinishedExport {
   stages: Stages;
-  /** Hash over the bundle's paths and files. */
+  /** Hash of the bundle's paths and files. */
   contentSha256: string;
-  /** Of each worker process, during this export. */
+  /** Usage of each worker process during this export. */
   workers: readonly Usage[];
 }
 
-/** Galley's platform as it runs in production, each part a process of its own. */
+/** Galley's platform as it runs in production: each part in a separate process. */
 export interface Product {
-  /** A project that was never exported, so that its first export is a full one. All have one domain. */
+  /** Creates a project. Its first export is a full one. All projects have the same domain. */
   newProject(origin: string): Promise<Project>;
   export(project: Project): Promise<MeasuredExport>;
-  /** Ends the workers and starts so many, with these variables beside the usual ones. */
+  /** Stops the workers and starts `count` new ones. `variables` are added to the usual ones. */
   runWorkers(count: 1 | 2, variables?: Readonly<Record<string, string>>): Promise<void>;
 }
 
@@ -34,11 +34,11 @@ export type ObjectsOption = 'files' | 's3';
 
 const OPERATOR_TOKEN = 'bench-operator';
 const WORKER = 'platform-worker';
-/** The same for all projects: broken links contain it, and exports of one site are compared. */
+/** The same for all projects: broken links contain the domain, and the bench compares exports of one site. */
 const DOMAIN = 'docs.example.test';
 const SECOND_WORKER = `${WORKER}-2`;
 
-/** Starts PostgreSQL, Temporal's dev server on its database file, the platform and one worker, from a fresh build. */
+/** Builds Galley and starts PostgreSQL, Temporal's dev server on a database file, the platform and one worker. */
 export async function startProduct(objects: ObjectsOption, lifetime: Lifetime): Promise<Product> {
   const galley = await builtGalley();
   const folder = await temporaryFolder(lifetime, 'galley-bench-');
@@ -57,23 +57,23 @@ export async function startProduct(objects: ObjectsOption, lifetime: Lifetime): 
   });
 
   let workers = [WORKER];
-  let made = 0;
+  let projectCount = 0;
   return {
     newProject: async (origin) => {
-      made += 1;
-      return await makeProject(url, `site-${made}`, origin);
+      projectCount += 1;
+      return await createProject(url, `site-${projectCount}`, origin);
     },
     export: async (project) => {
       const pids = await Promise.all(workers.map((name) => guardedProgram(programs.get(name).pid)));
       const before = await Promise.all(pids.map(beginUsage));
       const finished = await exportOverHttp(url, project, lifetime.signal);
       const after = await Promise.all(pids.map((pid) => usageOf(pid)));
-      const used = after.map((usage, index) => ({
+      const usages = after.map((usage, index) => ({
         peakMb: usage?.peakMb ?? Number.NaN,
         cpuSeconds: (usage?.cpuSeconds ?? Number.NaN) - (before[index] ?? 0),
       }));
       const result = workflowResult.parse(await temporal.client.workflow.getHandle(finished.jobId).result());
-      return { ...finished, ...result, stages: await readStages(temporal.client, finished.jobId), workers: used };
+      return { ...finished, ...result, stages: await readStages(temporal.client, finished.jobId), workers: usages };
     },
     runWorkers: async (count, variables = {}) => {
       if (workers.length === 2) await programs.end(SECOND_WORKER);
@@ -91,17 +91,17 @@ async function beginUsage(pid: number): Promise<number> {
   return (await usageOf(pid))?.cpuSeconds ?? Number.NaN;
 }
 
-/** A key and a project, by the admin routes that the commands `keys` and `projects` use. */
-async function makeProject(url: string, name: string, origin: string): Promise<Project> {
-  const ask = async (path: string, body: object): Promise<unknown> => {
+/** Creates a key and a project through the admin routes that the commands `keys` and `projects` use. */
+async function createProject(url: string, name: string, origin: string): Promise<Project> {
+  const post = async (path: string, body: object): Promise<unknown> => {
     const headers = { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' };
-    const answer = await fetch(`${url}/admin/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`/admin/${path} was answered ${answer.status}: ${await answer.text()}`);
-    return await answer.json();
+    const response = await fetch(`${url}/admin/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`/admin/${path} responded with ${response.status}: ${await response.text()}`);
+    return await response.json();
   };
   const id = `prj_${name}`;
-  const { key } = z.object({ key: z.string() }).parse(await ask('keys', { organization: name, plan: 'enterprise' }));
-  await ask('projects', { organization: name, project: id, domain: DOMAIN, origin });
+  const { key } = z.object({ key: z.string() }).parse(await post('keys', { organization: name, plan: 'enterprise' }));
+  await post('projects', { organization: name, project: id, domain: DOMAIN, origin });
   return { id, domain: DOMAIN, key };
 }
 

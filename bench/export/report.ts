@@ -5,7 +5,7 @@ import { type Figure, isMet, type RowResult } from './figure.ts';
 /** The table and its notes, for a terminal. */
 export function report(results: readonly RowResult[], runs: number): string {
   const lines = results.flatMap(({ figures }) => figures).map(tableRow);
-  const notes = [...results.flatMap((result) => result.notes), ...reading(runs)];
+  const notes = [...results.flatMap((result) => result.notes), ...explanation(runs)];
   return `${table([['', 'galley', 'against', 'figure', 'goal', ''], ...lines])}\n${notes.join('\n')}\n`;
 }
 
@@ -21,11 +21,11 @@ function tableRow(figure: Figure): string[] {
   ];
 }
 
-function reading(runs: number): string[] {
+function explanation(runs: number): string[] {
   return [
-    `${runs === 1 ? 'One run' : `Medians of ${runs} runs, contenders in turn`}; a figure is the ratio of two medians unless it names its unit.`,
-    "An export's time is from the request that starts it to the first answer to the bundle's link, as a client sees it,",
-    `which asks every ${POLL_MS.young} ms, after ${POLL_MS.oldAfter / 1_000} s every ${POLL_MS.old} ms. The platform is warm, as a service is that runs for months;`,
-    'the others start cold each time, as commands do. A figure that is a peak of memory is the largest of all runs.',
+    `${runs === 1 ? 'One run' : `Medians of ${runs} runs, contenders in turn`}. A figure is the ratio of two medians unless it names its unit.`,
+    "A client measures an export's time from the start request to the first response from the bundle's link.",
+    `It polls every ${POLL_MS.young} ms, and after ${POLL_MS.oldAfter / 1_000} s every ${POLL_MS.old} ms. The platform is warm, like a long-running service;`,
+    'the others start cold each time, like commands. Peak memory is the largest of all runs.',
   ];
 }

@@ -1,13 +1,13 @@
 /** The requests that an origin got since the last reset. */
 export interface RequestCounts {
   requests: number;
-  /** Different addresses. */
+  /** Distinct URLs. */
   urls: number;
-  /** Addresses asked for more than once, with their requests; some where there are many. */
+  /** URLs requested more than once, with the number of requests. Limited to the first 1,000. */
   repeated: Readonly<Record<string, number>>;
 }
 
-/** An origin that counts what it is asked for. */
+/** An origin that counts its requests. */
 export interface CountingSite {
   /** `http://127.0.0.1:port`. */
   origin: string;
@@ -15,9 +15,9 @@ export interface CountingSite {
   requestCounts(): Promise<RequestCounts>;
 }
 
-const NAMED = 1_000;
+const MAX_LISTED = 1_000;
 
-/** Counts by URL, from one `METHOD STATUS URL` per line. */
+/** Counts the URLs in a log with one `METHOD STATUS URL` per line. */
 export function countRequests(log: string): RequestCounts {
   const counts = new Map<string, number>();
   let requests = 0;
@@ -27,11 +27,11 @@ export function countRequests(log: string): RequestCounts {
     requests += 1;
     counts.set(url, (counts.get(url) ?? 0) + 1);
   }
-  const repeated = [...counts].filter(([, count]) => count > 1).slice(0, NAMED);
+  const repeated = [...counts].filter(([, count]) => count > 1).slice(0, MAX_LISTED);
   return { requests, urls: counts.size, repeated: Object.fromEntries(repeated) };
 }
 
-/** The most requests that one address had. */
+/** The highest number of requests for one URL. */
 export function mostOfOneUrl({ requests, repeated }: RequestCounts): number {
   return Math.max(requests === 0 ? 0 : 1, ...Object.values(repeated));
 }

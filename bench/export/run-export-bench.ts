@@ -13,7 +13,7 @@ import { workersRow } from './rows/workers.ts';
 
 const BOTH: readonly ManualName[] = ['postgresql', 'openjdk'];
 
-/** The rows in the table's order: the manuals that each needs, and what measures it. */
+/** The rows in the table's order: the manuals that each needs, and how it is measured. */
 const ROWS = {
   postgresql: { manuals: ['postgresql'], run: async (bench) => [await speedRow(SPEED_ROWS.postgresql, bench)] },
   latency: { manuals: ['postgresql'], run: async (bench) => [await speedRow(SPEED_ROWS.latency, bench)] },
@@ -60,16 +60,16 @@ export const ROW_NAMES: readonly RowName[] = [
 export interface ExportBenchOptions {
   only: readonly RowName[];
   runs: number;
-  /** Of the large generated site; the small one has a tenth. */
+  /** Pages of the large generated site; the small one has a tenth. */
   pages: number;
-  /** Of the generated site that two workers share. */
+  /** Pages of the generated site that two workers share. */
   workerPages: number;
   objects: ObjectsOption;
-  /** Other folders than the Debian packages' own. */
+  /** Folders to use instead of the Debian packages' folders. */
   manuals?: Readonly<Record<ManualName, string>>;
 }
 
-/** Measures the rows one after the other on one platform. Always ends and removes everything it started. */
+/** Measures the rows one after the other on one platform. Always stops and removes everything it started. */
 export async function runExportBench(
   options: ExportBenchOptions,
   { progress }: { progress: (text: string) => void },
@@ -101,7 +101,7 @@ function servedManuals(
   const served = new Map<ManualName, Promise<CountingSite>>();
   const folder = (manual: ManualName): string => {
     const found = folders[manual];
-    if (found === undefined) throw new Error(`The row does not say that it needs ${manual}`);
+    if (found === undefined) throw new Error(`The row uses ${manual} without listing it in \`manuals\``);
     return found;
   };
   return {

@@ -1,4 +1,4 @@
-// website-scraper in a process of its own: mirrors a site into a folder and prints how many seconds that took.
+// Runs website-scraper in a separate process: mirrors a site into a folder and prints the seconds it took.
 import scrape from 'website-scraper';
 import { z } from 'zod';
 

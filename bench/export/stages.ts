@@ -1,13 +1,13 @@
 import type { Client } from '@temporalio/client';
 
-/** Seconds of a job by activity, in the order they began; `between` is what no activity accounts for. */
+/** Seconds of a job by activity, in order of start. `between` is the time outside all activities. */
 export type Stages = Readonly<Record<string, number>>;
 
 type Span = { name: string; fromMs: number; toMs: number };
 
 /**
- * Where an export's time went, from its workflow's history: from each activity's scheduling to its end, including
- * Temporal's part. Overlapping activities of one name count once.
+ * Reads from the workflow's history how long each activity took, from scheduling to end, including Temporal's overhead.
+ * Overlapping activities with the same name count once.
  */
 export async function readStages(client: Client, jobId: string): Promise<Stages> {
   const { events } = await client.workflow.getHandle(jobId).fetchHistory();
@@ -47,7 +47,6 @@ function millis(time: Timestamp | null | undefined): number {
   return Number(time?.seconds?.toString() ?? 0) * 1_000 + (time?.nanos ?? 0) / 1e6;
 }
 
-/** For a line of progress. */
 export function stagesText(stages: Stages): string {
   return Object.entries(stages)
     .map(([name, seconds]) => `${name} ${seconds.toFixed(2)}`)

@@ -1,4 +1,4 @@
-/** Types for the options in use: the package has none. */
+/** Types for the options that the bench uses: the package has none. */
 declare module 'website-scraper' {
   export default function scrape(options: {
     urls: readonly string[];

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 
-/** One measurement as a load process prints it. */
+/** A measurement as a load process prints it. */
 export const measurement = z.object({
-  /** Answers that count as done, per second of the measured time. */
+  /** Successful responses per second. */
   perSecond: z.number(),
   p50Ms: z.number(),
   p99Ms: z.number(),
-  /** Answers that don't count, over the measured time. */
+  /** Unsuccessful responses in the measured time. */
   refused: z.number(),
 });
 export type Measurement = z.infer<typeof measurement>;
@@ -25,8 +25,8 @@ type LoopClock = { nowMs(): number; sleep(ms: number): Promise<void> };
 const realClock: LoopClock = { nowMs: () => performance.now(), sleep: (ms) => delay(ms) };
 
 /**
- * Keeps `inFlight` calls in progress. `send` gets a running number and returns whether its response counts. Calls of
- * the warm-up and responses after the end don't count.
+ * Keeps `inFlight` calls in progress. `send` gets a running number and returns whether the call succeeded. Responses
+ * during the warm-up and after the end don't count.
  */
 export async function closedLoop(
   { inFlight, warmUpMs, measureMs }: LoopOptions,

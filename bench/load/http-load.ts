@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { closedLoop, loopOptions } from './closed-loop.ts';
 import { entryBody, signedHeaders } from './signed-delivery.ts';
 
-/** A process: sends signed deliveries to these paths in turn, each with an id of its own, and prints the measurement. */
+/** A process that sends signed deliveries with unique ids to these paths in turn and prints the measurement. */
 const options = loopOptions.extend({ origin: z.string(), paths: z.array(z.string()).min(1) });
 
 const { origin, paths, ...loop } = options.parse(JSON.parse(process.argv[2] ?? ''));
@@ -14,9 +14,9 @@ const result = await closedLoop(loop, async (index) => {
   const body = entryBody(index);
   const path = paths[index % paths.length] ?? '';
   const headers = signedHeaders(randomUUID(), body);
-  const answer = await pool.request({ path, method: 'POST', headers, body });
-  await answer.body.dump();
-  return answer.statusCode === 202;
+  const response = await pool.request({ path, method: 'POST', headers, body });
+  await response.body.dump();
+  return response.statusCode === 202;
 });
 await pool.close();
 process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -1,6 +1,6 @@
 import type { PublishedSignal } from '../../contract/publish-event.ts';
 
-/** The signal that the receiver would send for one delivery. */
+/** The signal that the receiver sends for one delivery. */
 export function oneDelivery(id: string, index: number): PublishedSignal {
   const at = new Date().toISOString();
   return {

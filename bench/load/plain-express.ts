@@ -1,6 +1,6 @@
 import express from 'express';
 
-/** A process: Express alone on a port of its own, without reading bodies or checking signatures. */
+/** A process that runs only Express, without reading bodies or verifying signatures. */
 const app = express();
 app.disable('x-powered-by').disable('etag');
 app.post('/webhooks/:site/:source', (_request, response) => void response.status(202).json({ accepted: [] }));

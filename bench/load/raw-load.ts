@@ -6,13 +6,13 @@ import { closedLoop, loopOptions } from './closed-loop.ts';
 import { oneDelivery } from './one-delivery.ts';
 
 /**
- * A process that measures what the receiver saves Temporal: an untuned client signals the sites' workflows in turn, one
- * delivery per call, with the receiver's payload, and prints the measurement.
+ * A process that signals the sites' workflows directly, one delivery per call, with the receiver's payload, and prints
+ * the measurement. It is the baseline for the receiver, which batches deliveries.
  */
 const options = loopOptions.extend({
   address: z.string(),
   sites: z.array(z.string()).min(1),
-  /** Temporal takes 10,000 signals an execution; past this many the next workflow's turn comes. */
+  /** Temporal accepts 10,000 signals per execution. After this many, the load moves on to a new workflow. */
   signalsPerWorkflow: z.int().min(1),
 });
 

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 
-/** As galley.yaml has it for the source `standard`. */
+/** The secret of the source `standard` in galley.yaml. */
 export const BENCH_SECRET = `whsec_${Buffer.from('the key of the benches, 32 bytes').toString('base64')}`;
 
 const KEY = Buffer.from(BENCH_SECRET.replace('whsec_', ''), 'base64');
 
-/** What a CMS sends of a published entry, about a kilobyte. */
+/** The body that a CMS sends for a published entry, about a kilobyte. */
 export function entryBody(index: number): string {
   return JSON.stringify({
     type: 'entry.published',
@@ -23,7 +23,7 @@ export function entryBody(index: number): string {
   });
 }
 
-/** The headers of Standard Webhooks: `{id}.{timestamp}.{body}` under HMAC-SHA256. */
+/** The headers of Standard Webhooks: the signature is an HMAC-SHA256 of `{id}.{timestamp}.{body}`. */
 export function signedHeaders(id: string, body: string): Record<string, string> {
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const signature = createHmac('sha256', KEY).update(`${id}.${timestamp}.${body}`).digest('base64');

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { deliveryId, type stormResult } from '../storm/delivery-ids.ts';
 import { entryBody, signedHeaders } from './signed-delivery.ts';
 
-/** A process: sends that many deliveries to one path, each repeated until the response is 202, like a CMS. */
+/** A process that sends deliveries to one path. Like a CMS, it repeats each one until the response is 202. */
 const options = z.object({ origin: z.string(), path: z.string(), deliveries: z.int(), inFlight: z.int() });
 
-/** Sooner than a CMS, so that a rejection costs little time. */
+/** Shorter than a CMS's delay, so that a rejection costs little time. */
 const RESEND_AFTER_MS = 500;
-const TOLD_EVERY = 10_000;
+const PROGRESS_EVERY = 10_000;
 
 const { origin, path, deliveries, inFlight } = options.parse(JSON.parse(process.argv[2] ?? ''));
 const pool = new Pool(origin, { connections: inFlight, pipelining: 1 });
@@ -26,16 +26,16 @@ async function sendAll(): Promise<void> {
       await sleep(RESEND_AFTER_MS);
     }
     acknowledged += 1;
-    if (acknowledged % TOLD_EVERY === 0) process.stderr.write(`${acknowledged} of ${deliveries} acknowledged\n`);
+    if (acknowledged % PROGRESS_EVERY === 0) process.stderr.write(`${acknowledged} of ${deliveries} acknowledged\n`);
   }
 }
 
 async function send(index: number): Promise<boolean> {
   const body = entryBody(index);
   const headers = signedHeaders(deliveryId(index), body);
-  const answer = await pool.request({ path, method: 'POST', headers, body });
-  await answer.body.dump();
-  return answer.statusCode === 202;
+  const response = await pool.request({ path, method: 'POST', headers, body });
+  await response.body.dump();
+  return response.statusCode === 202;
 }
 
 await Promise.all(Array.from({ length: inFlight }, sendAll));

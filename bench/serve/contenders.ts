@@ -12,10 +12,10 @@ import type { Lifetime } from '../with-cleanups.ts';
 
 export type ContenderName = 'galley' | 'sirv' | 'nginx';
 
-/** `pids` are the server's processes and those that guard them, which use no processor time. */
+/** `pids`: the server's processes and their guards, which use no processor time. */
 export type Contender = { origin: string; pids: readonly number[] };
 
-/** Starts `galley deployment`, and sirv and nginx on the folder of the version that it unpacked. */
+/** Starts `galley deployment`, and sirv and nginx on the folder that it unpacked. */
 export async function startContenders(
   { folder, valuesFile }: { folder: string; valuesFile: string },
   lifetime: Lifetime,
@@ -55,6 +55,6 @@ async function startSirv(folder: string, lifetime: Lifetime): Promise<Contender>
     ended = true;
   });
   await waitFor(async () => ended || (await fetch(`${origin}/`)).ok, { describe: 'answered by sirv' });
-  if (ended) throw new Error(`sirv ended at its start: ${child.output()}`);
+  if (ended) throw new Error(`sirv exited during startup: ${child.output()}`);
   return { origin, pids: await withDescendants(child.process.pid ?? 0) };
 }

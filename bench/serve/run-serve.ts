@@ -8,18 +8,18 @@ import { runWrk } from './wrk.ts';
 export type ServeOptions = {
   rounds: number;
   connections: number;
-  /** How long each case is measured with each server, per round, after a second that isn't. */
+  /** Measured time per case, server and round, after one second of warm-up. */
   seconds: number;
   only?: string | undefined;
 };
 
-/** `cpuMs`: processor time of the server per response, in milliseconds. */
+/** `cpuMs`: the server's processor time per response, in milliseconds. */
 export type ServeSample = { perSecond: number; p99Ms: number; failed: number; cpuMs: number };
 export type ServeFigures = Record<string, Record<ContenderName, ServeSample[]>>;
 
 const WARM_UP_SECONDS = 1;
 
-/** Measures every case with the three servers in turn, in rounds. */
+/** Measures every case in rounds, with the three servers in turn. */
 export async function runServe(
   options: ServeOptions,
   { progress }: { progress(text: string): void },
@@ -46,13 +46,13 @@ export async function runServe(
 
 type Request = { url: string; headers: Readonly<Record<string, string>> };
 
-/** Checks that the response is what the case is about. A revalidation gets the ETag of this server. */
+/** Checks that the server's response fits the case. Adds the server's ETag if the case is a revalidation. */
 async function prepare({ path, headers, bodyBytes }: ServeCase, { origin }: Contender): Promise<Request> {
   const url = origin + path;
   const expected = bodyBytes === 0 ? 304 : headers.Range === undefined ? 200 : 206;
   const etag = bodyBytes === 0 ? (await fetch(url, { headers })).headers.get('etag') : null;
   const sent = etag === null ? headers : { ...headers, 'If-None-Match': etag };
-  // Without this, fetch forbids caches to answer 304.
+  // By default, fetch sends `no-cache` along with If-None-Match, so a server may not respond with 304.
   const response = await fetch(url, { headers: { ...sent, 'Cache-Control': 'max-age=0' } });
   await response.arrayBuffer();
   const length = Number(response.headers.get('content-length') ?? 0);

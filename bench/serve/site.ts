@@ -12,12 +12,12 @@ const MIB = 1024 * 1024;
 /** Sizes of the served files in bytes. */
 export const SIZES = { small: 4 * KB, large: 178 * KB, media: 64 * MIB };
 
-/** What one case requests. `bodyBytes` is the size of a response's body. */
+/** The request of one case. `bodyBytes`: the expected size of the response's body. */
 export type ServeCase = { path: string; headers: Readonly<Record<string, string>>; bodyBytes: number };
 
 const identity = { 'Accept-Encoding': 'identity' };
 
-/** Writes the bundle of a small site and a values file that names it, and returns the file and the cases. */
+/** Writes the bundle of a small site and its values file. Returns the values file and the cases. */
 export async function writeServeSite(
   folder: string,
 ): Promise<{ valuesFile: string; cases: Readonly<Record<string, ServeCase>> }> {

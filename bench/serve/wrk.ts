@@ -12,7 +12,7 @@ export type WrkLoad = {
   seconds: number;
 };
 
-/** Sends requests over so many connections with wrk, one at a time per connection. `failed`: errors and 4xx or 5xx. */
+/** Sends requests with wrk, one at a time per connection. `failed`: errors and 4xx or 5xx. */
 export async function runWrk({ url, headers, connections, seconds }: WrkLoad): Promise<WrkResult> {
   const wrk = await findOnPath('wrk');
   if (wrk === undefined) throw new Error('wrk is not installed. Run: npm run setup:system');

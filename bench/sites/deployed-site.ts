@@ -3,7 +3,7 @@ import { createSeenDeliveries } from '../../workflows/deliveries/seen-deliveries
 import { newState, serializeState } from '../../workflows/export-site/state.ts';
 import type { ExportSiteInput } from '../../workflows/export-site.ts';
 
-/** The input of a site that continues as new: its export is deployed, with this link in its values file. */
+/** The input after a continue-as-new of a site whose export is deployed with this link. */
 export function deployedSite(site: string, valuesFile: string, link: FakeLink): ExportSiteInput {
   const nowMs = Date.now();
   const at = new Date(nowMs).toISOString();

@@ -20,21 +20,21 @@ import { type Growth, growth, type SiteSample, sampleSite } from './site-sample.
 
 export type SitesOptions = {
   sites: number;
-  /** Lifetime of the links whose refreshes are measured; by default as long as this machine can sustain. */
+  /** Lifetime of the links whose refreshes are measured. The default is long enough for this machine. */
   linkSeconds?: number | undefined;
-  /** How many of the sites are exported and refreshed. The others begin with a deployed export and a link of 24 h. */
+  /** How many of the sites are exported and refreshed. The others start with a deployed export and a link of 24 h. */
   refreshed: number;
   /** How long sites with long links are watched. */
   idleSeconds: number;
 };
 
-/** Memory is resident memory of the worker in megabytes. Seconds after a restart count from the worker's start. */
+/** Memory is the worker's resident memory in megabytes. Seconds after a restart count from the worker's start. */
 export type SitesFigures = {
   sites: number;
   starting: { seconds: number; peakMb: number };
   /** All sites are live and none has anything to do. */
   idle: Growth & { residentMb: number };
-  /** `ended`: links that had ended before they were refreshed. */
+  /** `ended`: links that expired before they were refreshed. */
   refreshing: Growth & { sites: number; linkSeconds: number; peakMb: number; ended: number };
   restart: { readySeconds: number; firstSeconds: number; allSeconds: number; peakMb: number };
 };
@@ -52,16 +52,16 @@ const WORKER = 'worker';
 const DAY_MS = 86_400_000;
 
 /** Concurrent requests: enough to keep the worker busy without flooding Temporal. */
-const AT_A_TIME = 20;
+const CONCURRENCY = 20;
 
-/** An export costs more than a refresh, so the links can be refreshed well within the time that the exports took. */
-const LINK_OF_START = 1.5;
+/** Link lifetime relative to the duration of the exports. A refresh costs less than an export, so this suffices. */
+const LINK_PER_EXPORT_TIME = 1.5;
 const SHORTEST_DEFAULT_LINK_SECONDS = 60;
 
-/** Only ends a bench that hangs. */
+/** Stops only a bench that hangs. */
 const STEP_TIMEOUT_MS = 4 * 3_600_000;
 
-/** Runs the sites on one worker and returns what they cost. */
+/** Runs the sites on one worker and measures their cost. */
 export async function runSites(
   options: SitesOptions,
   { progress }: { progress: (text: string) => void },
@@ -89,7 +89,7 @@ async function measure(
     sites: names,
     exportSettings: { quietPeriod: '1s', maxWait: '1s' },
     adminApi,
-    // A disabled file would be announced to its site after the first deploy.
+    // A disabled file would cause an extra signal to its site after the first deploy.
     values: 'staticExport:\n  enabled: true\n',
   });
   const bench: Bench = { ...options, names, folder, client: temporal.client, adminApi, progress, programs };
@@ -100,20 +100,23 @@ async function measure(
   const some = { ...bench, names: names.slice(0, options.refreshed) };
   const starting = await startSites(bench, some, workerPid);
   const idle = await watchIdle(bench, workerPid);
-  const bearable = Math.max(Math.ceil(starting.seconds * LINK_OF_START), SHORTEST_DEFAULT_LINK_SECONDS);
-  const refreshing = await watchRefreshes(some, workerPid, options.linkSeconds ?? bearable);
+  const defaultLinkSeconds = Math.max(
+    Math.ceil(starting.seconds * LINK_PER_EXPORT_TIME),
+    SHORTEST_DEFAULT_LINK_SECONDS,
+  );
+  const refreshing = await watchRefreshes(some, workerPid, options.linkSeconds ?? defaultLinkSeconds);
   await programs.end(WORKER);
   await untilAllOverdue(some);
   const restart = await restartWorker(some, () => programs.restart(WORKER));
   return { sites: options.sites, starting, idle, refreshing, restart };
 }
 
-/** Starts all sites, with links that last a day, and waits until those that are published are deployed. */
+/** Starts all sites with links that last a day and waits until the published ones are deployed. */
 async function startSites(bench: Bench, published: Bench, pid: number): Promise<SitesFigures['starting']> {
   const { folder, client, adminApi } = bench;
   adminApi.behaviour.linkLifetimeMs = DAY_MS;
   const taskQueue = TASK_QUEUES.orchestrator;
-  await forEach(bench.names.slice(published.names.length), AT_A_TIME, async (site) => {
+  await forEach(bench.names.slice(published.names.length), CONCURRENCY, async (site) => {
     const link = await adminApi.addDeployed(domainOf(site));
     const valuesFile = valuesFileOf(folder, site);
     await writeFile(valuesFile, `staticExport:\n  enabled: true\n  bundleUrl: ${link.url}\n`);
@@ -123,9 +126,9 @@ async function startSites(bench: Bench, published: Bench, pid: number): Promise<
     });
   });
   await sampleAll(bench.names.slice(published.names.length), bench);
-  bench.progress(`${bench.names.length - published.names.length} deployed sites wait for their links' refresh`);
+  bench.progress(`${bench.names.length - published.names.length} deployed sites wait for their next link refresh`);
   const startedAtMs = Date.now();
-  await forEach(published.names, AT_A_TIME, (site) =>
+  await forEach(published.names, CONCURRENCY, (site) =>
     client.workflow.signalWithStart(WORKFLOW_TYPES.exportSite, {
       ...{ taskQueue, workflowId: WORKFLOW_IDS.exportSite(site), args: [{ site }] },
       ...{ signal: SIGNALS.published, signalArgs: [oneDelivery(randomUUID(), 0)] },
@@ -143,13 +146,13 @@ async function watchIdle(bench: Bench, pid: number): Promise<SitesFigures['idle'
   return { ...growth(before, await sampleAll(bench.names, bench)), residentMb: await residentMb(pid) };
 }
 
-/** Gives these sites short links, and watches until each was refreshed by its own timer. */
+/** Gives these sites short links and waits until each site's timer has refreshed its link. */
 async function watchRefreshes(bench: Bench, pid: number, linkSeconds: number): Promise<SitesFigures['refreshing']> {
   const { names, client, adminApi, progress } = bench;
   progress(`giving ${names.length} sites links of ${linkSeconds} s`);
   adminApi.behaviour.linkLifetimeMs = linkSeconds * 1_000;
   await resetPeak(pid);
-  await forEach(names, AT_A_TIME, (site) =>
+  await forEach(names, CONCURRENCY, (site) =>
     client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).executeUpdate(UPDATES.refreshNow),
   );
   const before = await sampleAll(names, bench);
@@ -170,7 +173,7 @@ async function watchRefreshes(bench: Bench, pid: number, linkSeconds: number): P
   };
 }
 
-/** The workflows' timers fire meanwhile, with no worker to handle them. */
+/** Meanwhile the workflows' timers fire, with no worker to handle them. */
 async function untilAllOverdue({ names, adminApi, progress }: Bench): Promise<void> {
   const lastEndMs = Math.max(...names.map((site) => siteLinks(adminApi, site).expiresAtMs));
   const waitMs = Math.max(lastEndMs - Date.now(), 0);
@@ -204,12 +207,12 @@ async function sampleAll(
   names: readonly string[],
   { client, adminApi }: Pick<Bench, 'client' | 'adminApi'>,
 ): Promise<SiteSample[]> {
-  return await forEach(names, AT_A_TIME, (site) => sampleSite(client, adminApi, site));
+  return await forEach(names, CONCURRENCY, (site) => sampleSite(client, adminApi, site));
 }
 
 /** Waits until each values file names the newest link of its site. Returns when each was written (ms since 1970). */
 async function untilWritten({ names, folder, adminApi }: Bench): Promise<number[]> {
-  return await forEach(names, AT_A_TIME, async (site) => {
+  return await forEach(names, CONCURRENCY, async (site) => {
     const path = valuesFileOf(folder, site);
     const isWritten = async (): Promise<boolean> =>
       (await readFile(path, 'utf8')).includes(siteLinks(adminApi, site).url);
@@ -218,23 +221,23 @@ async function untilWritten({ names, folder, adminApi }: Bench): Promise<number[
   });
 }
 
-/** @throws Error if the worker ends before. */
+/** @throws Error if the worker exits first. */
 async function untilAll(
   { names, progress, programs }: Bench,
   what: string,
   holds: (site: string) => boolean,
 ): Promise<void> {
-  let toldTenths = 0;
+  let reportedTenths = 0;
   const all = (): boolean => {
     const count = names.filter(holds).length;
     const tenths = Math.floor((count * 10) / names.length);
-    if (tenths > toldTenths) progress(`${count} of ${names.length} ${what}`);
-    toldTenths = tenths;
+    if (tenths > reportedTenths) progress(`${count} of ${names.length} ${what}`);
+    reportedTenths = tenths;
     return count === names.length;
   };
   const ended = (): boolean => !programs.get(WORKER).running();
   await waitFor(() => all() || ended(), { describe: `reached that all ${what}`, timeoutMs: STEP_TIMEOUT_MS });
-  if (!all()) throw new Error(`The worker ended before all ${what}:\n${programs.lastWords()}`);
+  if (!all()) throw new Error(`The worker exited before all ${what}:\n${programs.lastWords()}`);
 }
 
 function endedLinks({ names, adminApi }: Bench): number {

@@ -1,13 +1,13 @@
 import type { RunningAdminApi } from '../../test/helpers/admin-api/fake-admin-api.ts';
 
-/** The links that one site got so far. */
+/** The links of one site so far. */
 export interface SiteLinks {
   count: number;
   /** The newest one. */
   url: string;
-  /** When the newest one ends (milliseconds since 1970). */
+  /** When the newest one expires (milliseconds since 1970). */
   expiresAtMs: number;
-  /** Links that had ended before the site asked for the next one. */
+  /** Links that expired before the site requested the next one. */
   endedBefore: number;
 }
 
@@ -18,7 +18,7 @@ export function siteLinks(adminApi: RunningAdminApi, site: string): SiteLinks {
   return { count: links.length, url, expiresAtMs, endedBefore: ended.length };
 }
 
-/** As configureOrchestrator() sets it. */
+/** The domain that configureOrchestrator() sets. */
 export function domainOf(site: string): string {
   return `${site}.example.com`;
 }

@@ -7,16 +7,16 @@ import { siteLinks } from './site-links.ts';
 
 /** A site between two refreshes. */
 export interface SiteSample {
-  /** The run of its workflow. */
+  /** The run id of its workflow. */
   runId: string;
   /** Events in that run's history. */
   events: number;
-  /** Links that the site got so far. */
+  /** Links of the site so far. */
   links: number;
   atMs: number;
 }
 
-/** What happened to all sites between two samples of each. */
+/** The totals of all sites between two samples of each. */
 export interface Growth {
   events: number;
   links: number;
@@ -24,29 +24,32 @@ export interface Growth {
   seconds: number;
 }
 
-const ASK_AGAIN_MS = 50;
+const POLL_MS = 50;
 
 /** Samples a site when its workflow is idle, so that the events belong to whole refreshes. */
 export async function sampleSite(client: Client, adminApi: RunningAdminApi, site: string): Promise<SiteSample> {
   for (;;) {
     const links = siteLinks(adminApi, site).count;
-    const described = await client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).describe().catch(unlessAway);
+    const described = await client.workflow
+      .getHandle(WORKFLOW_IDS.exportSite(site))
+      .describe()
+      .catch(ignoreUnavailable);
     const { pendingWorkflowTask, pendingActivities } = described?.raw ?? {};
-    const atRest = !pendingWorkflowTask && (pendingActivities ?? []).length === 0;
-    if (described && atRest && siteLinks(adminApi, site).count === links) {
+    const isIdle = !pendingWorkflowTask && (pendingActivities ?? []).length === 0;
+    if (described && isIdle && siteLinks(adminApi, site).count === links) {
       return { runId: described.runId, events: described.historyLength, links, atMs: Date.now() };
     }
-    await sleep(ASK_AGAIN_MS);
+    await sleep(POLL_MS);
   }
 }
 
-/** The dev server loses its database for a moment if the machine is very busy. */
-function unlessAway(error: unknown): undefined {
+/** The dev server is briefly unavailable if the machine is very busy. */
+function ignoreUnavailable(error: unknown): undefined {
   const cause = error instanceof ServiceError ? error.cause : undefined;
   if (!isGrpcServiceError(cause) || cause.code !== status.UNAVAILABLE) throw error;
 }
 
-/** @throws Error if a workflow continued as new in between, which leaves its events in two histories. */
+/** @throws Error if a workflow continued as new in between: its events are then in two histories. */
 export function growth(before: readonly SiteSample[], after: readonly SiteSample[]): Growth {
   const sum: Growth = { events: 0, links: 0, seconds: 0 };
   for (const [index, first] of before.entries()) {

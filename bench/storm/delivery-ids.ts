@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** The ids of a storm's deliveries, so that sender and counter need no list of them. */
+/** The id of a storm's delivery. Sender and counter derive it from the index, so they share no list. */
 export function deliveryId(index: number): string {
   return `storm-${index}`;
 }
 
-/** What the sender prints. `endedAtMs`: when the last delivery was acknowledged (milliseconds since 1970). */
+/** The sender's output. `endedAtMs`: when the last delivery was acknowledged (milliseconds since 1970). */
 export const stormResult = z.object({
   acknowledged: z.int(),
   refused: z.int(),

@@ -2,13 +2,13 @@ import { execa } from 'execa';
 import { median } from '../statistics.ts';
 
 export interface MemoryWatch {
-  /** Ends the sampling and returns each program's samples of its resident memory, oldest first. */
+  /** Stops sampling and returns each program's samples, oldest first. */
   stop(): Promise<Record<string, number[]>>;
 }
 
 const EVERY_MS = 500;
 
-/** Samples the resident memory of programs in megabytes, by their guards' process ids (embedded/guarded-child.ts). */
+/** Samples the resident memory in megabytes of the programs that these guards run (embedded/guarded-child.ts). */
 export function watchMemory(guards: Readonly<Record<string, number>>): MemoryWatch {
   const samples: Record<string, number[]> = Object.fromEntries(Object.keys(guards).map((name) => [name, []]));
   let last = Promise.resolve();
@@ -33,7 +33,7 @@ export function watchMemory(guards: Readonly<Record<string, number>>): MemoryWat
   };
 }
 
-/** The medians of the four quarters of the time. */
+/** The median of each quarter of the samples. */
 export function quarters(samples: readonly number[]): number[] {
   const from = (quarter: number): number => Math.floor((quarter * samples.length) / 4);
   return [0, 1, 2, 3].map((quarter) =>

@@ -16,9 +16,9 @@ import { watchMemory } from './memory.ts';
 
 export type Storm = {
   sent: z.infer<typeof stormResult>;
-  /** Acknowledged deliveries that no signal of the workflow carries. */
+  /** Acknowledged deliveries that are in no signal of the workflow. */
   missing: number;
-  /** Deliveries that more than one signal carries: resends of what was refused late. */
+  /** Deliveries that are in more than one signal: resends after a late rejection. */
   twice: number;
   exports: number;
   mostAtATime: number;
@@ -31,7 +31,7 @@ export type Storm = {
 const SITE = 'storm';
 const DOMAIN = `${SITE}.example.com`;
 
-/** Longer than a signal takes on a busy machine, so that an export begins after the last delivery. */
+/** Longer than a signal takes on a busy machine, so that an export starts after the last delivery. */
 const EXPORT_SETTINGS = { quietPeriod: '3s', maxWait: '5s' };
 const JOB_MS = 2_000;
 
@@ -78,18 +78,18 @@ async function storm(
 
   progress('waiting for the export of the last publish');
   const options = { describe: 'exported the last publish', timeoutMs: 120_000 };
-  const isBundledAfter = (atMs: number): boolean => adminApi.links(DOMAIN).some(({ job }) => job.startedAtMs > atMs);
-  const lastExported = await waitFor(() => isBundledAfter(sent.endedAtMs), options).catch(() => false);
+  const hasBundleAfter = (atMs: number): boolean => adminApi.links(DOMAIN).some(({ job }) => job.startedAtMs > atMs);
+  const lastExported = await waitFor(() => hasBundleAfter(sent.endedAtMs), options).catch(() => false);
 
-  progress('counting in the histories');
+  progress('counting deliveries in the histories');
   const runs = await workflowChain(temporal.client, WORKFLOW_IDS.exportSite(SITE));
-  const carried = runs.flatMap(({ signals }) => signals.flatMap((signal) => signal.deliveries.map(({ id }) => id)));
-  const held = new Set(carried);
+  const signaled = runs.flatMap(({ signals }) => signals.flatMap((signal) => signal.deliveries.map(({ id }) => id)));
+  const distinct = new Set(signaled);
   const indexes = Array.from({ length: sent.acknowledged }, (_, index) => index);
   return {
     sent,
-    missing: indexes.filter((index) => !held.has(deliveryId(index))).length,
-    twice: carried.length - held.size,
+    missing: indexes.filter((index) => !distinct.has(deliveryId(index))).length,
+    twice: signaled.length - distinct.size,
     exports: adminApi.jobs.length,
     mostAtATime: mostAtATime(adminApi.jobs),
     lastExported,

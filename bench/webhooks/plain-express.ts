@@ -9,7 +9,7 @@ export async function startPlainExpress(): Promise<{ url: string; stop: () => Pr
     if (child.process.stdout) {
       createInterface({ input: child.process.stdout }).once('line', (line) => resolve(line.replace('ready ', '')));
     }
-    void child.exited.then(() => reject(new Error(`the Express route ended: ${child.output()}`)));
+    void child.exited.then(() => reject(new Error(`the Express process exited: ${child.output()}`)));
   });
   return { url, stop: child.stop };
 }

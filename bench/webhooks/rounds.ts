@@ -18,10 +18,10 @@ const SITES = 20;
 /** Temporal rejects the 10,001st signal of one execution. */
 const SIGNALS_PER_WORKFLOW = 9_000;
 
-/** Nothing is exported meanwhile: only receiving is measured. */
+/** No export runs meanwhile: the bench measures only receiving. */
 const NO_EXPORT = { quietPeriod: '1h', maxWait: '1h' };
 
-/** Measures every case once a round, so that the machine's load affects all alike. */
+/** Measures every case once per round, so that the machine's load affects all alike. */
 export async function measureRounds(
   options: RoundsOptions,
   { progress }: { progress: (text: string) => void },
@@ -56,7 +56,7 @@ async function measure(options: RoundsOptions, progress: (text: string) => void,
   cleanups.add(express.stop);
 
   const raw = (round: number, count: number): Promise<Measurement> => {
-    // With a worker, workflows continue as new by themselves.
+    // A worker lets workflows continue as new, so they never reach the limit.
     const signalsPerWorkflow = worker ? Number.MAX_SAFE_INTEGER : SIGNALS_PER_WORKFLOW;
     const sites = pick(sitesOf(round, 'raw'), count);
     return runLoad('raw-load', { ...loop, address: temporal.address, sites, signalsPerWorkflow }, measurement);
@@ -70,13 +70,13 @@ async function measure(options: RoundsOptions, progress: (text: string) => void,
   for (const round of numbers) {
     const step = async (name: string, result: Promise<Measurement>): Promise<Measurement> => {
       const { perSecond } = await result;
-      progress(`round ${round} of ${rounds}: ${name}: ${perSecond.toFixed(0)} a second`);
+      progress(`round ${round} of ${rounds}: ${name}: ${perSecond.toFixed(0)} per second`);
       return await result;
     };
     measured.push({
       receiverOne: await step('receiver, one site', http(api.url, round, 1)),
       rawOne: await step('signalWithStart, one workflow', raw(round, 1)),
-      express: await step('Express that only answers', http(express.url, round, 1)),
+      express: await step('Express that only responds', http(express.url, round, 1)),
       receiverMany: await step('receiver, 20 sites', http(api.url, round, SITES)),
       rawMany: await step('signalWithStart, 20 workflows', raw(round, SITES)),
     });
@@ -84,7 +84,7 @@ async function measure(options: RoundsOptions, progress: (text: string) => void,
   return measured;
 }
 
-/** A new workflow for each round and case, so that it starts empty. */
+/** Each round and case has new workflows, so that they start empty. */
 function sitesOf(round: number, kind: 'raw' | 'site'): string[] {
   return Array.from({ length: SITES + 1 }, (_, index) => `${kind}-${round}-${index}`);
 }

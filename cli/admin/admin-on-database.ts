@@ -1,15 +1,17 @@
 import { createKey, listKeys, revokeKey } from '../../platform/admin/api-keys.ts';
 import { setOrganization } from '../../platform/admin/organizations.ts';
 import { addProject, listProjects, removeProject, setProject } from '../../platform/admin/projects.ts';
+import { createResetLink } from '../../platform/admin/reset-links.ts';
 import type { Database } from '../../platform/store/database.ts';
 import type { Admin } from './admin.ts';
 
-/** For a database that this process may open itself. */
-export function adminOnDatabase(db: Database): Admin {
+/** For a database that this process may open itself. `publicUrl` is the platform's, for links. */
+export function adminOnDatabase(db: Database, publicUrl: string): Admin {
   return {
     createKey: (request) => createKey(db, request),
     listKeys: (filter) => listKeys(db, filter),
     revokeKey: (id) => revokeKey(db, id),
+    createResetLink: (request) => createResetLink(db, { ...request, publicUrl }),
     setOrganization: (request) => setOrganization(db, request),
     addProject: (request) => addProject(db, request),
     setProject: (request) => setProject(db, request),

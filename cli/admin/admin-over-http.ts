@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { createdKey, keyListing } from '../../platform/admin/api-keys.ts';
 import { organizationListing } from '../../platform/admin/organizations.ts';
 import { projectListing } from '../../platform/admin/project-requests.ts';
+import { resetLink } from '../../platform/admin/reset-links.ts';
 import { requestJson } from '../request-json.ts';
 import type { Admin } from './admin.ts';
 
@@ -25,6 +26,8 @@ export function adminOverHttp({ platformUrl, token }: { platformUrl: string; tok
       revoked.parse(
         await requestJson({ url: at(`/admin/keys/${encodeURIComponent(id)}/revoke`), token, method: 'POST' }),
       ),
+    createResetLink: async (body) =>
+      resetLink.parse(await requestJson({ url: at('/admin/reset-links'), token, method: 'POST', body })),
     setOrganization: async (body) =>
       organizationListing.parse(await requestJson({ url: at('/admin/organizations'), token, method: 'PATCH', body })),
     addProject: async (body) =>

@@ -46,7 +46,7 @@ export async function withAdmin(use: (admin: Admin) => Promise<void>, openTimeou
 
 async function onDatabase(
   target: Pick<DatabaseOptions, 'url' | 'maxConnections'>,
-  { logger }: Context,
+  { logger, settings }: Context,
   use: (admin: Admin) => Promise<void>,
   openTimeoutMs: number,
 ): Promise<void> {
@@ -61,7 +61,8 @@ async function onDatabase(
     );
   });
   try {
-    await use(adminOnDatabase(db));
+    const { host, platformPort, platformPublicUrl } = settings;
+    await use(adminOnDatabase(db, platformPublicUrl ?? `http://${host}:${platformPort}`));
   } finally {
     await db.close();
   }

@@ -1,7 +1,6 @@
 import { type Finding, fail, ok, warn } from './finding.ts';
+import { probe } from './probe.ts';
 import { reasonOf } from './site-origin.ts';
-
-const TIMEOUT_MS = 10_000;
 
 /** A job that doesn't exist: any service with the Admin API has this path, and checks the key first. */
 const PROBE = '/v1/static-export/jobs/se_0000000000000000';
@@ -23,13 +22,8 @@ export async function checkAdminApi({ url, key }: { url: string; key: string }):
 }
 
 async function statusOf(url: string, key: string): Promise<number> {
-  const response = await fetch(url.replace(/\/+$/, '') + PROBE, {
-    redirect: 'manual',
-    headers: { authorization: `Bearer ${key}` },
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  await response.body?.cancel();
-  return response.status;
+  const { status } = await probe(url.replace(/\/+$/, '') + PROBE, { authorization: `Bearer ${key}` });
+  return status;
 }
 
 function describeStatus(check: string, url: string, status: number): Finding {

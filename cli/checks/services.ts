@@ -9,6 +9,7 @@ import { forgeUrls } from '../../forge/hosted/forge-urls.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { nearestFolder } from './nearest-folder.ts';
+import { probe } from './probe.ts';
 import { reasonOf } from './site-origin.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -95,12 +96,7 @@ export async function checkForge({ check, kind, url, token, setting }: ForgeAcce
   let base = url ?? kind;
   try {
     base = forgeUrls(kind, url).apiUrl;
-    const response = await fetch(`${base}/user`, {
-      headers: { authorization: `token ${token}`, accept: 'application/json', 'user-agent': 'galley' },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    await response.body?.cancel();
-    const { status } = response;
+    const { status } = await probe(`${base}/user`, { authorization: `token ${token}`, accept: 'application/json' });
     if (status === 401) return fail(check, `${base} rejects the token (401)`, `Set ${setting} to a valid token.`);
     // The token of a GitHub App may not read its user.
     if (status === 200 || status === 403) return ok(check, `${base} accepts the token`);
@@ -114,9 +110,8 @@ export async function checkForge({ check, kind, url, token, setting }: ForgeAcce
 export async function checkClock(name: string, url: string): Promise<Finding[]> {
   try {
     const askedMs = Date.now();
-    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
-    await response.body?.cancel();
-    const dateMs = Date.parse(response.headers.get('date') ?? '');
+    const { headers } = await probe(url);
+    const dateMs = Date.parse(headers.get('date') ?? '');
     return Number.isNaN(dateMs) ? [] : [describeClock(name, dateMs - (askedMs + Date.now()) / 2)];
   } catch {
     // Another check says that it doesn't respond.

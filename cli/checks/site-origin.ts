@@ -1,7 +1,6 @@
 import { errorText } from '../../embedded/report.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
-
-const TIMEOUT_MS = 10_000;
+import { PROBE_TIMEOUT_MS, probe } from './probe.ts';
 
 interface SiteAddress {
   domain: string;
@@ -14,9 +13,8 @@ export async function checkSiteOrigin(check: string, { domain, origin }: SiteAdd
   const url = new URL('/', origin ?? `https://${domain}`);
   const correct = origin === undefined ? 'correct the domain, or name the server in origin' : 'correct its origin';
   try {
-    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
-    await response.body?.cancel();
-    return describeStatus(check, url, { status: response.status, location: response.headers.get('location') });
+    const { status, headers } = await probe(url.href);
+    return describeStatus(check, url, { status, location: headers.get('location') });
   } catch (error) {
     return fail(check, `${url} can't be reached (${reasonOf(error)})`, `Start the server of the site, or ${correct}.`);
   }
@@ -44,7 +42,7 @@ function describeStatus(check: string, url: URL, answer: { status: number; locat
 
 /** Node's fetch hides the reason in the cause. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return `no response within ${TIMEOUT_MS / 1000} s`;
+  if (error instanceof Error && error.name === 'TimeoutError') return `no response within ${PROBE_TIMEOUT_MS / 1000} s`;
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   // Of several addresses that refuse, Node's error has no message.
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : undefined;

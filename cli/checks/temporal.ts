@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { grpcCode } from '../../contract/grpc-code.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import { errorText } from '../../embedded/report.ts';
 import type { Settings } from '../environment.ts';
@@ -49,7 +50,7 @@ async function ask({ client, namespace, address }: Temporal): Promise<Finding[]>
       ),
     ];
   } catch (error) {
-    if (codeOf(error) === NOT_FOUND) {
+    if (grpcCode(error) === NOT_FOUND) {
       const fix = `Create it with: temporal operator namespace create ${namespace}, or correct TEMPORAL_NAMESPACE.`;
       return [fail(CHECK, `${address} has no namespace ${namespace}`, fix)];
     }
@@ -83,10 +84,4 @@ function describeAttributes(existing: readonly string[]): Finding {
 function reasonOf(error: unknown): string {
   const text = errorText(error);
   return /Last error: (?:Error: )?(.+?)\. Resolution note/.exec(text)?.[1] ?? text;
-}
-
-/** The gRPC code, which the client may wrap as the cause. */
-function codeOf(error: unknown): unknown {
-  if (typeof error !== 'object' || error === null) return undefined;
-  return Reflect.get(error, 'code') ?? codeOf(Reflect.get(error, 'cause'));
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { createContext } from '../context.ts';
+import { requireDatabaseUrl } from '../programs/require-database-url.ts';
 import { runService } from '../run-service.ts';
 
 export function agentWorkerCommand(): Command {
@@ -13,6 +14,7 @@ export function agentWorkerCommand(): Command {
     )
     .action(async () => {
       const context = createContext();
+      requireDatabaseUrl(context.settings);
       await runService(context.logger, async (lifetime) => {
         const { startAgentWorker } = await import('../programs/agent-worker.ts');
         const { openWorkerParts } = await import('../programs/worker-parts.ts');

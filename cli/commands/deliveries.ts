@@ -5,13 +5,12 @@ import { type DeliveryRecord, type ExportRecord, siteState } from '../../contrac
 import { CommandError } from '../command-error.ts';
 import { API_URL_OPTION, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
 import { plain, printJson, printLines, printRows } from '../output.ts';
-
-const rejected = z.object({ source: z.string(), reason: z.string(), count: z.number(), lastAt: z.string() });
+import { rejectedDeliveries } from '../sites/describe-site.ts';
 
 /** Parsed loosely, because an api of another release may send more or fewer fields. */
 const siteDeliveries = siteState
   .pick({ deliveries: true, exports: true })
-  .extend({ rejected: z.array(rejected).default([]) })
+  .extend({ rejected: z.array(rejectedDeliveries).default([]) })
   .loose();
 type SiteDeliveries = z.infer<typeof siteDeliveries>;
 

@@ -26,11 +26,12 @@ async function demo({ once }: { once?: boolean }): Promise<void> {
   const asked = untilSignal();
   let allSeen = false;
   const seen = runDemo({ logger, lifetime, variables: settings.variables, mergesItself: once === true, say }).then(
-    async () => {
+    async (seeMerge) => {
       allSeen = true;
       say('\nEvery step succeeded.');
       if (once) return;
       say('Everything keeps running: press Ctrl-C to stop it.');
+      await Promise.race([asked, seeMerge?.()]);
       await asked;
     },
   );

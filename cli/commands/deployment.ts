@@ -7,31 +7,58 @@ import type { DeployedSite } from '../programs/deployment.ts';
 import { runService } from '../run-service.ts';
 
 export function deploymentCommand(): Command {
-  return new Command('deployment')
-    .description('serve the bundle that a values file names and follow the file')
-    .requiredOption(
-      '--values <file>',
-      'the values file with the staticExport group; HOST=FILE, several times, serves several sites by host name',
-      (written: string, before: readonly string[]) => [...before, written],
-      [],
-    )
+  return (
+    new Command('deployment')
+      .description('serve the bundle that a values file names and follow the file')
+      // Options after `import` are its own.
+      .enablePositionalOptions()
+      .addCommand(importCommand())
+      .option(
+        '--values <file>',
+        'the values file with the staticExport group; HOST=FILE, several times, serves several sites by host name',
+        (written: string, before: readonly string[]) => [...before, written],
+        [],
+      )
+      .addHelpText(
+        'after',
+        '\nListens on HOST (127.0.0.1) and DEPLOYMENT_PORT (3200); keeps versions under GALLEY_HOME (.galley).\n' +
+          'BASE_PATH, BASIC_AUTH and ACCESS_LOG change how it serves.\n' +
+          'GET /-/status shows what is served. SIGINT and SIGTERM end it.',
+      )
+      .action(async ({ values }: { values: readonly string[] }) => {
+        const { settings, logger } = createContext();
+        const sites = readSites(values);
+        await runService(logger, async (lifetime) => {
+          const { startDeployment } = await import('../programs/deployment.ts');
+          const { url } = await startDeployment(
+            { sites, serving: settings.serving, host: settings.host, port: settings.deploymentPort },
+            { home: openHome(settings.home), logger, lifetime },
+          );
+          return `deployment ${url}`;
+        });
+      })
+  );
+}
+
+type ImportOptions = { values: string; json?: boolean };
+
+function importCommand(): Command {
+  return new Command('import')
+    .argument('<folder>', 'the transfer folder: bundle.tar.gz, values.yaml, SHA256SUMS')
+    .requiredOption('--values <file>', 'the values file of the deployment that is to serve the bundle')
+    .option('--json', 'print what was imported as JSON')
+    .description('verify a transfer folder and serve its bundle')
     .addHelpText(
       'after',
-      '\nListens on HOST (127.0.0.1) and DEPLOYMENT_PORT (3200); keeps versions under GALLEY_HOME (.galley).\n' +
-        'BASE_PATH, BASIC_AUTH and ACCESS_LOG change how it serves.\n' +
-        'GET /-/status shows what is served. SIGINT and SIGTERM end it.',
+      '\nCopies the bundle to bundles/ beside the values file and links to it there.\n' +
+        'If the file sets staticExport.publicKey, the folder and the bundle must be\nsigned for it.',
     )
-    .action(async ({ values }: { values: readonly string[] }) => {
-      const { settings, logger } = createContext();
-      const sites = readSites(values);
-      await runService(logger, async (lifetime) => {
-        const { startDeployment } = await import('../programs/deployment.ts');
-        const { url } = await startDeployment(
-          { sites, serving: settings.serving, host: settings.host, port: settings.deploymentPort },
-          { home: openHome(settings.home), logger, lifetime },
-        );
-        return `deployment ${url}`;
-      });
+    .action(async (folder: string, { values, json = false }: ImportOptions) => {
+      const { importFolder } = await import('../deployment/import-folder.ts');
+      const imported = await importFolder(resolve(folder), resolve(values));
+      const { version, bundle, changed } = imported;
+      const text = changed ? `Imported version ${version}: ${bundle}` : `Version ${version} was imported already`;
+      process.stdout.write(`${json ? JSON.stringify(imported, null, 2) : text}\n`);
     });
 }
 

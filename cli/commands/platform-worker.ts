@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { createContext } from '../context.ts';
 import { keepHeapSmall } from '../heap-growth.ts';
+import { requireDatabaseUrl } from '../programs/require-database-url.ts';
 import { runService } from '../run-service.ts';
 
 export function platformWorkerCommand(): Command {
@@ -15,6 +16,7 @@ export function platformWorkerCommand(): Command {
     .action(async ({ agents }: { agents: boolean }) => {
       keepHeapSmall();
       const context = createContext();
+      requireDatabaseUrl(context.settings);
       await runService(context.logger, async (lifetime) => {
         const { startPlatformWorker } = await import('../programs/platform-worker.ts');
         const { openWorkerParts } = await import('../programs/worker-parts.ts');

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { createContext } from '../context.ts';
 import { openHome } from '../home.ts';
+import { requireDatabaseUrl } from '../programs/require-database-url.ts';
 import { runService } from '../run-service.ts';
 
 export function platformCommand(): Command {
@@ -13,6 +14,7 @@ export function platformCommand(): Command {
     )
     .action(async () => {
       const { settings, logger } = createContext();
+      requireDatabaseUrl(settings);
       await runService(logger, async (lifetime) => {
         const { startPlatformApi } = await import('../programs/platform-api.ts');
         const { openPlatformStore } = await import('../programs/platform-store.ts');

@@ -16,6 +16,8 @@ DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a gall
     .action(async () => {
       const { settings, logger } = createContext();
       await runService(logger, async (lifetime) => {
+        const { prepare } = await import('../up/prepare.ts');
+        const prepared = await prepare(settings, lifetime);
         const { installTemporalRuntime } = await import('../temporal-runtime.ts');
         const { startTracing } = await import('../tracing.ts');
         const { startEverything } = await import('../up/start-everything.ts');
@@ -23,7 +25,11 @@ DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a gall
         const metrics = await startWorkerMetrics(settings, lifetime);
         installTemporalRuntime(logger, metrics?.sdkAddress);
         await startTracing(settings, 'up', lifetime);
-        const { addresses, config, signInUrl, setupUrl } = await startEverything({ settings, logger, lifetime });
+        const { addresses, config, signInUrl, setupUrl } = await startEverything(prepared, {
+          settings,
+          logger,
+          lifetime,
+        });
         const { describeReady } = await import('../up/describe-ready.ts');
         return describeReady({ addresses, config, signInUrl, setupUrl, settings, metricsUrl: metrics?.url });
       });

@@ -3,7 +3,7 @@ import { QUERIES, WORKFLOW_IDS } from '../../contract/names.ts';
 import type { ReceivedMail } from '../../embedded/mailbox/received-mail.ts';
 import { CommandError } from '../command-error.ts';
 import { requestJson } from '../request-json.ts';
-import { type Stage, workflowUrl } from './steps.ts';
+import { onOwnLine, type Stage, workflowUrl } from './steps.ts';
 import { until } from './watch.ts';
 import { OWNER, REVIEWER, RULE, SITE } from './workspace.ts';
 
@@ -25,19 +25,19 @@ export async function seePullRequest(stage: Stage): Promise<Change> {
     const response = await everything.temporal.client.workflow.getHandle(ruleId).query(QUERIES.state);
     return agentRuleState.parse(response).changes.at(-1)?.workflowId;
   });
-  say(`  the rule ${RULE}: ${workflowUrl(everything, ruleId)}`);
-  say(`  its change:     ${workflowUrl(everything, workflowId)}`);
+  say(onOwnLine(`the workflow of the rule ${RULE}`, workflowUrl(everything, ruleId)));
+  say(onOwnLine('its change', workflowUrl(everything, workflowId)));
   const state = await until('an end of the agent job', AGENT_TIMEOUT_MS, signal, async () => {
     const now = await changeState(stage, workflowId);
     return now.prLink !== null || now.error !== null || now.phase === 'unchanged' ? now : undefined;
   });
   const { prLink, jobId, pullRequest } = state;
   if (prLink === null) throw new CommandError(state.error ?? 'the agent changed nothing');
-  say(`  its agent job:  ${workflowUrl(everything, jobId ?? '')}`);
-  say(
-    `  branches of ${repository.folder}: ${(await repository.git('branch', '--format=%(refname:short)')).split('\n').join(', ')}`,
-  );
-  say(`  pull request: ${prLink}${pullRequest === null ? '' : ` "${pullRequest.title}"`}`);
+  say(onOwnLine('its agent job', workflowUrl(everything, jobId ?? '')));
+  say(onOwnLine('the repository', repository.folder));
+  const branches = await repository.git('branch', '--format=%(refname:short)');
+  say(`  its branches: ${branches.split('\n').join(', ')}`);
+  say(onOwnLine(`the pull request${pullRequest === null ? '' : `, ${pullRequest.title}`}`, prLink));
   return { workflowId, prLink };
 }
 
@@ -52,7 +52,8 @@ export async function seeMails({ mailbox, say, signal }: Stage, { prLink }: Chan
     throw new CommandError(`expected one mail to each of two reviewers, but there are ${mails.length}`);
   for (const mail of mails) {
     if (!mail.text.includes(prLink)) throw new CommandError('a mail does not name the pull request');
-    say(`  "${mail.subject}" to ${mail.envelope.to.map(({ address }) => address).join(', ')}: ${mailbox.pageOf(mail)}`);
+    say(onOwnLine(`mail to ${mail.envelope.to.map(({ address }) => address).join(', ')}`, mailbox.pageOf(mail)));
+    say(`    ${mail.subject}`);
   }
   const [, key] = /\/review\?key=(\S+)/.exec(mails.find((mail) => isTo(mail, REVIEWER))?.text ?? '') ?? [];
   if (key === undefined) throw new CommandError(`the mail to ${REVIEWER} has no link to review the pull request`);
@@ -68,23 +69,31 @@ function isTo(mail: ReceivedMail, address: string): boolean {
  * @param token the link's token.
  */
 export async function approveAndMerge(stage: Stage, { workflowId, prLink }: Change, token: string): Promise<void> {
-  const { everything, repository, say, signal } = stage;
   const post = async (path: string, body: object): Promise<unknown> =>
     await requestJson({ url: new URL(`${prLink}/${path}`), token, method: 'POST', body });
   await post('reviews', { event: 'APPROVE' });
   await post('merge', {});
-  say(`  approved and merged by the link in the mail to ${REVIEWER}: ${prLink}`);
-  await until('the change merged', MERGE_TIMEOUT_MS, signal, async () => {
+  stage.say(onOwnLine(`approved and merged by the link in the mail to ${REVIEWER}`, prLink));
+  await seeCompleted(stage, workflowId, MERGE_TIMEOUT_MS);
+}
+
+/** Resolves when the change's workflow has completed, which is after the pull request was merged or closed. */
+export async function seeCompleted(
+  stage: Stage,
+  workflowId: string,
+  timeoutMs: number = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  const { everything, repository, say, signal } = stage;
+  await until('the change completed', timeoutMs, signal, async () => {
     const { status } = await everything.temporal.client.workflow.getHandle(workflowId).describe();
     return status.name === 'COMPLETED' ? true : undefined;
   });
   const { phase, reviews, mails } = await changeState(stage, workflowId);
-  say(
-    `  workflow completed: ${phase}, ${reviews.map(({ reviewer, verdict }) => `${verdict} by ${reviewer}`).join(', ')}, ${mails.length} mails`,
-  );
-  say(`  ${workflowUrl(everything, workflowId)}`);
+  const verdicts = reviews.map(({ reviewer, verdict }) => `, ${verdict} by ${reviewer}`).join('');
+  say(`  workflow completed: ${phase}${verdicts}, ${mails.length} mails`);
+  say(`    ${workflowUrl(everything, workflowId)}`);
   const changelog = await repository.git('show', `${repository.branch}:CHANGELOG.md`);
-  say(`  CHANGELOG.md of ${repository.branch} now says: ${changelog.split('\n')[2]}`);
+  say(`  CHANGELOG.md of ${repository.branch} now says:\n    ${changelog.split('\n')[2]}`);
 }
 
 async function changeState({ everything }: Stage, workflowId: string): Promise<AgentChangeState> {

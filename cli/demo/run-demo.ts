@@ -9,10 +9,11 @@ import type { Lifetime } from '../lifetime.ts';
 import { packageRoot } from '../package-root.ts';
 import { serve } from '../serve.ts';
 import { ensureProject } from '../up/first-organization.ts';
+import { prepare } from '../up/prepare.ts';
 import { type Everything, startEverything } from '../up/start-everything.ts';
 import { createDocumentationSite } from './documentation-site.ts';
 import { createOrigin } from './origin.ts';
-import { approveAndMerge, seeMails, seePullRequest } from './review-steps.ts';
+import { approveAndMerge, seeCompleted, seeMails, seePullRequest } from './review-steps.ts';
 import { publishEntry, type Stage, seeRefreshes, seeServed, watchExport } from './steps.ts';
 import { createWorkspace, DOMAIN, REPOSITORY_FILES, REVIEWER, SITE, type Workspace } from './workspace.ts';
 
@@ -25,15 +26,19 @@ interface Context {
   say(line: string): void;
 }
 
+/** Reports the end of the change that the user merges. */
+type WatchMerge = () => Promise<void>;
+
 /** Short, so that the user can watch refreshes. */
 const LINK_TTL = '12s';
 
 /**
  * The whole way once. First half: publish, export, deploy; edit, publish again; refresh twice. Second half, for the
- * same publish: prompt, pull request, mail, merge.
+ * same publish: prompt, pull request, mail, merge. If the merge is left to the user, resolves with what waits for it.
  * @throws CommandError naming the step that failed.
  */
-export async function runDemo({ logger, lifetime, variables, mergesItself, say }: Context): Promise<void> {
+export async function runDemo(context: Context): Promise<WatchMerge | undefined> {
+  const { logger, lifetime, variables, mergesItself, say } = context;
   const { signal } = lifetime;
   const step = numbered(say);
   await requireGit();
@@ -54,13 +59,12 @@ export async function runDemo({ logger, lifetime, variables, mergesItself, say }
   lifetime.onStop('origin', origin.stop);
 
   const everything = await step('start Temporal, the platform, the orchestrator and a deployment', async () => {
-    const started = await startEverything({ settings: demoSettings(workspace, variables), logger, lifetime });
+    const settings = demoSettings(workspace, variables);
+    const started = await startEverything(await prepare(settings, lifetime), { settings, logger, lifetime });
     await configureProject(started, { origin: origin.url, repository: repository.url, secret: workspace.forgeSecret });
     return started;
   });
-  const { addresses } = everything;
-  say(`  origin ${origin.url}, platform ${addresses.platform}, api ${addresses.api}`);
-  say(`  deployment ${addresses.deployments[0]?.url}, mailbox ${mailbox.webUrl}, Temporal UI ${addresses.temporalUi}`);
+  for (const line of listUrls(everything, { origin: origin.url, mailbox: mailbox.webUrl })) say(line);
   const stage: Stage = { everything, workspace, documentation, mailbox, repository, say, signal };
 
   const firstJob = await step('publish, and see the page served', async () => {
@@ -93,11 +97,18 @@ export async function runDemo({ logger, lifetime, variables, mergesItself, say }
 
   if (mergesItself) {
     await step('approve, merge, and see the workflow completed', () => approveAndMerge(stage, change, key));
-  } else {
-    say(
-      `\nOne step is yours: open the link in the mail to ${REVIEWER}, approve and merge; the workflow then completes.`,
-    );
+    return;
   }
+  say(
+    `\nOne step is yours: open the link in the mail to ${REVIEWER},\napprove and merge. The workflow then completes.`,
+  );
+  return () => seeCompleted(stage, change.workflowId);
+}
+
+function listUrls({ addresses }: Everything, { origin, mailbox }: { origin: string; mailbox: string }): string[] {
+  const { platform, api, deployments, temporalUi } = addresses;
+  const urls = { origin, platform, api, deployment: deployments[0]?.url, mailbox, 'Temporal UI': temporalUi };
+  return Object.entries(urls).map(([name, url]) => `  ${name.padEnd(12)}${url ?? 'none'}`);
 }
 
 async function configureProject(

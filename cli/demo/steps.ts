@@ -31,8 +31,8 @@ export async function publishEntry({ everything, workspace, say }: Stage, title:
   const sentAt = Date.now();
   const { status, body } = await publish(url, workspace.contentfulSecret, { id: randomUUID(), title });
   if (status !== 202) throw new CommandError(`the webhook was answered ${status}: ${body}`);
-  say(`Contentful publishes "${title}": 202 after ${Date.now() - sentAt} ms, ${body}`);
-  say(`  Temporal UI: ${workflowUrl(everything, WORKFLOW_IDS.exportSite(SITE))}`);
+  say(`  Contentful publishes "${title}": 202 after ${Date.now() - sentAt} ms`);
+  say(onOwnLine("the site's workflow", workflowUrl(everything, WORKFLOW_IDS.exportSite(SITE))));
   return sentAt;
 }
 
@@ -45,17 +45,18 @@ export async function watchExport(stage: Stage, previousJobId: string | null): P
     const { jobId } = await state();
     return jobId !== null && jobId !== previousJobId ? jobId : undefined;
   });
-  say(`  Temporal UI: ${workflowUrl(everything, jobId)}`);
+  say(onOwnLine("the export job's workflow", workflowUrl(everything, jobId)));
   const bar = createProgressBar('  export');
   // The site only has the job's progress during the export, so keep the last one.
   let last = { percent: 0, pageCount: 0 };
   try {
     await until('the export deployed', DEPLOY_TIMEOUT_MS, signal, async () => {
-      const { phase, progress } = await state();
+      const { phase, progress, exports } = await state();
+      const exported = exports?.find((each) => each.jobId === jobId)?.pageCount;
       const done = phase === 'live';
       last = {
         percent: done ? 100 : Math.max(last.percent, progress?.percent ?? 0),
-        pageCount: Math.max(last.pageCount, progress?.pageCount ?? 0),
+        pageCount: exported ?? Math.max(last.pageCount, progress?.pageCount ?? 0),
       };
       bar.update({ status: phase, progress: last.percent, pageCount: last.pageCount });
       return done || undefined;
@@ -63,7 +64,8 @@ export async function watchExport(stage: Stage, previousJobId: string | null): P
   } finally {
     bar.stop();
   }
-  say(`  ${workspace.valuesFile} names ${withoutQuery(await readBundleUrl(workspace.valuesFile))}`);
+  say(onOwnLine('the values file', workspace.valuesFile));
+  say(onOwnLine('its bundle', withoutQuery(await readBundleUrl(workspace.valuesFile))));
   return jobId;
 }
 
@@ -75,7 +77,8 @@ export async function seeServed({ everything, documentation, say, signal }: Stag
   await until(`"${text}" at ${url}`, DEPLOY_TIMEOUT_MS, signal, async () =>
     (await readPage(url))?.includes(text) ? true : undefined,
   );
-  say(`  served: ${url} says "${text}"`);
+  say(onOwnLine('served', url));
+  say(`    "${text}"`);
   return Date.now();
 }
 
@@ -87,8 +90,13 @@ export async function seeRefreshes({ workspace, say, signal }: Stage): Promise<v
       const now = await readBundleUrl(workspace.valuesFile);
       return now !== link ? now : undefined;
     });
-    say(`  refresh ${count}: a fresh link in the values file at ${new Date().toISOString()}`);
+    say(`  refresh ${count}: a fresh link in the values file, ${new Date().toISOString()}`);
   }
+}
+
+/** A label, and below it a URL or path, which may be longer than a line. */
+export function onOwnLine(label: string, url: string): string {
+  return `  ${label}:\n    ${url}`;
 }
 
 export function workflowUrl({ addresses, temporal }: Everything, workflowId: string): string {

@@ -11,6 +11,7 @@ const POLL_MS = 200;
 
 const observedState = siteState.pick({ phase: true, jobId: true, version: true, lastError: true }).extend({
   progress: siteState.shape.progress.optional(),
+  exports: siteState.shape.exports.optional(),
 });
 type ObservedState = z.infer<typeof observedState>;
 

@@ -156,7 +156,17 @@ async function exportTo(
   try {
     const reuseKey = reuseKeyOf(await engineVersion(logger), { ...settings, robotsTxt: '' }, limits);
     const previous = state && (await loadPrevious(state, reuseKey, spill));
-    const task = { settings, limits, objects, spill, isKept: state !== undefined, previous, logger, signal };
+    const task = {
+      settings,
+      limits,
+      objects,
+      spill,
+      isKept: state !== undefined,
+      previous,
+      signer: variables.bundleSigner,
+      logger,
+      signal,
+    };
     const exported = await runExport(task);
     const archive = join(objectsFolder, exported.archiveKey);
     if (output.kind === 'folder') await unpackTo(output.path, archive, signal);

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { type ExportReport, exportReport } from '../../contract/admin-api.ts';
+import type { BundleSigner } from '../../contract/signing.ts';
 import { reportToStderr } from '../../embedded/report.ts';
 import type { Site } from '../../exporter/document/types.ts';
 import { createExportDeps, type ExportDeps } from '../../exporter/export-deps.ts';
@@ -28,6 +29,8 @@ export interface ExportTask {
   isKept: boolean;
   /** The export to reuse. */
   previous: MemoryCrawl | undefined;
+  /** Signs the bundle; undefined: it is unsigned. */
+  signer: BundleSigner | undefined;
   logger: Logger;
   /** Aborting it ends the export with the signal's reason. */
   signal: AbortSignal;

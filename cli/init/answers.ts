@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { sources } from '../../api/webhooks/registry.ts';
 import { adminApiKey, adminApiUrl, domainName, siteOrigin } from '../../contract/admin-api.ts';
 import { siteName } from '../../contract/galley-config.ts';
+import { httpUrl } from '../../contract/http-url.ts';
 
 /** What `galley init` needs to know. */
 export interface Answers {
@@ -22,8 +23,6 @@ export interface Answers {
   /** The receiver's URL as the CMS reaches it; undefined: this machine's. */
   publicUrl: string | undefined;
 }
-
-const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 
 /** A single answer as text: the parsed value, or what was expected. */
 export const ANSWER = {

@@ -1,6 +1,7 @@
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { intro, outro } from '@clack/prompts';
+import { errorCode, errorText } from '../../embedded/report.ts';
 import { describeFinding, type Finding } from '../checks/finding.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { parseGalleyConfig } from '../config.ts';
@@ -8,6 +9,7 @@ import { createContext } from '../context.ts';
 import { envFileBeside, readEnvFile, withVariables } from '../env-file.ts';
 import { DEFAULT_CONFIG, type Settings } from '../environment.ts';
 import { printJson, printLines } from '../output.ts';
+import { replaceFile } from '../replace-file.ts';
 import { listeningUrl } from '../serve.ts';
 import { type Answers, newSecret, secretVariable } from './answers.ts';
 import { askAnswers, confirmed } from './ask.ts';
@@ -117,15 +119,7 @@ function finish(finished: Finished, { isAsking, json }: { isAsking: boolean; jso
 
 async function readOptional(file: string): Promise<string | undefined> {
   return await readFile(file, 'utf8').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new CommandError(`${file} can't be read: ${error instanceof Error ? error.message : error}`);
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw new CommandError(`${file} can't be read: ${errorText(error)}`);
   });
-}
-
-/** Atomic, with these permissions from the start. */
-async function replaceFile(file: string, text: string, mode: number): Promise<void> {
-  const temporary = `${file}.${process.pid}.tmp`;
-  await writeFile(temporary, text, { mode });
-  await chmod(temporary, mode);
-  await rename(temporary, file);
 }

@@ -1,3 +1,4 @@
+import { createTransport } from 'nodemailer';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
@@ -5,6 +6,7 @@ import { agentTaskQueue, TASK_QUEUES } from '../../contract/names.ts';
 import { createAgentWorkflows } from '../../platform/agent-workflows.ts';
 import { createPlatformApi } from '../../platform/api/create-platform-api.ts';
 import { createSetupUrl } from '../../platform/dashboard/first-administrator.ts';
+import type { SendMail } from '../../platform/dashboard/mail.ts';
 import { createExportWorkflows } from '../../platform/export-workflows.ts';
 import { createForgeTasks, type ForgeTasks } from '../../platform/forge/background-tasks.ts';
 import { createReconciler } from '../../platform/reconciler.ts';
@@ -55,6 +57,7 @@ export async function startPlatformApi(context: Context): Promise<PlatformServic
       ...(operatorToken === undefined ? {} : { operatorToken }),
       onForgeEvent: forge.wake,
       openId: settings.openId,
+      sendMail: settings.platformMail && createSendMail(settings.platformMail),
       stopped: lifetime.signal,
       metrics: queueMetrics(temporal),
       logger,
@@ -75,6 +78,21 @@ export async function startPlatformApi(context: Context): Promise<PlatformServic
   );
   const setupUrl = operatorToken === undefined ? undefined : migrated.then(() => createSetupUrl(store.db, publicUrl()));
   return { ...service, migrated, setupUrl: setupUrl?.catch(() => undefined) ?? Promise.resolve(undefined) };
+}
+
+const MAIL_TIMEOUT_MS = 10_000;
+
+/** A connection for each mail: there are few. */
+function createSendMail({ url, from }: { url: string; from: string }): SendMail {
+  const timeouts = {
+    connectionTimeout: MAIL_TIMEOUT_MS,
+    greetingTimeout: MAIL_TIMEOUT_MS,
+    socketTimeout: MAIL_TIMEOUT_MS,
+  };
+  const transport = createTransport({ url, ...timeouts }, { from });
+  return async (mail) => {
+    await transport.sendMail({ ...mail, headers: { 'Auto-Submitted': 'auto-generated' } });
+  };
 }
 
 /** A registry with the platform's task queues. */

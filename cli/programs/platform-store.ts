@@ -9,6 +9,7 @@ import { connectDatabase, type Database } from '../../platform/store/database.ts
 import type { Settings } from '../environment.ts';
 import type { Home } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
+import { requireDatabaseUrl } from './require-database-url.ts';
 
 interface Context {
   settings: Settings;
@@ -31,11 +32,7 @@ export interface PlatformStore {
  */
 export async function openPlatformStore(context: Context): Promise<PlatformStore> {
   const { settings, home, logger, lifetime, embedded } = context;
-  const target = embedded ?? (settings.databaseUrl === undefined ? undefined : { url: settings.databaseUrl });
-  if (target === undefined)
-    throw new ConfigurationError([
-      'DATABASE_URL: expected postgres://user:password@host/name (only `galley up` brings a database of its own)',
-    ]);
+  const target = embedded ?? { url: requireDatabaseUrl(settings) };
   const url = settings.objectStoreUrl ?? pathToFileURL(home.path('objects')).href;
   const objects = await createObjectStore({ url }).catch((error: unknown) => {
     throw error instanceof RangeError ? new ConfigurationError([`OBJECT_STORE_URL: ${errorText(error)}`]) : error;

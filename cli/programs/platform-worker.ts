@@ -41,6 +41,7 @@ export async function startPlatformWorker(context: Context): Promise<void> {
       runsAgents,
       browser,
       limits: settings.exportLimits,
+      signer: settings.bundleSigner,
       logger,
     });
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type BundleSigner, createSigner, EXPECTED_PRIVATE_KEY } from '../../contract/signing.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';
 import { DEFAULT_LIMITS } from '../../exporter/limits.ts';
 import { byteSize } from './byte-size.ts';
@@ -13,12 +14,22 @@ const fileCount = z
   .regex(/^[1-9]\d{0,7}$/, 'expected a number from 1 to 99999999')
   .transform(Number);
 
-/** The variables EXPORT_…, read by the platform's worker. */
+const bundleSigner = z.string().transform((text, context): BundleSigner => {
+  try {
+    return createSigner(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: EXPECTED_PRIVATE_KEY });
+    return z.NEVER;
+  }
+});
+
+/** The variables EXPORT_… and BUNDLE_SIGNING_KEY, read by the platform's worker and `galley export`. */
 export const exportVariables = {
   EXPORT_CONNECTIONS: connections.optional(),
   EXPORT_MAX_FILES: fileCount.optional(),
   EXPORT_MAX_DECODED_BYTES: byteSize.optional(),
   EXPORT_MAX_BYTES: byteSize.optional(),
+  BUNDLE_SIGNING_KEY: bundleSigner.optional(),
 };
 
 type ExportVariables = z.infer<z.ZodObject<typeof exportVariables>>;

@@ -2,13 +2,19 @@ import { z } from 'zod';
 import { siteState } from '../../contract/site-state.ts';
 import { plain, wrap } from '../output.ts';
 
-const rejected = z.object({ source: z.string(), reason: z.string(), count: z.number(), lastAt: z.string() });
+/** Deliveries that a receiver counted and kept no longer. */
+export const rejectedDeliveries = z.object({
+  source: z.string(),
+  reason: z.string(),
+  count: z.number(),
+  lastAt: z.string(),
+});
 
 /** Parsed loosely, because an api of another release may send more or fewer fields. */
 export const siteStatus = siteState
   // No defaults, which would report what this api didn't send.
   .extend({
-    rejected: z.array(rejected),
+    rejected: z.array(rejectedDeliveries),
     trouble: siteState.shape.trouble.unwrap(),
     nextTryAt: siteState.shape.nextTryAt.unwrap(),
     pendingCount: siteState.shape.pendingCount.unwrap(),

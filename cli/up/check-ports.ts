@@ -1,6 +1,6 @@
 import { freePort } from '../../embedded/ports.ts';
 import type { Settings } from '../environment.ts';
-import type { PlannedDeployment } from './deployments.ts';
+import type { PlannedDeployment } from './plan-deployments.ts';
 
 /**
  * Checks that the requested ports are free.

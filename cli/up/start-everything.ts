@@ -1,21 +1,20 @@
 import type { Logger } from 'pino';
 import { createSignInLinks } from '../../api/pages/sign-in-links.ts';
-import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Admin } from '../admin/admin.ts';
 import type { Settings } from '../environment.ts';
-import { type Home, OPERATOR_TOKEN_FILE, openHome, type RunningAddresses, UNSUBSCRIBE_SECRET_FILE } from '../home.ts';
+import { type Home, OPERATOR_TOKEN_FILE, type RunningAddresses, UNSUBSCRIBE_SECRET_FILE } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { agentRunnerOf } from '../programs/agent-runner.ts';
 import { mailLinksOf } from '../programs/mail-links.ts';
 import { startOrchestratorApi } from '../programs/orchestrator-api.ts';
 import { startOrchestratorWorker } from '../programs/orchestrator-worker.ts';
 import type { Temporal } from '../temporal.ts';
-import { checkConfiguration, loadConfiguration, STAND_IN } from './check-configuration.ts';
-import { checkPorts } from './check-ports.ts';
+import { loadConfiguration, STAND_IN } from './check-configuration.ts';
 import { chooseTemporal } from './choose-temporal.ts';
-import { planDeployments, startDeployments } from './deployments.ts';
+import { startDeployments } from './deployments.ts';
 import { ensureProjects } from './first-organization.ts';
+import type { Prepared } from './prepare.ts';
 import { startPlatform } from './start-platform.ts';
 
 interface Context {
@@ -42,20 +41,12 @@ export interface Everything {
  * process except Temporal. If ADMIN_API_URL names an Admin API elsewhere, without database and platform. Resolves when
  * everything responds.
  */
-export async function startEverything({ settings, logger, lifetime }: Context): Promise<Everything> {
-  if (settings.workerVersion !== undefined) {
-    throw new ConfigurationError([
-      'WORKER_DEPLOYMENT: expected none with `up`, which runs one build; it is for `worker`',
-    ]);
-  }
-  const home = openHome(settings.home);
-  lifetime.onStop('GALLEY_HOME', await home.lock());
-  // First of all, so that a mistake in galley.yaml or a port in use is reported before the database starts.
-  const configured = await checkConfiguration(settings);
+export async function startEverything(
+  { home, deployments: planned }: Prepared,
+  { settings, logger, lifetime }: Context,
+): Promise<Everything> {
+  // A wrong AGENT_COMMAND is reported before the database starts.
   if (settings.adminApiUrl === undefined) agentRunnerOf(settings, logger);
-  const planned = planDeployments(configured, settings, home);
-  await checkPorts(settings, planned);
-
   const operatorToken = await keepOperatorToken(settings, home);
   const context = { settings, home, logger, lifetime };
   const { temporal, searchAttributes, uiUrl } = await chooseTemporal(context);

@@ -36,7 +36,7 @@ export async function startPlatform(
   await service.migrated;
   const publicUrl = settings.platformPublicUrl ?? service.url;
   await startPlatformWorker({ settings, home, publicUrl, store, temporal, searchAttributes, logger, lifetime });
-  const admin = adminOnDatabase(store.db);
+  const admin = adminOnDatabase(store.db, publicUrl);
   const key = await ensureAdminKey({ admin, url: service.url, home });
   return { url: service.url, key, admin, setupUrl: await service.setupUrl };
 }

@@ -29,7 +29,8 @@ export async function post(url: URL, { body, headers }: SignedDelivery): Promise
       location: location ?? null,
     };
   } catch (error) {
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    // What `fetch` throws says only that it failed; the reason is its cause.
+    const cause = Object(error).cause ?? error;
     return { kind: 'unreachable', code: errorCode(cause), reason: errorText(cause) };
   }
 }

@@ -68,6 +68,7 @@ export default defineConfig({
         text: 'Operate',
         items: [
           { text: 'Production', link: '/operate/production' },
+          { text: 'Kubernetes', link: '/operate/kubernetes' },
           { text: 'Monitoring', link: '/operate/monitoring' },
           { text: 'Traces', link: '/operate/traces' },
           { text: 'Queries', link: '/operate/queries' },

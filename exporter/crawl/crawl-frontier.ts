@@ -198,7 +198,7 @@ async function report(
 }
 
 /** Work that runs beside a loop, while the loop waits for events. */
-export type BackgroundWork = {
+type BackgroundWork = {
   /** Runs work in the background; its end wakes the loop, also if it fails. */
   run(work: Promise<void>): void;
   /** Like `run`, for work that must end before the loop does: a cancelled export is cleaned up right after it. */
@@ -211,7 +211,7 @@ export type BackgroundWork = {
   written(): Promise<void>;
 };
 
-export function createBackgroundWork(signal: AbortSignal): BackgroundWork {
+function createBackgroundWork(signal: AbortSignal): BackgroundWork {
   let failure: { error: unknown } | undefined;
   let wake = (): void => undefined;
   const writes = new Set<Promise<void>>();

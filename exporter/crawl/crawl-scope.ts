@@ -32,10 +32,6 @@ const MAX_REMEMBERED = 200_000;
 /** Skipped URLs that the frontier stores for one rule, because an endless site has any number of them. */
 const MAX_NAMED_SKIPS = 10_000;
 
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : '';
-}
-
 function crawledKind(kind: ResourceKind, sourceMaps: ExportSettings['sourceMaps']): CrawledKind | undefined {
   if (kind === 'endpoint' || kind === 'folder') return undefined;
   if (kind === 'unfollowed') return 'page';
@@ -64,7 +60,6 @@ type State = Options & {
   robots: Robots;
   year: number;
   pages: ReadonlySet<string> | undefined;
-  keepHosts: ReadonlySet<string>;
   reportedRanks: Map<string, number>;
 };
 
@@ -79,7 +74,6 @@ export function createCrawlScope(options: Options): CrawlScope {
     robots: robotsOf(settings),
     year: new Date(settings.createdAt).getUTCFullYear(),
     pages: settings.pages === null ? undefined : new Set(settings.pages),
-    keepHosts: new Set(settings.keepHosts),
     reportedRanks: new Map(),
   };
   return {
@@ -91,14 +85,13 @@ export function createCrawlScope(options: Options): CrawlScope {
 }
 
 function admit(state: State, resource: Resource, from: From): FoundUrl | undefined {
-  const { settings, keepHosts, reportedRanks } = state;
+  const { settings, reportedRanks } = state;
   const { url } = resource;
   const kind = crawledKind(resource.kind, settings.sourceMaps);
   if (kind === undefined) return undefined;
   const before = reportedRanks.get(url);
   if (before !== undefined && before >= rankOf(kind)) return undefined;
-  const external = keepHosts.size > 0 && keepHosts.has(hostOf(url)) ? 'keep' : settings.external;
-  if (!isWanted({ url, kind }, settings.site, external)) return undefined;
+  if (!isWanted({ url, kind }, settings.site, settings)) return undefined;
   const isNew = before === undefined;
   const isFresh = isNew || before === SKIPPED_RANK;
   const isUnfollowed = resource.kind === 'unfollowed' && settings.robots !== 'ignore';

@@ -6,7 +6,7 @@ import { ExportFailure } from '../export-failure.ts';
 import { type Budget, createBudget } from '../limits.ts';
 import type { Fetcher } from '../ports.ts';
 import type { Rendering } from '../render/render-site.ts';
-import { createPreviousResponses, MAX_WHOLE, type PreviousResponses } from '../reuse/previous-export.ts';
+import { createPreviousResponses, MAX_WHOLE, type PreviousResponses } from '../reuse/previous-responses.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { revalidatePreviousExport } from '../reuse/revalidate.ts';
 import { type CrawlWithSettings, type ExportSettings, readCrawl } from '../settings.ts';

@@ -111,7 +111,7 @@ function tryExtract(document: PageDocument, site: Site): Extraction | string {
 }
 
 /** In hexadecimal. */
-export function sha256Of(...parts: readonly Uint8Array[]): string {
+function sha256Of(...parts: readonly Uint8Array[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part);
   return hash.digest('hex');
@@ -125,16 +125,16 @@ const MAX_REDIRECTS = 5;
  */
 export function createModuleReader(
   fetcher: Pick<Fetcher, 'get'>,
-  { site, external, keepHosts }: Pick<ExportSettings, 'site' | 'external' | 'keepHosts'>,
+  settings: Pick<ExportSettings, 'site' | 'external' | 'keepHosts'>,
   signal: AbortSignal,
 ): ModuleImports {
+  const { site } = settings;
   const known = new Map<string, Promise<readonly string[]>>();
 
   async function read(url: string): Promise<readonly string[]> {
     let current = url;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-      const policy = keepHosts.includes(new URL(current).hostname) ? 'keep' : external;
-      if (!isWanted({ url: current, kind: 'asset' }, site, policy)) return [];
+      if (!isWanted({ url: current, kind: 'asset' }, site, settings)) return [];
       const fetched = await fetcher.get(new URL(originUrl(current, site)), { signal });
       if (fetched.kind === 'response') {
         const { bytes, format } = readDocument({ bytes: fetched.body, contentType: fetched.contentType, url: current });

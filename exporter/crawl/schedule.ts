@@ -1,3 +1,5 @@
+import type { FrontierRest } from '../crawl-records.ts';
+
 /**
  * Decides what one worker's crawl does next. Pure: it does no I/O and reads no clock. `crawl-frontier.ts` reports events
  * to it and carries out its decisions. Times are in milliseconds.
@@ -27,15 +29,13 @@ export type Schedule = {
   readonly rest: FrontierRest | undefined;
 };
 
-export type ScheduleLimits = {
+type ScheduleLimits = {
   maxConcurrency: number;
   /** How much the round is extended at a time while bodies are arriving. */
   extraMs: number;
   /** How long pending requests may continue when the time is up. */
   graceMs: number;
 };
-
-type FrontierRest = { queuedCount: number; leased: boolean; dueInMs: number | null };
 
 export type CrawlEvent =
   | { type: 'bodyStarted'; id: number }

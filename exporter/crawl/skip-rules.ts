@@ -36,7 +36,7 @@ function yearOf(pathname: string): number | undefined {
 }
 
 /** Whether a path names a month outside the calendar limits, counted from `year`. */
-export function isFarOff(pathname: string, year: number): boolean {
+function isFarOff(pathname: string, year: number): boolean {
   const own = yearOf(pathname) ?? year;
   return own > year + MAX_YEARS_AHEAD || own < year - MAX_YEARS_BACK;
 }
@@ -76,7 +76,7 @@ const WORDS = {
   length: 'the URL is longer than # characters',
 } as const;
 
-export type SkipRule = keyof typeof WORDS;
+type SkipRule = keyof typeof WORDS;
 
 /** The text that says why a URL is skipped. */
 export function skipReason(rule: SkipRule, bound?: number): string {

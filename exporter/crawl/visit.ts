@@ -16,8 +16,13 @@ import {
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher, ObjectStore } from '../ports.ts';
 import type { RenderResponse } from '../render/render-site.ts';
-import type { PreviousResponses } from '../reuse/previous-export.ts';
-import { isSame, reuseResponse, stillValid, validatorsOf } from '../reuse/reuse-response.ts';
+import {
+  isSame,
+  type PreviousResponses,
+  reuseResponse,
+  stillValid,
+  validatorsOf,
+} from '../reuse/previous-responses.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { Computing } from '../threads/computing.ts';
 import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
@@ -26,7 +31,7 @@ import { kindOfRank, rankOf } from './resource-rank.ts';
 import { skipReason } from './skip-rules.ts';
 import { type LargeBody, storeLarge, type Visited } from './visited.ts';
 
-export type VisitDeps = {
+type VisitDeps = {
   fetcher: Fetcher;
   objects: ObjectStore;
   limits: ExportLimits;
@@ -40,7 +45,7 @@ export type VisitDeps = {
   /** Renders pages in a browser, if the project wants that. */
   render?: RenderResponse | undefined;
 };
-export type VisitInput = {
+type VisitInput = {
   settings: ExportSettings;
   leased: LeasedUrl;
   signal: AbortSignal;
@@ -166,7 +171,8 @@ function retried(leased: LeasedUrl, failure: FetchFailure, { maxAttempts }: Expo
   return { leased, result: { id: leased.id, outcome: 'retry', dueInMs, reason, status }, resources: [] };
 }
 
-function redirected({ site, external }: ExportSettings, leased: LeasedUrl, redirect: FetchedRedirect): Visited {
+function redirected(settings: ExportSettings, leased: LeasedUrl, redirect: FetchedRedirect): Visited {
+  const { site } = settings;
   const { location, status } = redirect;
   const target = normalizeUrl(location.href, site);
   if (target === undefined) return missing(leased, `redirects to ${location.href}`, status);
@@ -176,7 +182,7 @@ function redirected({ site, external }: ExportSettings, leased: LeasedUrl, redir
   return {
     leased,
     result: { id: leased.id, outcome: 'redirect', status, redirectTo },
-    resources: isWanted(next, site, external) ? [next] : [],
+    resources: isWanted(next, site, settings) ? [next] : [],
   };
 }
 

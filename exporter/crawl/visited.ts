@@ -11,7 +11,7 @@ import type { SegmentBuffers, SegmentStore } from '../segment-store.ts';
 type SettledFile = Extract<SettledUrl, { outcome: 'file' }>;
 
 /** A file whose bytes aren't in a segment yet, with its references as stored text. */
-export type UnplacedFile = Omit<SettledFile, 'objectKey' | 'byteOffset' | 'byteLength' | 'extractionLength'> & {
+type UnplacedFile = Omit<SettledFile, 'objectKey' | 'byteOffset' | 'byteLength' | 'extractionLength'> & {
   bytes: Uint8Array;
   extraction: Uint8Array;
 };

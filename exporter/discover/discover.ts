@@ -90,7 +90,7 @@ export async function discover(
   return found;
 }
 
-export type Sitemap = {
+type Sitemap = {
   /** The pages listed, as written. */
   pages: string[];
   /** The sitemaps that an index lists, as written. */

@@ -7,7 +7,7 @@
 export type SpannedText = { text: string; start: number; pieces: readonly Piece[] | null };
 
 /** A run of text: verbatim bytes or one decoded entity. The last piece is empty and marks the end. */
-export type Piece = { textStart: number; rawStart: number; verbatim: boolean };
+type Piece = { textStart: number; rawStart: number; verbatim: boolean };
 
 const NON_ASCII = /[\x80-\xff]/;
 

@@ -66,8 +66,14 @@ export function originUrl(url: string, site: Site): string {
   return isOfSite(url, site) ? site.origin + url.slice(`https://${site.domain}`.length) : url;
 }
 
-/** Whether the crawl should fetch a resource (see the table at `ResourceKind`). */
-export function isWanted(resource: Resource, site: Site, external: ExternalPolicy): boolean {
-  if (resource.kind === 'endpoint' || resource.kind === 'folder' || resource.kind === 'source-map') return false;
-  return isOfSite(resource.url, site) || (resource.kind === 'asset' && external === 'bundle');
+/** Whether the crawl should fetch a resource (see the table at `ResourceKind`). Files of `keepHosts` stay links. */
+export function isWanted(
+  { url, kind }: Resource,
+  site: Site,
+  { external, keepHosts }: { external: ExternalPolicy; keepHosts: readonly string[] },
+): boolean {
+  if (kind === 'endpoint' || kind === 'folder' || kind === 'source-map') return false;
+  if (isOfSite(url, site)) return true;
+  if (kind !== 'asset' || external === 'keep') return false;
+  return keepHosts.length === 0 || !URL.canParse(url) || !keepHosts.includes(new URL(url).hostname);
 }

@@ -1,5 +1,5 @@
 /** One completed request: when it began and ended, on the caller's clock, and how long its response took to begin. */
-export type CompletedRequest = {
+type CompletedRequest = {
   startedAtMs: number;
   nowMs: number;
   latencyMs: number;

@@ -2,9 +2,8 @@ import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import { type AddressGuard, portOf } from './address-guard.ts';
 import { createConnector } from './connector.ts';
 import { errorMessage } from './error-code.ts';
+import type { Headers } from './fetch-result.ts';
 import { ResponseBody } from './response-body.ts';
-
-export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The head of a response whose body is still arriving. */
 export type OriginResponse = { status: number; headers: Headers; body: ResponseBody };

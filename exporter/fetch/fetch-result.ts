@@ -18,10 +18,10 @@ export type FetchedResponse = {
   rendered?: true;
 };
 /** A body too large to hold: the sink took it. */
-export type FetchedToSink = { kind: 'sunk'; status: number; contentType: string; validators?: Validators };
+type FetchedToSink = { kind: 'sunk'; status: number; contentType: string; validators?: Validators };
 export type FetchedRedirect = { kind: 'redirect'; status: number; location: URL };
 /** The caller's copy is current. The validators are those of this response, if it has any. */
-export type FetchedUnchanged = { kind: 'unchanged'; validators: Validators };
+type FetchedUnchanged = { kind: 'unchanged'; validators: Validators };
 export type FetchResult = FetchedResponse | FetchedToSink | FetchedRedirect | FetchedUnchanged | FetchFailure;
 
 /** A request without a usable response. `soft` failures may be temporary and are retried. */
@@ -103,7 +103,8 @@ const MAX_LENGTH = 1_000;
 /** Dates have a resolution of one second: a resource may change again within the second of its response. */
 const MIN_AGE_MS = 1_000;
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
+/** The headers of a response, by name in lower case. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 function textOf(headers: Headers, name: string): string {
   const value = headers[name];

@@ -20,7 +20,7 @@ import { ACCEPT_ENCODING, type BodyLimits, readBody, UnreadableBody } from './re
 import type { ResponseBody } from './response-body.ts';
 import { readRetryAfterMs } from './retry-after-gate.ts';
 
-export type FetcherLimits = BodyLimits &
+type FetcherLimits = BodyLimits &
   ResponsePace & {
     maxConnectionsPerOrigin: number;
     userAgent: string;
@@ -71,6 +71,8 @@ export function createFetcher(options: {
       }
       let outcome: RequestOutcome = { kind: 'none' };
       try {
+        // It may have fired since the slot was given, and calls no listener that is added later.
+        request.signal.throwIfAborted();
         request.onBegin?.();
         const response = await getOnce(context, url, request);
         outcome = outcomeOf(response);

@@ -43,7 +43,7 @@ export function latenessOfBody(
   return { at: slowAt, reason: `the body comes too slowly: less than ${MIN_BYTES_PER_SECOND} bytes a second` };
 }
 
-export type LateWatch = {
+type LateWatch = {
   /** Why the exchange was aborted; undefined if it wasn't. */
   aborted(): Lateness | undefined;
   stop(): void;

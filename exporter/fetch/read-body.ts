@@ -5,7 +5,7 @@ import { errorCode, errorMessage } from './error-code.ts';
 import type { ResponseBody } from './response-body.ts';
 
 /** Takes a decoded body piece by piece. */
-export type BodySink = (body: AsyncIterable<Buffer>) => Promise<void>;
+type BodySink = (body: AsyncIterable<Buffer>) => Promise<void>;
 
 export type BodyLimits = {
   /** The largest body kept in memory, decoded. */
@@ -79,7 +79,7 @@ const MAX_LAYERS = 2;
 type Coding = 'gzip' | 'deflate' | 'br';
 
 /** The codings of a `Content-Encoding` header in the order they were applied. Throws on an unknown one. */
-export function readContentEncoding(header: string | undefined): readonly Coding[] {
+function readContentEncoding(header: string | undefined): readonly Coding[] {
   const codings = (header ?? '')
     .split(',')
     .map((name) => name.trim().toLowerCase())
@@ -102,7 +102,7 @@ const decoders: Readonly<Record<Coding, () => Transform>> = {
 };
 
 /** Streams that decode the codings, in the order to pipe the body through. */
-export function decodingStreams(codings: readonly Coding[]): Transform[] {
+function decodingStreams(codings: readonly Coding[]): Transform[] {
   return codings.toReversed().map((coding) => decoders[coding]());
 }
 

@@ -1,5 +1,5 @@
 /** Controls the connection of a body: back-pressure and abort. */
-export type BodySource = { pause(): void; resume(): void; abort(reason: Error): void };
+type BodySource = { pause(): void; resume(): void; abort(reason: Error): void };
 
 /** How much of an unwanted body is read so that its connection can be reused. */
 const MAX_DUMPED_BYTES = 128 * 1024;

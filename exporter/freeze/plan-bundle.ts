@@ -132,7 +132,7 @@ export function followRedirect(from: SettledRow, rows: ReadonlyMap<string, Settl
     if (row.outcome !== 'redirect' || row.redirectTo === null) return { kind: 'row', row, fragment };
     const hash = row.redirectTo.indexOf('#');
     if (hash !== -1) fragment = row.redirectTo.slice(hash);
-    const target = targetOf(row.redirectTo);
+    const target = withoutFragment(row.redirectTo);
     const next = rows.get(target);
     if (next === undefined || next.outcome === 'skipped') return { kind: 'outside', url: target + (fragment ?? '') };
     row = next;
@@ -141,7 +141,7 @@ export function followRedirect(from: SettledRow, rows: ReadonlyMap<string, Settl
 }
 
 /** The URL of a redirect's location, without its fragment. */
-export function targetOf(location: string): string {
+function withoutFragment(location: string): string {
   const hash = location.indexOf('#');
   return hash === -1 ? location : location.slice(0, hash);
 }
@@ -153,7 +153,7 @@ export function redirectTargets(
 ): ReadonlyMap<string, SettledRow> {
   const wanted = new Set(others);
   for (const { outcome, redirectTo } of rows) {
-    if (outcome === 'redirect' && redirectTo !== null) wanted.add(targetOf(redirectTo));
+    if (outcome === 'redirect' && redirectTo !== null) wanted.add(withoutFragment(redirectTo));
   }
   const targets = new Map<string, SettledRow>();
   for (const row of rows) if (wanted.has(row.url)) targets.set(row.url, row);

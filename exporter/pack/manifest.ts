@@ -6,6 +6,7 @@ import {
   type BundleRedirect,
   contentDigestLine,
 } from '../../contract/bundle.ts';
+import type { SettledBatch } from '../crawl-records.ts';
 import { isOfSite } from '../document/url-identity.ts';
 import { parsePieces } from '../freeze/pieces.ts';
 import type { CrawlStore } from '../ports.ts';
@@ -40,11 +41,29 @@ async function redirectsOf(store: CrawlStore, settings: ExportSettings): Promise
   return redirects.sort((a, b) => (a.from < b.from ? -1 : 1));
 }
 
-/** The files of all batches, in the order of their paths. */
+/** The files of all batches with their members, in the order of their paths. */
 async function* filesOf(store: CrawlStore, jobId: string): AsyncGenerator<BundleFile[]> {
   const order = createPathOrder();
-  for await (const { filesJson } of store.settledBatches(jobId)) yield order.next(JSON.parse(filesJson));
+  let offset = 0;
+  for await (const batch of store.settledBatches(jobId)) {
+    yield order.next(withMembers(batch, offset));
+    offset += batch.sizeBytes;
+  }
   yield order.rest();
+}
+
+/** The files of a batch whose first member begins at `offset`. Without members if an older release made the batch. */
+function withMembers({ filesJson, piecesJson }: SettledBatch, offset: number): BundleFile[] {
+  const files: BundleFile[] = JSON.parse(filesJson);
+  const pieces = parsePieces(piecesJson);
+  if (pieces.reduce((sum, { fileCount }) => sum + fileCount, 0) !== files.length) return files;
+  let [at, first] = [offset, 0];
+  return pieces.flatMap(({ fileCount, sizeBytes: length }) => {
+    const inPiece = files.slice(first, first + fileCount).map((file) => ({ ...file, offset: at, length }));
+    at += length;
+    first += fileCount;
+    return inPiece;
+  });
 }
 
 function partsOf(partsJson: string | null): Extent[] {

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { MANIFEST_PATH } from '../../contract/bundle.ts';
+import { MANIFEST_PATH, SIGNATURE_PATH } from '../../contract/bundle.ts';
+import { withHeadLength } from '../../contract/bundle-head.ts';
+import type { BundleSigner } from '../../contract/signing.ts';
 import type { PackedArchive } from '../crawl-records.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { needingObjects } from '../export-failure.ts';
@@ -10,7 +12,7 @@ import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { type Extent, rangeOf } from '../segment-store.ts';
 import { readCrawl } from '../settings.ts';
 import { packProgress } from '../stage.ts';
-import { measuredMember, trailerMember } from './archive/members.ts';
+import { gzipMember, measuredMember, trailerMember } from './archive/members.ts';
 import { type BundleOutline, outlineBundle } from './manifest.ts';
 import { createReport } from './report.ts';
 
@@ -29,7 +31,7 @@ export type PackedExport = {
 
 /** The job's last stage: writes the archive and the report, then marks the job's row as completed. */
 export async function packExport(deps: ExportDeps, jobId: string): Promise<PackedExport> {
-  const { store, objects, logger } = deps;
+  const { store, objects, signer, logger } = deps;
   let bytes = 0;
   let totalBytes = 0;
   const details = () => ({ bytes, totalBytes });
@@ -47,7 +49,7 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
     const { gzipLevel } = deps.limits;
     // In parallel: the report uses the database, the archive the disk.
     const [archive, unchangedAddresses, content] = await Promise.all([
-      needingObjects(packBundle(objects, outline, { gzipLevel, onBytes, signal })),
+      needingObjects(packBundle(objects, outline, { gzipLevel, signer, onBytes, signal })),
       store.countReused(jobId, workPrefix(jobId)),
       createReport(store, settings, crawl),
     ]);
@@ -71,15 +73,21 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
 }
 
 /**
- * Streams the archive: manifest, members, trailer. Its key needs the hash of all bytes, so the members are read twice,
- * which costs less than writing the archive twice. Of the manifest only the compressed bytes are held.
+ * Streams the archive: head, members, trailer. Its key needs the hash of all bytes, so the members are read twice,
+ * which costs less than writing the archive twice. Of the manifest only the compressed bytes are held, unless it is
+ * signed.
  */
 export async function packBundle(
   objects: ObjectStore,
   { manifest, members }: Pick<BundleOutline, 'manifest' | 'members'>,
-  options: { gzipLevel: number; onBytes: (bytes: number) => void; signal: AbortSignal },
+  options: {
+    gzipLevel: number;
+    signer: BundleSigner | undefined;
+    onBytes: (bytes: number) => void;
+    signal: AbortSignal;
+  },
 ): Promise<PackedArchive> {
-  const head = await measuredMember({ path: MANIFEST_PATH, source: manifest() }, { level: options.gzipLevel });
+  const head = await makeHead(manifest(), options);
   const headBytes = head.reduce((sum, { length }) => sum + length, 0);
   const tail = Buffer.from(await trailerMember());
 
@@ -108,6 +116,34 @@ export async function packBundle(
     sizeBytes: archiveSizeBytes,
   });
   return { archiveKey, archiveSha256, archiveSizeBytes, headBytes };
+}
+
+/** The archive's first members: the manifest and its signature. */
+async function makeHead(
+  manifest: AsyncIterable<Buffer>,
+  { gzipLevel: level, signer }: { gzipLevel: number; signer: BundleSigner | undefined },
+): Promise<Buffer[]> {
+  const text: Buffer[] = [];
+  async function* kept(): AsyncGenerator<Buffer> {
+    for await (const chunk of manifest) {
+      // ed25519 signs whole messages only.
+      if (signer !== undefined) text.push(chunk);
+      yield chunk;
+    }
+  }
+  const [first = Buffer.alloc(0), ...rest] = await measuredMember({ path: MANIFEST_PATH, source: kept() }, { level });
+  if (signer !== undefined) {
+    const bytes = Buffer.from(`${signer.sign(Buffer.concat(text))}\n`);
+    const signature = await gzipMember([{ path: SIGNATURE_PATH, bytes, contentType: 'text/plain' }], { level });
+    rest.push(Buffer.from(signature.bytes));
+  }
+  return [
+    withHeadLength(
+      first,
+      rest.reduce((sum, { length }) => sum + length, 0),
+    ),
+    ...rest,
+  ];
 }
 
 /** A larger extent is streamed. */

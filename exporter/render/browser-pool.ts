@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { BrowserContext, BrowserContextOptions, CDPSession } from 'playwright-core';
+import { createResponseCache } from '../fetch/caching-fetcher.ts';
 import { errorMessage } from '../fetch/error-code.ts';
+import { type BrowserLimits, DEFAULT_BROWSER_LIMITS } from '../limits.ts';
 import type { Renderer } from '../ports.ts';
-import { createResponseCache } from '../reuse/response-cache.ts';
-import { type BrowserLimits, DEFAULT_BROWSER_LIMITS } from './browser-limits.ts';
 import { BROWSER_MISSING, findBrowser, startTrouble } from './find-browser.ts';
 import { browserProcesses, type Launched, launchBrowser } from './launch-browser.ts';
 
@@ -13,7 +13,7 @@ export class BrowserGone extends Error {
 }
 
 /** Thrown when no browser started; `cause` says why. */
-export class BrowserNotStarted extends BrowserGone {
+class BrowserNotStarted extends BrowserGone {
   override readonly name = 'BrowserNotStarted';
 }
 

@@ -57,7 +57,7 @@ export function startTrouble(error: unknown): BrowserTrouble {
 export async function needBrowser(pool: Renderer | undefined): Promise<Renderer> {
   const trouble = pool === undefined ? { text: BROWSER_MISSING, isLasting: true } : await pool.trouble();
   if (pool !== undefined && trouble === undefined) return pool;
-  const message = `The project's pages are to be drawn (render: browser), but ${trouble?.text}`;
+  const message = `The project's pages are rendered in a browser (render: browser), but ${trouble?.text}`;
   if (trouble?.isLasting) throw new ExportFailure('ExportImpossible', message);
   throw new ExportFailure('BrowserTrouble', message, { nonRetryable: false });
 }

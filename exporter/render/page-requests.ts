@@ -116,7 +116,7 @@ export function createPageRequests(options: {
 
   async function fetchFor(route: Route, url: string): Promise<void> {
     const target = new URL(originUrl(url, site));
-    const result = await fetchPatiently(target);
+    const result = await fetchWithRetries(target);
     switch (result.kind) {
       case 'response':
         await options.admit(target);
@@ -152,7 +152,7 @@ export function createPageRequests(options: {
     await route.abort('failed');
   }
 
-  async function fetchPatiently(url: URL): Promise<FetchResult> {
+  async function fetchWithRetries(url: URL): Promise<FetchResult> {
     for (let attempt = 1; ; attempt += 1) {
       const result = await options.fetch(url, { signal });
       if (result.kind !== 'failed' || !result.soft || attempt === MAX_TRIES) return result;

@@ -8,18 +8,17 @@ import type { Resource, ScriptPolicy } from '../document/types.ts';
 import { isOfSite, originUrl } from '../document/url-identity.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import type { AddressGuard } from '../fetch/address-guard.ts';
+import { cacheResponses } from '../fetch/caching-fetcher.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore, Fetcher, Renderer } from '../ports.ts';
-import { cacheResponses } from '../reuse/response-cache.ts';
 import type { ExportSettings } from '../settings.ts';
 import { BrowserGone } from './browser-pool.ts';
 import { needBrowser } from './find-browser.ts';
 import { createNotices } from './notices.ts';
-import { openSiteInBrowser } from './open-site.ts';
 import { serializePage } from './serialize-page.ts';
-import { PageOverdue, type ShowDeps, showPage, TabEnded } from './show-page.ts';
+import { openSiteInBrowser, PageOverdue, type ShowDeps, showPage, TabEnded } from './show-page.ts';
 import { PageLeft } from './shown-document.ts';
 
 /** Renders a page's response in a browser; undefined to keep the response as it is. */
@@ -97,7 +96,7 @@ function isPage({ url, rank }: LeasedUrl, { contentType }: FetchedResponse, { si
   return isHtml && isOfSite(url, site) && rank !== rankOf('asset') && !isWrongGuess({ url, rank, contentType });
 }
 
-export type RenderedPage = {
+type RenderedPage = {
   /** The rendered page; undefined if rendering failed, with the reason in the notices. */
   html: Buffer | undefined;
   /** The resources that the browser requested. */
@@ -112,7 +111,7 @@ const MAX_BROWSERS = 4;
  * Renders a page: loads the origin's response in a browser, waits until its scripts are idle, and returns the
  * resulting markup. A page whose tab ends is retried. Throws only for the signal.
  */
-export async function renderPage(
+async function renderPage(
   deps: ShowDeps & { logger: Logger; maxLength: number },
   input: {
     /** The page's URL at the origin. */
@@ -150,7 +149,7 @@ export async function renderPage(
           const text = await serializePage(shown, { originHtml, scripts, path, maxLength: deps.maxLength });
           if (text === undefined)
             notices.add(
-              'could not be drawn, and is exported as the origin sent it: its scripts left no page, or too large a one',
+              'could not be rendered, and is exported as the origin sent it: its scripts left no page, or too large a one',
             );
           const html = text === undefined ? undefined : Buffer.from(text);
           return { html, requested: shown.requests.requested(), notices: notices.list() };
@@ -164,9 +163,11 @@ export async function renderPage(
         error instanceof BrowserGone ? browsers < MAX_BROWSERS : error instanceof TabEnded && tabs < limits.maxTries;
       if (again) continue;
       if (![PageOverdue, PageLeft, TabEnded].some((known) => error instanceof known)) {
-        deps.logger.warn({ err: error, url }, 'A page could not be drawn');
+        deps.logger.warn({ err: error, url }, 'A page could not be rendered');
       }
-      notices.add(`could not be drawn, and is exported as the origin sent it: ${errorMessage(error).split('\n')[0]}`);
+      notices.add(
+        `could not be rendered, and is exported as the origin sent it: ${errorMessage(error).split('\n')[0]}`,
+      );
       return { html: undefined, requested: [], notices: notices.list() };
     }
   }

@@ -12,9 +12,8 @@ import { readCrawl } from '../settings.ts';
 import { BrowserGone } from './browser-pool.ts';
 import { BROWSER_MISSING } from './find-browser.ts';
 import { createNotices } from './notices.ts';
-import { openSiteInBrowser } from './open-site.ts';
 import type { PageRequests } from './page-requests.ts';
-import { type ShowDeps, showPage } from './show-page.ts';
+import { openSiteInBrowser, type ShowDeps, showPage } from './show-page.ts';
 import { tryPage } from './try-sample.ts';
 
 type VisitedSamples = {

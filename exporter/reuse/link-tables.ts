@@ -1,3 +1,4 @@
+import type { LinksPlace, StoredFile } from '../crawl-records.ts';
 import type { Resource, ResourceKind } from '../document/types.ts';
 import { createRecentReadings, type JobCache } from '../job-cache.ts';
 import type { ObjectStore } from '../ports.ts';
@@ -44,14 +45,8 @@ function decodeLinks(text: string): LinkTable {
   return { urls, kinds, files };
 }
 
-/** The positions of a file and of its links. */
-export type LinkPlace = {
-  objectKey: string;
-  byteOffset: number;
-  extractionLength: number;
-  linksOffset: number | null;
-  linksLength: number | null;
-};
+/** The position of a file's table of links. */
+type LinkPlace = LinksPlace & Pick<StoredFile, 'objectKey'>;
 
 export type LinkTables = {
   /** The table with a file's links; undefined if there is no readable one. Throws `ObjectMissingError`. */

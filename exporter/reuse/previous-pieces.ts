@@ -12,7 +12,7 @@ import type { LinkTables, LinkTablesFor } from './link-tables.ts';
 export type PreviousPiece = { stored: StoredPiece; extent: Extent; files: BundleFile[] };
 
 /** A piece to be made, with the files that it will contain (`pieceKey`). */
-export type WantedPiece = { key: string; files: readonly BatchFileRow[] };
+type WantedPiece = { key: string; files: readonly BatchFileRow[] };
 
 export type PreviousPieces = {
   /**
@@ -32,7 +32,7 @@ type Index = { places: PreviousPlaces; targets: ChangedTargets | 'same' | 'too-m
 type Deps = { store: CrawlStore; objects: ObjectStore; linksFor: LinkTablesFor; logger: Logger };
 
 /** The pieces of the archive of a kept crawl, for the export `jobId`, whose paths are frozen. */
-export function createPreviousPieces(deps: Deps, { jobId, base }: { jobId: string; base: Crawl }): PreviousPieces {
+function createPreviousPieces(deps: Deps, { jobId, base }: { jobId: string; base: Crawl }): PreviousPieces {
   const { store } = deps;
   const lists = createRecentReadings<number, BundleFile[]>(MAX_FILE_LISTS);
   const index = createRecentReadings<string, Index>(1);
@@ -100,7 +100,7 @@ async function readIndex(
 }
 
 /** The position of a piece, and which files of its batch it contains. */
-export type Place = { stored: StoredPiece; extent: Extent; batch: number; firstFile: number };
+type Place = { stored: StoredPiece; extent: Extent; batch: number; firstFile: number };
 type PreviousPlaces = ReadonlyMap<string, Place>;
 
 /**

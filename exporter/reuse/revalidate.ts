@@ -6,17 +6,22 @@ import { enqueueUrls, settleVisits } from '../crawl/report-urls.ts';
 import { rankOf } from '../crawl/resource-rank.ts';
 import { visit } from '../crawl/visit.ts';
 import type { FoundUrl, UnchangedUrl } from '../crawl-records.ts';
-import { isFinal } from '../discover/keep-responses.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
 import type { Site } from '../document/types.ts';
 import { originUrl } from '../document/url-identity.ts';
 import type { ExportDeps } from '../export-deps.ts';
+import { isFinal } from '../fetch/caching-fetcher.ts';
 import { type FetchResult, NO_VALIDATORS, type Validators } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
-import type { PreviousResponse, PreviousResponses } from './previous-export.ts';
-import { isSame, stillValid, validatorsOf } from './reuse-response.ts';
+import {
+  isSame,
+  type PreviousResponse,
+  type PreviousResponses,
+  stillValid,
+  validatorsOf,
+} from './previous-responses.ts';
 
 /** URLs held in memory; what is queued past them is crawled as usual. */
 const MAX_STARTS = 50_000;

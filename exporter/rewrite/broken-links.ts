@@ -1,8 +1,8 @@
 /** The maximum number of referrers listed for one broken link. */
-export const MAX_REFERRERS = 20;
+const MAX_REFERRERS = 20;
 const MAX_URLS = 5_000;
 
-export type BrokenLinks = {
+type BrokenLinks = {
   add(url: string, referrer: string): void;
   /** Adds the links from another collection's `toObject`. */
   merge(links: Readonly<Record<string, readonly string[]>>): void;

@@ -15,7 +15,7 @@ export type SiblingPlan = {
 
 const SIBLING_NAME = /\.(?:br|gz|zst)$/;
 
-export function siblingPath(path: string, coding: ContentCoding): string {
+function siblingPath(path: string, coding: ContentCoding): string {
   return `${path}${CODING_EXTENSIONS[coding]}`;
 }
 
@@ -34,7 +34,7 @@ function siblingNamesIn(path: string): string[] {
   return segments.map((_, index) => segments.slice(0, index + 1).join('/')).filter((name) => SIBLING_NAME.test(name));
 }
 
-export function isTaken(path: string, { taken }: Pick<SiblingPlan, 'taken'>): boolean {
+function isTaken(path: string, { taken }: Pick<SiblingPlan, 'taken'>): boolean {
   return taken.size > 0 && taken.has(collisionKey(path));
 }
 
@@ -115,7 +115,7 @@ export function needCompressors(codings: readonly ContentCoding[]): void {
 /**
  * Node's own; undefined before Node 22.15. Looked up by name, because the oldest supported Node's types don't have it.
  */
-export const zstdCompress: unknown = Reflect.get(zlib, 'zstdCompress');
+const zstdCompress: unknown = Reflect.get(zlib, 'zstdCompress');
 
 export const ZSTD_MISSING = `zstd needs Node 22.15 or newer, and this is ${process.version}`;
 

@@ -23,7 +23,7 @@ import type { MadePiece, PieceFile } from './make-piece.ts';
 import { type SiblingPlan, withheldSiblings } from './precompress.ts';
 import type { UrlMap, UrlMaps } from './url-map.ts';
 
-export type RewriteDeps = {
+type RewriteDeps = {
   store: CrawlStore;
   objects: ObjectStore;
   segments: SegmentStore;
@@ -33,7 +33,7 @@ export type RewriteDeps = {
   logger: Logger;
 };
 
-export type RewriteJob = {
+type RewriteJob = {
   settings: ExportSettings;
   urlCount: number;
   /** The size of all segments. */
@@ -94,7 +94,7 @@ export async function rewriteBatch(
   deps: RewriteDeps,
   job: RewriteJob,
   number: number,
-  { known, budget }: { known: PreviousPieces | undefined; budget: ByteBudget },
+  { known, budget, signal }: { known: PreviousPieces | undefined; budget: ByteBudget; signal: AbortSignal },
 ): Promise<MadeBatch> {
   const { limits } = deps;
   const { jobId } = job.settings;
@@ -110,7 +110,7 @@ export async function rewriteBatch(
   const [first] = rows;
   const isLarge = first !== undefined && rows.length === 1 && first.byteLength > limits.maxBufferedBytes;
   if (isLarge && found[0] === undefined) {
-    const { file, sizeBytes } = await storeLargeMember(deps.objects, objectKey, first, limits);
+    const { file, sizeBytes } = await storeLargeMember(deps.objects, objectKey, first, { ...limits, signal });
     const piecesJson = JSON.stringify([{ key: divided[0]?.key ?? '', sizeBytes, fileCount: 1 } satisfies StoredPiece]);
     const result = { number, objectKey, sizeBytes, pageCount, filesJson: JSON.stringify([file]), brokenJson: '{}' };
     return { ...result, piecesJson, partsJson: null, storedBytes: sizeBytes };
@@ -125,10 +125,10 @@ export async function rewriteBatch(
 }
 
 /** A piece of a batch: reused from the previous export, or made and not stored yet. */
-export type Piece = { key: string } & ({ known: PreviousPiece } | { made: MadePiece });
+type Piece = { key: string } & ({ known: PreviousPiece } | { made: MadePiece });
 
 /** Stores the new pieces and returns the whole batch: where its bytes are and what they contain. */
-export async function storePieces(
+async function storePieces(
   { objects, logger }: { objects: ObjectStore; logger: Logger },
   objectKey: string,
   pieces: readonly Piece[],
@@ -176,18 +176,22 @@ export async function storePieces(
   };
 }
 
-/** Streams one file that is too large for memory into a piece of the archive. */
+/** Streams one file that is too large for memory into a piece of the archive. Throws when the signal fires. */
 export async function storeLargeMember(
   objects: ObjectStore,
   objectKey: string,
   { path, contentType, byteLength, objectKey: sourceKey }: BatchFileRow,
-  { gzipLevel }: { gzipLevel: number },
+  { gzipLevel, signal }: { gzipLevel: number; signal: AbortSignal },
 ): Promise<{ file: BundleFile; sizeBytes: number }> {
   const hash = createHash('sha256');
   const source = await objects.get(sourceKey);
   source.on('data', (chunk: Buffer) => hash.update(chunk));
   source.pause();
-  const member = streamedMember({ path, sizeBytes: byteLength, source }, { level: gzipLevel });
-  const { sizeBytes } = await objects.put(objectKey, Readable.from(member), { contentType: 'application/gzip' });
+  const member = Readable.from(streamedMember({ path, sizeBytes: byteLength, source }, { level: gzipLevel }), {
+    signal,
+  });
+  // `put` throws the error; the stream may fail before `put` listens to it.
+  member.on('error', () => undefined);
+  const { sizeBytes } = await objects.put(objectKey, member, { contentType: 'application/gzip' });
   return { file: { path, size: byteLength, sha256: hash.digest('hex'), contentType }, sizeBytes };
 }

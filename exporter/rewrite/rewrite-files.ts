@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createByteBudget, inTurn } from '../concurrency.ts';
+import { createByteBudget, workThrough } from '../concurrency.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { needingObjects } from '../export-failure.ts';
 import { checkBudget } from '../limits.ts';
@@ -50,23 +50,20 @@ export async function rewriteFiles(
     const endAt = Date.now() + maxMs;
 
     const limit = known === undefined ? 1 : atOnce;
-    const nextBatch = inTurn(() => store.leaseBatches({ jobId, token, limit, leaseMs: limits.leaseMs }));
+    const take = () => store.leaseBatches({ jobId, token, limit, leaseMs: limits.leaseMs });
+    const goesOn = () => Date.now() < endAt;
 
-    async function makeBatches(): Promise<void> {
-      while (Date.now() < endAt) {
-        signal.throwIfAborted();
-        const number = await nextBatch();
-        if (number === undefined) return;
-        const batch = await needingObjects(rewriteBatch(deps, { ...crawl, siblings }, number, { known, budget }));
-        const spent = await store.settleBatch({ jobId, token, batch });
-        if (spent !== undefined) checkBudget(spent, limits);
-        madeCount += 1;
-      }
+    async function makeBatch(number: number, ending: AbortSignal): Promise<void> {
+      const options = { known, budget, signal: ending };
+      const batch = await needingObjects(rewriteBatch(deps, { ...crawl, siblings }, number, options));
+      const spent = await store.settleBatch({ jobId, token, batch });
+      if (spent !== undefined) checkBudget(spent, limits);
+      madeCount += 1;
     }
 
     try {
       while (true) {
-        await Promise.all(Array.from({ length: atOnce }, makeBatches));
+        await workThrough({ take, atOnce, goesOn, signal }, makeBatch);
         const { total, settled, free } = await store.batchProgress(jobId);
         if (settled === total || Date.now() >= endAt) return { done: settled === total, settled, total };
         // Other workers have the rest; we can lease it if they release it.

@@ -8,7 +8,7 @@ const MAX_WHOLE_MAP = 50_000;
 
 export type UrlMap = ReadonlyMap<string, Target>;
 
-function targetOf(row: MappedUrl): Target | undefined {
+function targetOfRow(row: MappedUrl): Target | undefined {
   if (row.outcome === 'missing') return { missing: true };
   if (row.path !== null) return row.fragment === null ? { path: row.path } : { path: row.path, fragment: row.fragment };
   return row.redirectTo === null ? undefined : { absolute: row.redirectTo };
@@ -23,7 +23,7 @@ async function collect(pieces: AsyncIterable<MappedUrl[]>): Promise<UrlMap> {
   const map = new Map<string, Target>();
   for await (const rows of pieces) {
     for (const row of rows) {
-      const target = targetOf(row);
+      const target = targetOfRow(row);
       if (target !== undefined) map.set(row.url, target);
     }
   }

@@ -1,6 +1,7 @@
 import type {
   FoundUrl,
   FrontierCounts,
+  FrontierRest,
   Lease,
   LeasedUrl,
   SettledUrl,
@@ -50,10 +51,7 @@ export function releaseUnrequested(
   }
 }
 
-export function frontierRest(
-  crawl: MemoryCrawl,
-  nowMs: number,
-): { queuedCount: number; leased: boolean; dueInMs: number | null } {
+export function frontierRest(crawl: MemoryCrawl, nowMs: number): FrontierRest {
   let queuedCount = 0;
   let dueAtMs = Number.POSITIVE_INFINITY;
   for (const row of crawl.queue.list()) {

@@ -162,7 +162,7 @@ export function* inChunks<Item>(items: Iterable<Item>, chunkItems = 1_000): Gene
 }
 
 /** The queued URLs of a crawl, those nearest to the start page first, then the oldest. */
-export type UrlQueue = {
+type UrlQueue = {
   add(row: Row): void;
   /** All that are queued, in order. */
   list(): Iterable<Row>;
@@ -174,7 +174,7 @@ export type UrlQueue = {
  * One list per depth, ordered by id. A row that left the queue in another way than by `take` stays in its list until
  * `take` meets it.
  */
-export function createUrlQueue(): UrlQueue {
+function createUrlQueue(): UrlQueue {
   const lists = new Map<number, Row[]>();
 
   const inOrder = (): Array<[number, Row[]]> => [...lists].sort(([a], [b]) => a - b);

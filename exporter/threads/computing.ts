@@ -19,7 +19,7 @@ const MAX_THREADS = 8;
 /** Threads end after this time without a task, and the next tasks count as the first ones again. */
 const IDLE_MS = 10_000;
 
-export type ComputingOptions = {
+type ComputingOptions = {
   /**
    * By default as many as there are cores, without one for the caller and one for the compressors and the origin: on two
    * cores a thread took a third more processor time for the same export.

@@ -1,9 +1,9 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { beginExport } from '../../exporter/begin-export.ts';
+import type { BundleSigner } from '../../contract/signing.ts';
 import { crawlSite } from '../../exporter/crawl/crawl-site.ts';
-import { openExport } from '../../exporter/discover/open-export.ts';
+import { type ExportRequest, openExport } from '../../exporter/discover/open-export.ts';
 import { createExportDeps } from '../../exporter/export-deps.ts';
 import { ExportFailure } from '../../exporter/export-failure.ts';
 import type { Clock } from '../../exporter/fetch/clock.ts';
@@ -16,11 +16,16 @@ import { rewriteFiles } from '../../exporter/rewrite/rewrite-files.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { createCrawlStore } from '../store/crawl-store.ts';
 import type { Database } from '../store/database.ts';
+import { markExportJobRunning } from '../store/export-job-transitions.ts';
+import { requestedPaths } from '../store/export-jobs.ts';
+import { getProject } from '../store/projects.ts';
+import { resetCrawl } from '../store/reset-crawl.ts';
+import { beginExport } from './export/begin-export.ts';
 import { cleanUpExport, failExport } from './export/end-export.ts';
-import { readExportRequest } from './export/export-request.ts';
+import { exportSettings } from './export/export-settings.ts';
 import { createStageRunner } from './export/export-stage.ts';
 import { createJobMutex } from './export/job-mutex.ts';
-import { restartExport } from './export/restart-export.ts';
+import { withHeartbeat } from './with-heartbeat.ts';
 
 export type ExportActivityDeps = {
   db: Database;
@@ -34,6 +39,8 @@ export type ExportActivityDeps = {
   searchAttributes?: boolean;
   /** Renders pages for projects that want it; without it their exports fail with a clear error. The caller closes it. */
   browser?: Renderer;
+  /** Signs bundles; without it they are unsigned. */
+  signer?: BundleSigner | undefined;
 };
 
 type Job = { jobId: string };
@@ -42,7 +49,7 @@ type Job = { jobId: string };
 export function createExportActivities(deps: ExportActivityDeps) {
   const { db, logger } = deps;
   const store = createCrawlStore(db);
-  const { limits: givenLimits, clock, browser } = deps;
+  const { limits: givenLimits, clock, browser, signer } = deps;
   const exporter = createExportDeps({
     store,
     objects: deps.objects,
@@ -50,6 +57,7 @@ export function createExportActivities(deps: ExportActivityDeps) {
     limits: givenLimits,
     clock,
     renderer: browser,
+    signer,
     runStage: createStageRunner(deps),
   });
   const { limits } = exporter;
@@ -113,4 +121,32 @@ function asActivity<Input, Result>(work: (input: Input) => Promise<Result>): (in
       throw ApplicationFailure.create({ message, type, nonRetryable });
     }
   };
+}
+
+/** Marks a job as running and reads what it is to export; undefined if the job or its project is gone or has ended. */
+async function readExportRequest(db: Database, jobId: string): Promise<ExportRequest | undefined> {
+  const job = await markExportJobRunning(db, jobId);
+  if (job?.status !== 'running') return undefined;
+  const project = await getProject(db, job.projectId);
+  if (project === undefined) return undefined;
+  const settings = exportSettings({ ...job, paths: requestedPaths(job) }, project);
+  return { projectId: project.id, settings, incremental: project.settings.incremental };
+}
+
+/** `isAnew`: the export restarts from its first stage. The name is part of recorded histories. */
+type RestartedExport = { isAnew: boolean };
+
+/**
+ * Restarts an export without reusing the previous one, because an object is missing that the previous export may
+ * have stored. An export that reused nothing isn't changed. What it has stored is deleted when it ends.
+ */
+async function restartExport(
+  { db, logger }: { db: Database; logger: Logger },
+  jobId: string,
+): Promise<RestartedExport> {
+  return withHeartbeat({ details: () => 'restarting', logger }, async () => {
+    const isReset = await resetCrawl(db, jobId);
+    if (isReset) logger.warn({ jobId }, 'An object of the previous export is missing; the whole site is fetched again');
+    return { isAnew: isReset };
+  });
 }

@@ -31,8 +31,9 @@ export async function authenticate(db: Database, request: Request): Promise<Call
   if (allowedAddresses !== null && !isAllowedAddress(allowedAddresses, request.ip ?? '')) {
     throw invalid('The admin API key is not valid from this address');
   }
-  if (lastUsedAt === null || at.getTime() - lastUsedAt.getTime() >= NOTE_USE_AFTER_MS) {
-    await noteKeyUse(db, { id: caller.actor.id, at });
+  const unlessAfter = new Date(at.getTime() - NOTE_USE_AFTER_MS);
+  if (lastUsedAt === null || lastUsedAt <= unlessAfter) {
+    await noteKeyUse(db, { id: caller.actor.id, at, unlessAfter });
   }
   return caller;
 }

@@ -42,7 +42,7 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   const { operatorToken, openId, stopped } = deps;
   const dashboard = operatorToken ? createDashboardContext({ context, operatorToken, openId, stopped }) : undefined;
   addForgeRoutes(app, dashboard === undefined ? context : { ...context, ...memberAccess(dashboard) });
-  if (operatorToken) addAdminRoutes(app, { db: context.db, operatorToken });
+  if (operatorToken) addAdminRoutes(app, { ...context, operatorToken });
   // Before the documentation, to which `/` leads without a dashboard.
   if (dashboard) addDashboard(app, dashboard);
   addOpenApiRoutes(app, context);

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { OpenIdSettings } from '../dashboard/auth.ts';
+import type { SendMail } from '../dashboard/mail.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { AgentRunKey } from '../store/agent-runs.ts';
 import type { Database } from '../store/database.ts';
@@ -28,6 +29,8 @@ export type PlatformApiDeps = {
   onForgeEvent?: () => void;
   /** Single sign-on for the dashboard; undefined: none. */
   openId?: OpenIdSettings | undefined;
+  /** Sends the dashboard's mails; undefined: links are shown instead. */
+  sendMail?: SendMail | undefined;
   /** Ends the dashboard's live updates. */
   stopped?: AbortSignal | undefined;
   /** The registry behind /metrics, if the caller adds metrics of its own. */
@@ -50,6 +53,7 @@ export type ApiContext = {
   bundleLinkTtlMs: number;
   operatorToken?: string;
   onForgeEvent?: () => void;
+  sendMail?: SendMail | undefined;
   logger: Logger;
   now(): Date;
 };

@@ -1,22 +1,31 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { fromNodeHeaders } from 'better-auth/node';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { HttpError } from '../../contract/http-error.ts';
 import { CSRF_FIELD } from '../../ui/components/form.tsx';
 import { fieldOf, isSameOrigin } from '../../ui/request.ts';
+import { createTokenCheck } from '../api/operator.ts';
 import type { Caller } from '../store/api-keys.ts';
-import { listMemberships, type Membership, type Role } from '../store/members.ts';
+import { findPendingInvitation, listMemberships, type Membership, type Role } from '../store/members.ts';
 import { authSecret } from './auth.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 
 export const SIGN_IN = '/ui/sign-in';
 
-/** A signed-in member, acting for one of their organizations. */
-export type Signed = {
+export function invitationPath(id: string): string {
+  return `/ui/invitations/${encodeURIComponent(id)}`;
+}
+
+/** Someone who has signed in. */
+export type Session = {
   user: { id: string; name: string; email: string };
   sessionId: string;
   /** A secret of the session that its forms carry. */
   csrf: string;
+};
+
+/** A signed-in member, acting for one of their organizations. */
+export type Signed = Session & {
   membership: Membership;
   /** All of the user's organizations. */
   memberships: readonly Membership[];
@@ -35,12 +44,12 @@ export function copyCookies(from: Headers, response: Response): void {
   for (const cookie of from.getSetCookie()) response.append('Set-Cookie', cookie);
 }
 
-/** The member of a request's session; undefined without a valid one. Renews the cookie if a response is given. */
-export async function findSigned(
+/** A request's session; undefined without a valid one. Renews the cookie if a response is given. */
+export async function findSession(
   context: DashboardContext,
   request: Request,
   response?: Response,
-): Promise<Signed | 'no-organization' | undefined> {
+): Promise<(Session & { activeOrganizationId: string | null }) | undefined> {
   // Without a cookie there is no session to look for.
   if (request.headers.cookie === undefined) return undefined;
   const { headers, response: found } = await context
@@ -49,15 +58,31 @@ export async function findSigned(
   if (response !== undefined) copyCookies(headers, response);
   if (!found) return undefined;
   const { session, user } = found;
-  const memberships = await listMemberships(context.db, user.id);
-  const active = memberships.find(({ organizationId }) => organizationId === session.activeOrganizationId);
-  const membership = active ?? memberships[0];
-  if (membership === undefined) return 'no-organization';
-  const { organizationId, plan } = membership;
   return {
     user: { id: user.id, name: user.name, email: user.email },
     sessionId: session.id,
     csrf: csrfOf(context.operatorToken, session.token),
+    activeOrganizationId: session.activeOrganizationId ?? null,
+  };
+}
+
+/** The member of a request's session; undefined without a session. Someone may be in no organization any more. */
+export async function findSigned(
+  context: DashboardContext,
+  request: Request,
+  response?: Response,
+): Promise<Signed | { user: Session['user']; membership: undefined } | undefined> {
+  const found = await findSession(context, request, response);
+  if (found === undefined) return undefined;
+  const { activeOrganizationId, ...session } = found;
+  const { user } = session;
+  const memberships = await listMemberships(context.db, user.id);
+  const active = memberships.find(({ organizationId }) => organizationId === activeOrganizationId);
+  const membership = active ?? memberships[0];
+  if (membership === undefined) return { user, membership };
+  const { organizationId, plan } = membership;
+  return {
+    ...session,
     ...{ membership, memberships },
     caller: { organizationId, plan, actor: { kind: 'member', id: user.id, name: user.email } },
   };
@@ -80,8 +105,13 @@ export function signedOf(request: Request): Signed {
 export function requireSession(context: DashboardContext): RequestHandler {
   return async (request, response, next) => {
     const found = await findSigned(context, request, response);
-    if (found === 'no-organization') {
-      throw new HttpError(403, 'You are in no organization any more: ask an owner for an invitation');
+    if (found?.membership === undefined && found !== undefined) {
+      const invitation = await findPendingInvitation(context.db, { email: found.user.email });
+      if (invitation === undefined) {
+        throw new HttpError(403, 'You are in no organization: ask an owner for an invitation');
+      }
+      response.redirect(303, invitationPath(invitation.id));
+      return;
     }
     if (found === undefined) {
       // What a form would do is lost; its page is a good place to return to only for GET.
@@ -101,12 +131,15 @@ export const sameOriginOnly: RequestHandler = (request, _response, next) => {
 };
 
 const requireCsrf: RequestHandler = (request, _response, next) => {
-  const [sent, expected] = [Buffer.from(fieldOf(request, CSRF_FIELD)), Buffer.from(signedOf(request).csrf)];
-  if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) {
-    throw new HttpError(403, 'The form is no longer valid: go back, reload the page and try again');
-  }
+  checkCsrf(request, signedOf(request));
   next();
 };
+
+/** Throws 403 unless the form that was read has the session's token. */
+export function checkCsrf(request: Request, { csrf }: Pick<Signed, 'csrf'>): void {
+  if (createTokenCheck(csrf)(fieldOf(request, CSRF_FIELD))) return;
+  throw new HttpError(403, 'The form is no longer valid: go back, reload the page and try again');
+}
 
 /** Lets only members with one of these roles through. */
 export function requireRole(...roles: readonly Role[]): RequestHandler {

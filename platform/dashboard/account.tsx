@@ -146,7 +146,11 @@ export function AccountPage({ signed, sessions, passkeys, now, ...layout }: Acco
           rows={sessions}
           keyOf={({ id }) => id}
           columns={[
-            { label: 'Browser', kind: 'main', cell: ({ userAgent }) => <Text>{userAgent ?? 'unknown'}</Text> },
+            {
+              label: 'Browser',
+              kind: 'main',
+              cell: ({ userAgent }) => <Text>{userAgent?.slice(0, 200) ?? 'unknown'}</Text>,
+            },
             { label: 'Address', cell: ({ ipAddress }) => ipAddress ?? 'unknown' },
             { label: 'Signed in', cell: ({ createdAt }) => <RelativeTime at={createdAt} now={now} /> },
             { label: 'This one', cell: ({ id }) => (id === signed.sessionId ? 'yes' : '') },

@@ -18,6 +18,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'session.sign-in': 'Signed in',
   'session.sign-out': 'Signed out',
   'session.end-all': 'Signed out everywhere',
+  'password.reset': 'Set a new password',
   'member.join': 'Joined',
   'member.invite': 'Invited',
   'member.uninvite': 'Canceled an invitation',

@@ -29,7 +29,13 @@ export const AUTH_PATH = '/ui/auth';
 /** The id of the OpenID provider that the variables name. */
 export const OPENID = 'openid';
 
+/** Where a failed sign-in by OpenID ends. */
+export const OPENID_FAILED = '/ui/sign-in?reason=openid';
+
 export const MIN_PASSWORD = 12;
+
+/** Of a person's name, in characters. */
+export const MAX_NAME = 100;
 
 const HOUR_SECONDS = 3_600;
 
@@ -71,12 +77,14 @@ export function createAuth({ db, publicUrl, operatorToken, openId, admitted, log
     basePath: AUTH_PATH,
     secret: authSecret(operatorToken),
     telemetry: { enabled: false },
+    onAPIError: { errorURL: OPENID_FAILED },
     logger: { level: 'warn', log: (_level, message) => logger.debug({ part: 'auth' }, message) },
     database: drizzleAdapter(db, { provider: 'pg', schema: TABLES }),
     emailAndPassword: { enabled: true, minPasswordLength: MIN_PASSWORD, maxPasswordLength: 200 },
     // Idle for 8 hours; each use extends it, at most every 10 minutes.
     session: { expiresIn: 8 * HOUR_SECONDS, updateAge: HOUR_SECONDS / 6, cookieCache: { enabled: false } },
-    account: { accountLinking: { enabled: true, trustedProviders: [OPENID] } },
+    // Accounts exist only by an owner's invitation of that email, and the provider is the operator's choice.
+    account: { accountLinking: { enabled: true, trustedProviders: [OPENID], requireLocalEmailVerified: false } },
     rateLimit: { enabled: true, storage: 'database', window: 60, max: 60 },
     advanced: {
       cookiePrefix: 'galley_platform',
@@ -93,9 +101,12 @@ export function createAuth({ db, publicUrl, operatorToken, openId, admitted, log
       },
       user: {
         create: {
-          before: async ({ email }) => {
-            if (admitted.has(email) || (await findPendingInvitation(db, { email })) !== undefined) return;
-            throw new APIError('FORBIDDEN', { message: 'You need an invitation to sign up' });
+          before: async ({ email, name }) => {
+            if (admitted.has(email) || (await findPendingInvitation(db, { email })) !== undefined) {
+              // An OpenID provider's name may be of any length.
+              return { data: { name: [...name].slice(0, MAX_NAME).join('') } };
+            }
+            throw new APIError('FORBIDDEN', { code: 'NO_INVITATION', message: 'You need an invitation to sign up' });
           },
         },
       },

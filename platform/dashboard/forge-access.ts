@@ -9,7 +9,7 @@ export function memberAccess(context: DashboardContext): { members: MemberAccess
     members: {
       async findReviewer(request, { projectId }) {
         const signed = await findSigned(context, request);
-        if (typeof signed !== 'object' || projectId === null) return undefined;
+        if (signed?.membership === undefined || projectId === null) return undefined;
         const project = await getProject(context.db, projectId);
         const { memberships, user, csrf } = signed;
         const own = memberships.find(({ organizationId }) => organizationId === project?.organizationId);

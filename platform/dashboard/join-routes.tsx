@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { HttpError } from '../../contract/http-error.ts';
-import { CSRF_FIELD } from '../../ui/components/form.tsx';
 import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
 import { sendPage } from '../../ui/send-page.ts';
 import { label } from '../admin/text.ts';
@@ -19,8 +18,8 @@ import {
   takeSetupLink,
 } from '../store/members.ts';
 import { ensureOrganization, listOrganizations } from '../store/organizations.ts';
-import { authHeaders, copyCookies, findSigned, type Signed, sameOriginOnly } from './access.ts';
-import { MIN_PASSWORD } from './auth.ts';
+import { authHeaders, checkCsrf, copyCookies, findSession, type Session, sameOriginOnly } from './access.ts';
+import { MAX_NAME, MIN_PASSWORD } from './auth.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { hashSetupSecret, SETUP } from './first-administrator.ts';
 import { withMessage } from './messages.ts';
@@ -30,7 +29,7 @@ const password = z
   .string()
   .min(MIN_PASSWORD, `Expected at least ${MIN_PASSWORD} characters`)
   .max(200, 'Expected at most 200 characters');
-const personName = label.max(100, 'Expected at most 100 characters');
+const personName = label.max(MAX_NAME, `Expected at most ${MAX_NAME} characters`);
 const newUser = z.object({ name: personName, password });
 const firstAdministrator = newUser.extend({
   email: z.email('Expected an email such as ada@example.com').max(254),
@@ -52,8 +51,8 @@ export function addJoinRoutes(router: Router, context: DashboardContext): void {
   router
     .route('/ui/invitations/:id')
     .get(async (request, response) => {
-      const { invitation, signed, isKnown } = await openInvitation(context, request, response);
-      const page = <InvitationPage invitation={invitation} isKnown={isKnown} csrf={signed?.csrf} />;
+      const { session, ...shown } = await openInvitation(context, request, response);
+      const page = <InvitationPage {...shown} csrf={session?.csrf} hasOpenId={context.openId !== undefined} />;
       await sendPage(request, response, page);
     })
     .post(sameOriginOnly, readForm, (request, response) => join(context, request, response))
@@ -129,7 +128,7 @@ async function signUp(
   throw new HttpError(answer.status >= 500 ? 503 : 400, `The account could not be created: ${message}`);
 }
 
-type Opened = { invitation: InvitationRow; signed: Signed | undefined; isKnown: boolean };
+type Opened = { invitation: InvitationRow; session: Session | undefined; isKnown: boolean };
 
 /** The invitation of the path, and the session if it is the invited person's. Throws 404. */
 async function openInvitation(context: DashboardContext, request: Request, response: Response): Promise<Opened> {
@@ -139,26 +138,27 @@ async function openInvitation(context: DashboardContext, request: Request, respo
   if (invitation === undefined) {
     throw new HttpError(404, 'This invitation was used, canceled or has expired: ask for a new one');
   }
-  const found = await findSigned(context, request, response);
-  const isSame = typeof found === 'object' && found.user.email.toLowerCase() === invitation.email.toLowerCase();
+  // A person may have an account and no organization: one who was removed, or came by single sign-on.
+  const found = await findSession(context, request, response);
+  const isSame = found?.user.email.toLowerCase() === invitation.email.toLowerCase();
   const isKnown = (await findUserByEmail(context.db, invitation.email)) !== undefined;
-  return { invitation, signed: isSame ? found : undefined, isKnown };
+  return { invitation, session: isSame ? found : undefined, isKnown };
 }
 
 /** Accepts as the signed-in person, or signs up first. */
 async function join(context: DashboardContext, request: Request, response: Response): Promise<void> {
-  const { invitation, signed, isKnown } = await openInvitation(context, request, response);
+  const { invitation, session, isKnown } = await openInvitation(context, request, response);
   let headers = authHeaders(request);
-  if (signed !== undefined) {
-    if (fieldOf(request, CSRF_FIELD) !== signed.csrf)
-      throw new HttpError(403, 'The form is no longer valid: reload it');
+  if (session !== undefined) {
+    checkCsrf(request, session);
   } else {
     if (isKnown) throw new HttpError(403, 'There is an account with this email: sign in to accept');
     const parsed = newUser.safeParse({ name: fieldOf(request, 'name'), password: fieldOf(request, 'password') });
     if (!parsed.success) {
       const errors = z.flattenError(parsed.error).fieldErrors;
       const problems = { nameError: errors.name?.[0], passwordError: errors.password?.[0] };
-      const form = { invitation, isKnown, csrf: undefined, name: fieldOf(request, 'name') };
+      const hasOpenId = context.openId !== undefined;
+      const form = { invitation, isKnown, hasOpenId, csrf: undefined, name: fieldOf(request, 'name') };
       return sendPage(request, response, <InvitationPage {...form} {...problems} />, 400);
     }
     const answer = await signUp(context, request, { ...parsed.data, email: invitation.email });
@@ -170,7 +170,7 @@ async function join(context: DashboardContext, request: Request, response: Respo
     .api.acceptInvitation({ body: { invitationId: invitation.id }, headers, asResponse: true });
   if (!accepted.ok) throw new HttpError(409, 'The invitation could not be accepted: ask for a new one');
   const { organizationId, email, role } = invitation;
-  const actor = { kind: 'member' as const, id: signed?.user.id ?? email, name: email };
+  const actor = { kind: 'member' as const, id: session?.user.id ?? email, name: email };
   await recordAction(context.db, { organizationId, actor, action: 'member.join', target: email, detail: role ?? '' });
   response.redirect(303, withMessage('/', 'welcome'));
 }

@@ -1,5 +1,4 @@
 import type { Request, Router } from 'express';
-import { z } from 'zod';
 import { HttpError } from '../../contract/http-error.ts';
 import { Badge } from '../../ui/components/badge.tsx';
 import { CopyField } from '../../ui/components/code.tsx';
@@ -13,6 +12,7 @@ import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { fieldOf } from '../../ui/request.ts';
 import { createOwnKey, createOwnKeyRequest, revokeOwnKey } from '../admin/api-keys.ts';
+import { parseInput } from '../parse-input.ts';
 import { type ApiKeyRow, findOrganizationKey, listOrganizationKeys } from '../store/api-keys.ts';
 import { listOrganizationProjects, type Project } from '../store/projects.ts';
 import { isStorable } from '../store/storable-text.ts';
@@ -41,11 +41,8 @@ export function addKeyRoutes(router: Router, context: DashboardContext): void {
       roles: MAKERS,
       async run(request) {
         const signed = signedOf(request);
-        const parsed = createOwnKeyRequest.safeParse(requestedKey(request));
-        if (!parsed.success) {
-          throw new HttpError(400, z.flattenError(parsed.error).formErrors[0] ?? wrongField(parsed.error));
-        }
-        const created = await createOwnKey(db, signed.caller, parsed.data);
+        const wanted = parseInput(createOwnKeyRequest, requestedKey(request));
+        const created = await createOwnKey(db, signed.caller, wanted);
         return <KeysPage signed={signed} created={created.key} {...(await read(signed))} />;
       },
     },
@@ -79,11 +76,6 @@ function requestedKey(request: Request) {
     ...(days.trim() !== '' && { days: Number(days) }),
     ...(addresses.length > 0 && { addresses }),
   };
-}
-
-function wrongField(error: z.ZodError): string {
-  const [issue] = error.issues;
-  return issue === undefined ? 'The form is incomplete' : `${issue.path.join('.')}: ${issue.message}`;
 }
 
 async function findKey({ db }: DashboardContext, { caller }: Signed, request: Request): Promise<ApiKeyRow> {

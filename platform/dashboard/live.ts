@@ -33,7 +33,8 @@ export function streamPart(
   const turn = async (): Promise<void> => {
     try {
       turns += 1;
-      const isSigned = turns % CHECK_SESSION_EVERY !== 0 || typeof (await findSigned(context, request)) === 'object';
+      const isSigned =
+        turns % CHECK_SESSION_EVERY !== 0 || (await findSigned(context, request))?.membership !== undefined;
       const { html, isOver } = isSigned ? await read() : { html: last, isOver: true };
       if (html !== last) stream.send(html);
       last = html;

@@ -8,18 +8,19 @@ import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { fieldOf } from '../../ui/request.ts';
+import { parseInput } from '../parse-input.ts';
+import type { Caller } from '../store/api-keys.ts';
 import { recordAction } from '../store/audit-log.ts';
-import { isRole, listMembers, listPendingInvitations, type MemberRow, ROLES } from '../store/members.ts';
-import { authHeaders, type Signed, signedOf } from './access.ts';
+import { listMembers, listPendingInvitations, type MemberRow, ROLES } from '../store/members.ts';
+import { authHeaders, invitationPath, type Signed, signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { Layout, type LayoutProps, PATHS, pathOf } from './layout.tsx';
 import { messagesOf, withMessage } from './messages.ts';
 import { addPage, OWNERS } from './pages.ts';
-import { invitationPath } from './sign-in-pages.tsx';
 
 const invitee = z.object({
-  email: z.email('email: expected an address such as ada@example.com').max(254),
-  role: z.enum(ROLES, { error: 'role: expected owner, developer or reviewer' }),
+  email: z.email('expected an address such as ada@example.com').max(254),
+  role: z.enum(ROLES, { error: 'expected owner, developer or reviewer' }),
 });
 
 /** Members of the organization, their roles, and invitations. Better Auth checks each change again. */
@@ -46,18 +47,37 @@ export function addMemberRoutes(router: Router, context: DashboardContext): void
       roles: OWNERS,
       async run(request) {
         const { caller } = signedOf(request);
-        const parsed = invitee.safeParse({ email: fieldOf(request, 'email').trim(), role: fieldOf(request, 'role') });
-        if (!parsed.success) throw new HttpError(400, parsed.error.issues[0]?.message ?? 'The form is incomplete');
-        const body = { ...parsed.data, organizationId: caller.organizationId };
+        const asked = { email: fieldOf(request, 'email').trim(), role: fieldOf(request, 'role') };
+        const { email, role } = parseInput(invitee, asked);
+        const body = { email, role, organizationId: caller.organizationId };
         const call = context.auth().api.createInvitation({ body, headers: authHeaders(request), asResponse: true });
         await succeed(call, 'The invitation could not be created');
-        const { email, role } = parsed.data;
         await recordAction(db, { ...caller, action: 'member.invite', target: email, detail: role });
-        return withMessage(PATHS.members, 'invited');
+        return withMessage(
+          PATHS.members,
+          (await mailInvitation(context, caller, email)) ? 'invited-by-mail' : 'invited',
+        );
       },
     },
   });
   addMemberActions(router, context);
+}
+
+/** False if the platform sends no mail, or the mail server didn't take it: the link is on the page. */
+async function mailInvitation(context: DashboardContext, { organizationId }: Caller, email: string): Promise<boolean> {
+  const { db, sendMail, publicUrl, logger } = context;
+  const open = await listPendingInvitations(db, organizationId);
+  const invitation = open.find((each) => each.email === email.toLowerCase());
+  if (sendMail === undefined || invitation === undefined) return false;
+  const url = publicUrl() + invitationPath(invitation.id);
+  const text = `You are invited to Galley as ${invitation.role}. Join here, once within 7 days:\n\n${url}\n`;
+  try {
+    await sendMail({ to: email, subject: 'Your invitation to Galley', text });
+    return true;
+  } catch (error) {
+    logger.error({ err: error }, 'The mail of an invitation could not be sent');
+    return false;
+  }
 }
 
 function addMemberActions(router: Router, context: DashboardContext): void {
@@ -74,8 +94,7 @@ function addMemberActions(router: Router, context: DashboardContext): void {
       async run(request) {
         const signed = signedOf(request);
         const { id, email } = await memberOf(signed, request.params.id);
-        const role = fieldOf(request, 'role');
-        if (!isRole(role)) throw new HttpError(400, 'role: expected owner, developer or reviewer');
+        const { role } = parseInput(invitee.pick({ role: true }), { role: fieldOf(request, 'role') });
         const body = { memberId: id, role, organizationId: signed.caller.organizationId };
         const call = context.auth().api.updateMemberRole({ body, headers: authHeaders(request), asResponse: true });
         await succeed(call, 'The role could not be changed');

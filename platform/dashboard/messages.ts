@@ -5,7 +5,8 @@ import { queryOf } from '../../ui/request.ts';
 /** What a page says after an action led back to it. Codes, so that a link can't put words into the page. */
 const MESSAGES = {
   'key-revoked': 'The key was revoked. Requests with it are rejected from now on.',
-  invited: 'The invitation was created. Send its link to the person: Galley sends no mail for it.',
+  invited: 'The invitation was created. No mail was sent: send its link to the person.',
+  'invited-by-mail': 'The invitation was created, and its link was mailed to the person.',
   'invitation-canceled': 'The invitation was canceled. Its link no longer works.',
   'role-changed': 'The role was changed.',
   'member-removed': 'The member was removed and signed out of the organization.',
@@ -21,7 +22,6 @@ const MESSAGES = {
   'job-archived': 'The job was archived.',
   'password-changed': 'The password was changed. Your other sessions have ended.',
   'passkey-removed': 'The passkey was removed.',
-  'sessions-ended': 'Your other sessions have ended.',
   welcome: 'Welcome. You are a member of this organization now.',
 } as const;
 

@@ -5,7 +5,7 @@ import { Message } from '../../ui/components/message.tsx';
 import { PROMPT_LIMIT } from '../api/agent/accept-prompt.ts';
 import { listExports } from '../api/static-export/read-exports.ts';
 import { START_LIMIT } from '../api/static-export/start-export.ts';
-import { type AgentJobRow, listOrganizationAgentJobs } from '../store/agent-jobs.ts';
+import { type AgentJobRow, listAgentJobs } from '../store/agent-jobs.ts';
 import { countExportsByHour, countPromptsByHour, type HourlyUse } from '../store/hourly-use.ts';
 import { signedOf } from './access.ts';
 import { AgentTable } from './agents/agent-pages.tsx';
@@ -28,9 +28,13 @@ export function addOverviewRoutes(router: Router, context: DashboardContext): vo
       const { organizationId, plan } = signed.caller;
       const at = context.now();
       const since = { organizationId, at, hours: PLOT_HOURS };
-      const exports = plan === 'enterprise' ? await listExports(context, signed.caller, { limit: SHOWN }) : undefined;
-      const jobs = await listOrganizationAgentJobs(db, { organizationId, status: undefined, limit: SHOWN });
-      const use = { exports: await countExportsByHour(db, since), prompts: await countPromptsByHour(db, since) };
+      const [exports, jobs, exportUse, promptUse] = await Promise.all([
+        plan === 'enterprise' ? listExports(context, signed.caller, { limit: SHOWN }) : undefined,
+        listAgentJobs(db, { organizationId, limit: SHOWN }),
+        countExportsByHour(db, since),
+        countPromptsByHour(db, since),
+      ]);
+      const use = { exports: exportUse, prompts: promptUse };
       return <OverviewPage signed={signed} messages={messagesOf(request)} {...{ exports, jobs, use, now: at }} />;
     },
   });

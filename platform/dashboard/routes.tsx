@@ -18,6 +18,7 @@ import { addKeyRoutes } from './keys.tsx';
 import { addMemberRoutes } from './members.tsx';
 import { addOverviewRoutes } from './overview.tsx';
 import { addProjectRoutes } from './projects/project-routes.tsx';
+import { addResetRoutes } from './reset-routes.tsx';
 import { ErrorPage } from './sign-in-pages.tsx';
 import { addSignInRoutes } from './sign-in-routes.tsx';
 
@@ -60,6 +61,7 @@ export function addDashboard(app: Express, context: DashboardContext): void {
   addAuthRoutes(router, context);
   addSignInRoutes(router, context);
   addJoinRoutes(router, context);
+  addResetRoutes(router, context);
   // By path, because the router also sees the requests of other routes.
   router.use(['/ui', /^\/$/], requireSession(context));
   addOverviewRoutes(router, context);
@@ -83,7 +85,7 @@ const AUTH_ROUTES = {
   '/passkey/verify-registration': 'POST',
   '/passkey/generate-authenticate-options': 'GET',
   '/passkey/verify-authentication': 'POST',
-  [`/oauth2/callback/${OPENID}`]: 'GET',
+  [`/callback/${OPENID}`]: 'GET',
 } as const;
 
 function addAuthRoutes(router: Router, context: DashboardContext): void {

@@ -2,8 +2,9 @@ import { Button, ButtonLink, Field, Form } from '../../ui/components/form.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { Page } from '../../ui/page.tsx';
+import { RESET } from '../admin/reset-links.ts';
 import type { InvitationRow } from '../store/members.ts';
-import { SIGN_IN } from './access.ts';
+import { invitationPath, SIGN_IN } from './access.ts';
 import { MIN_PASSWORD } from './auth.ts';
 import { SETUP } from './first-administrator.ts';
 import { NAME } from './layout.tsx';
@@ -49,10 +50,88 @@ export function SignInPage({ to, email = '', error, message, hasOpenId }: SignIn
           <button class="button scripted-only" type="button" data-passkey="sign-in" data-to={to}>
             Sign in with a passkey
           </button>
-          {hasOpenId && <ButtonLink href="/ui/sign-in/openid">Sign in with single sign-on</ButtonLink>}
+          {hasOpenId && <ButtonLink href={openIdPath(to)}>Sign in with single sign-on</ButtonLink>}
         </div>
         <p class="field-error" id="passkey-error" role="status" />
+        <p class="small">
+          <a href="/ui/forgot">Forgot the password?</a>
+        </p>
         <p class="soft small">No account yet? An owner of your organization can invite you.</p>
+      </section>
+    </Page>
+  );
+}
+
+export function ForgotPage({ hasMail }: { hasMail: boolean }) {
+  return (
+    <Page title="New password" name={NAME} narrow>
+      <section class="panel">
+        <h1>Forgot the password?</h1>
+        {hasMail ? (
+          <Form action="/ui/forgot" csrf="">
+            <Field
+              label="Email"
+              name="email"
+              type="email"
+              autocomplete="username"
+              hint="You get a link to set a new password."
+              maxLength={254}
+              required
+            />
+            <Button variant="primary">Send the link</Button>
+          </Form>
+        ) : (
+          <p>
+            This platform sends no mail. Its operator makes a link for you: <code>galley members reset EMAIL</code>
+          </p>
+        )}
+        <p>
+          <a href={SIGN_IN}>Back</a>
+        </p>
+      </section>
+    </Page>
+  );
+}
+
+/** The form of a link for a new password. */
+export function ResetPage({ link, error }: { link: string; error?: string }) {
+  return (
+    <Page title="New password" name={NAME} narrow>
+      <section class="panel">
+        <h1>Set a new password</h1>
+        <Form action={RESET} csrf="">
+          <input type="hidden" name="link" value={link} />
+          <Field
+            label="New password"
+            name="password"
+            type="password"
+            autocomplete="new-password"
+            hint={`At least ${MIN_PASSWORD} characters. All your sessions end.`}
+            error={error}
+            maxLength={200}
+            required
+          />
+          <Button variant="primary">Set the password</Button>
+        </Form>
+      </section>
+    </Page>
+  );
+}
+
+/** Begins to sign in at the OpenID provider, to go to that path then. */
+function openIdPath(to: string): string {
+  return `/ui/sign-in/openid?to=${encodeURIComponent(to)}`;
+}
+
+/** Shown for a moment between the OpenID provider and the page that was asked for. */
+export function SignedInPage({ to }: { to: string }) {
+  return (
+    <Page title="Signed in" name={NAME} narrow>
+      <section class="panel">
+        <h1>You are signed in</h1>
+        <p>
+          <a href={to}>Continue</a>
+        </p>
       </section>
     </Page>
   );
@@ -135,10 +214,11 @@ type InvitationProps = NewUserProps & {
   isKnown: boolean;
   /** CSRF token of the invited person's session; undefined: not signed in as that person. */
   csrf: string | undefined;
+  hasOpenId: boolean;
 };
 
 /** An invitation's link: a new person signs up, one with an account accepts. */
-export function InvitationPage({ invitation, isKnown, csrf, ...user }: InvitationProps) {
+export function InvitationPage({ invitation, isKnown, csrf, hasOpenId, ...user }: InvitationProps) {
   const path = invitationPath(invitation.id);
   return (
     <Page title="Invitation" name={NAME} narrow>
@@ -165,13 +245,14 @@ export function InvitationPage({ invitation, isKnown, csrf, ...user }: Invitatio
             <Button variant="primary">Create the account and join</Button>
           </Form>
         )}
+        {csrf === undefined && !isKnown && hasOpenId && (
+          <div class="actions">
+            <ButtonLink href={openIdPath(path)}>Join with single sign-on</ButtonLink>
+          </div>
+        )}
       </section>
     </Page>
   );
-}
-
-export function invitationPath(id: string): string {
-  return `/ui/invitations/${encodeURIComponent(id)}`;
 }
 
 /** An error on a page, with a way on. */

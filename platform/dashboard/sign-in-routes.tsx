@@ -16,10 +16,10 @@ import {
   sameOriginOnly,
   signedOf,
 } from './access.ts';
-import { OPENID } from './auth.ts';
+import { OPENID, OPENID_FAILED } from './auth.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
-import { SignInPage } from './sign-in-pages.tsx';
+import { SignedInPage, SignInPage } from './sign-in-pages.tsx';
 
 const email = z.email().max(254);
 
@@ -49,6 +49,8 @@ export function addSignInRoutes(router: Router, context: DashboardContext): void
 
 const REASONS: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',
+  reset: 'The password was set: sign in with it.',
+  mailed: 'If there is an account with this email, a link is on its way.',
   everywhere: 'You are signed out everywhere.',
   openid: 'Single sign-on did not work, or you have no invitation. Ask an owner of your organization.',
 };
@@ -98,15 +100,15 @@ function addOpenId(router: Router, context: DashboardContext): void {
   router
     .route('/ui/sign-in/openid')
     .get(async (request, response) => {
+      const to = localPath(queryOf(request, 'to'));
       const body = {
-        providerId: OPENID,
-        callbackURL: '/ui/sign-in/done',
-        errorCallbackURL: `${SIGN_IN}?reason=openid`,
+        provider: OPENID,
+        disableRedirect: true,
+        callbackURL: `/ui/sign-in/done?to=${encodeURIComponent(to)}`,
+        errorCallbackURL: OPENID_FAILED,
       };
-      const { api } = context.auth();
-      if (!('signInWithOAuth2' in api)) throw new HttpError(404, 'There is no single sign-on');
-      const start: unknown = Reflect.get(api, 'signInWithOAuth2');
-      const answer = await callForResponse(start, { body, headers: authHeaders(request), asResponse: true });
+      const headers = authHeaders(request);
+      const answer = await context.auth().api.signInSocial({ body, headers, asResponse: true });
       const parsed = z.object({ url: z.url() }).safeParse(await answer.json());
       if (!answer.ok || !parsed.success) throw new HttpError(503, 'The OpenID provider can not be reached');
       copyCookies(answer.headers, response);
@@ -115,16 +117,11 @@ function addOpenId(router: Router, context: DashboardContext): void {
     .all(methodNotAllowed(['GET', 'HEAD']));
   router
     .route('/ui/sign-in/done')
-    .get((_request, response) => {
+    .get(async (request, response) => {
       // Browsers send no strict cookie with a redirect that began at another site: this page begins a navigation here.
-      response.set({ Refresh: '0; url=/', 'Content-Type': 'text/html; charset=utf-8' });
-      response.send('<!doctype html><title>Signed in</title><a href="/">Continue</a>');
+      const to = localPath(queryOf(request, 'to'));
+      response.set('Refresh', `0; url=${to}`);
+      await sendPage(request, response, <SignedInPage to={to} />);
     })
     .all(methodNotAllowed(['GET', 'HEAD']));
-}
-
-async function callForResponse(call: unknown, options: object): Promise<globalThis.Response> {
-  const answer: unknown = typeof call === 'function' ? await call(options) : undefined;
-  if (!(answer instanceof globalThis.Response)) throw new Error('Better Auth answered with no response');
-  return answer;
 }

@@ -36,23 +36,30 @@ export async function getAgentJob(db: Executor, jobId: string): Promise<AgentJob
 }
 
 type AgentJobFilter = {
-  projectId: string;
+  /** Undefined: those of all its projects. */
+  projectId?: string | undefined;
+  organizationId?: string | undefined;
   status?: AgentJobStatus | undefined;
   /** Only jobs older than the one of this sequence. */
   beforeSequence?: number | undefined;
   limit: number;
 };
 
-/** A project's jobs, newest first. */
-export async function listAgentJobs(db: Executor, filter: AgentJobFilter): Promise<AgentJobRow[]> {
+/** The jobs of a project, or of an organization, newest first. */
+export async function listAgentJobs(
+  db: Executor,
+  filter: AgentJobFilter & ({ projectId: string } | { organizationId: string }),
+): Promise<AgentJobRow[]> {
+  const { organizationId, projectId, status, beforeSequence } = filter;
   return db
     .select()
     .from(agentJobs)
     .where(
       and(
-        eq(agentJobs.projectId, filter.projectId),
-        filter.status === undefined ? undefined : eq(agentJobs.status, filter.status),
-        filter.beforeSequence === undefined ? undefined : lt(agentJobs.sequence, filter.beforeSequence),
+        organizationId === undefined ? undefined : eq(agentJobs.organizationId, organizationId),
+        projectId === undefined ? undefined : eq(agentJobs.projectId, projectId),
+        status === undefined ? undefined : eq(agentJobs.status, status),
+        beforeSequence === undefined ? undefined : lt(agentJobs.sequence, beforeSequence),
       ),
     )
     .orderBy(desc(agentJobs.sequence))
@@ -86,25 +93,4 @@ export async function listUnsettledAgentJobs(
   return rows.map(({ job: { id, sequence, run, cancelRequestedAt }, startedAt }) => {
     return { id, sequence, run, cancelRequestedAt, begun: startedAt !== null };
   });
-}
-
-/** An organization's jobs, of one project or all, newest first. */
-export async function listOrganizationAgentJobs(
-  db: Executor,
-  filter: Omit<AgentJobFilter, 'projectId'> & { organizationId: string; projectId?: string | undefined },
-): Promise<AgentJobRow[]> {
-  const { organizationId, projectId, status, beforeSequence } = filter;
-  return db
-    .select()
-    .from(agentJobs)
-    .where(
-      and(
-        eq(agentJobs.organizationId, organizationId),
-        projectId === undefined ? undefined : eq(agentJobs.projectId, projectId),
-        status === undefined ? undefined : eq(agentJobs.status, status),
-        beforeSequence === undefined ? undefined : lt(agentJobs.sequence, beforeSequence),
-      ),
-    )
-    .orderBy(desc(agentJobs.sequence))
-    .limit(filter.limit);
 }

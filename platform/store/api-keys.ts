@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, gt, isNull, or, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, gt, isNull, lte, or, sql } from 'drizzle-orm';
 import type { Actor } from './audit-log.ts';
 import type { Executor } from './database.ts';
 import { newId } from './ids.ts';
@@ -46,18 +46,26 @@ export async function findCaller(
   return { organizationId, plan: row.plan, actor, lastUsedAt, allowedAddresses };
 }
 
-/** Notes a key's use. Callers do so once a minute, because each is a write. */
-export async function noteKeyUse(db: Executor, { id, at }: { id: string; at: Date }): Promise<void> {
-  await db.update(apiKeys).set({ lastUsedAt: at }).where(eq(apiKeys.id, id));
+/** Notes a key's use unless one was noted after `unlessAfter`: of simultaneous requests, only the first writes. */
+export async function noteKeyUse(
+  db: Executor,
+  { id, at, unlessAfter }: { id: string; at: Date; unlessAfter: Date },
+): Promise<void> {
+  const isDue = or(isNull(apiKeys.lastUsedAt), lte(apiKeys.lastUsedAt, unlessAfter));
+  await db
+    .update(apiKeys)
+    .set({ lastUsedAt: at })
+    .where(and(eq(apiKeys.id, id), isDue));
 }
 
 export type ApiKeyRow = Omit<typeof apiKeys.$inferSelect, 'sha256'>;
 
+const { sha256: _, ...shownColumns } = getTableColumns(apiKeys);
+
 /** An organization's keys, newest first; never the key or its hash. */
 export async function listOrganizationKeys(db: Executor, organizationId: string): Promise<ApiKeyRow[]> {
-  const { sha256: _, ...columns } = getTableColumns(apiKeys);
   return db
-    .select(columns)
+    .select(shownColumns)
     .from(apiKeys)
     .where(eq(apiKeys.organizationId, organizationId))
     .orderBy(desc(apiKeys.createdAt), apiKeys.id);
@@ -68,7 +76,11 @@ export async function findOrganizationKey(
   db: Executor,
   { organizationId, id }: { organizationId: string; id: string },
 ): Promise<ApiKeyRow | undefined> {
-  return (await listOrganizationKeys(db, organizationId)).find((key) => key.id === id);
+  const [row] = await db
+    .select(shownColumns)
+    .from(apiKeys)
+    .where(and(eq(apiKeys.organizationId, organizationId), eq(apiKeys.id, id)));
+  return row;
 }
 
 /** Keys with their organization, newest first; never the key or its hash. */

@@ -1,7 +1,8 @@
-import { and, asc, count, desc, eq, gt } from 'drizzle-orm';
+import { randomUUID } from 'node:crypto';
+import { and, asc, desc, eq, gt } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import type { Plan } from './organizations.ts';
-import { invitations, members, passkeys, sessions, setupLinks, users } from './schema/members.ts';
+import { invitations, members, passkeys, sessions, setupLinks, users, verifications } from './schema/members.ts';
 import { organizations } from './schema/organizations.ts';
 
 export const ROLES = ['owner', 'developer', 'reviewer'] as const;
@@ -130,14 +131,6 @@ export async function listPasskeys(db: Executor, userId: string) {
     .orderBy(asc(passkeys.createdAt));
 }
 
-export async function countOwners(db: Executor, organizationId: string): Promise<number> {
-  const [row] = await db
-    .select({ owners: count() })
-    .from(members)
-    .where(and(eq(members.organizationId, organizationId), eq(members.role, 'owner')));
-  return row?.owners ?? 0;
-}
-
 export async function insertSetupLink(db: Executor, link: { sha256: string; expiresAt: Date }): Promise<void> {
   await db.insert(setupLinks).values(link).onConflictDoNothing();
 }
@@ -162,4 +155,35 @@ export async function takeSetupLink(db: Executor, sha256: string): Promise<boole
 export async function findUser(db: Executor, id: string) {
   const [row] = await db.select().from(users).where(eq(users.id, id));
   return row;
+}
+
+type ResetLinkRow = { sha256: string; userId: string; expiresAt: Date };
+
+/** A link with which a user sets a new password. The secret itself is never stored. */
+export async function insertResetLink(db: Executor, { sha256, userId, expiresAt }: ResetLinkRow): Promise<void> {
+  await db.insert(verifications).values({ id: sha256, identifier: `reset-link:${sha256}`, value: userId, expiresAt });
+}
+
+const isResetLink = (sha256: string) =>
+  and(eq(verifications.identifier, `reset-link:${sha256}`), gt(verifications.expiresAt, new Date()));
+
+/** The user of a link that is valid. */
+export async function findResetLink(db: Executor, sha256: string): Promise<string | undefined> {
+  const [row] = await db.select({ userId: verifications.value }).from(verifications).where(isResetLink(sha256));
+  return row?.userId;
+}
+
+/** Ends a link, and returns its user. Undefined if it isn't valid, or another request has used it. */
+export async function takeResetLink(db: Executor, sha256: string): Promise<string | undefined> {
+  const [row] = await db.delete(verifications).where(isResetLink(sha256)).returning({ userId: verifications.value });
+  return row?.userId;
+}
+
+/** A token of Better Auth for a new password. */
+export async function insertPasswordReset(
+  db: Executor,
+  { token, userId, expiresAt }: { token: string; userId: string; expiresAt: Date },
+): Promise<void> {
+  const identifier = `reset-password:${token}`;
+  await db.insert(verifications).values({ id: randomUUID(), identifier, value: userId, expiresAt });
 }

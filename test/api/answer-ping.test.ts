@@ -14,11 +14,14 @@ afterAll(async () => {
 const post = (body: string, headers: Record<string, string> = {}, source = 'woocommerce') =>
   fetch(`${api.url}/webhooks/shop/${source}`, { method: 'POST', headers: { 'content-type': FORM, ...headers }, body });
 
-describe('the form that WooCommerce pings a webhook with', () => {
-  test.each([FORM, `${FORM}; charset=UTF-8`])('is answered 200, as it must be, if it is %s', async (type) => {
-    const answer = await post('webhook_id=12', { 'content-type': type });
-    expect([answer.status, await answer.json()]).toEqual([200, { accepted: [] }]);
-  });
+describe('the form with which WooCommerce pings a webhook', () => {
+  test.each([FORM, `${FORM}; charset=UTF-8`])(
+    'is 200, as WooCommerce requires, with the content type %s',
+    async (type) => {
+      const response = await post('webhook_id=12', { 'content-type': type });
+      expect([response.status, await response.json()]).toEqual([200, { accepted: [] }]);
+    },
+  );
 
   test.each([
     '',

@@ -30,9 +30,9 @@ describe('a body', () => {
     'application/xml',
     '',
   ])('of the content type "%s" is 415', async (type) => {
-    const answer = await postSigned('{}', { 'content-type': type });
+    const response = await postSigned('{}', { 'content-type': type });
     const error = 'expected the content type application/json';
-    expect([answer.status, await answer.json()]).toEqual([415, { error }]);
+    expect([response.status, await response.json()]).toEqual([415, { error }]);
   });
 
   test.each([
@@ -48,8 +48,8 @@ describe('a body', () => {
   test('of exactly 1 MiB is accepted, one byte more is 413', async () => {
     const body = (sizeBytes: number) => `"${'x'.repeat(sizeBytes - 2)}"`;
     expect((await postSigned(body(1024 * 1024))).status).toBe(202);
-    const answer = await postSigned(body(1024 * 1024 + 1));
-    expect([answer.status, await answer.json()]).toEqual([413, { error: 'the body is larger than 1 MiB' }]);
+    const response = await postSigned(body(1024 * 1024 + 1));
+    expect([response.status, await response.json()]).toEqual([413, { error: 'the body is larger than 1 MiB' }]);
   });
 
   test('that grows past 1 MiB without a length is 413 before it ends', async () => {
@@ -58,9 +58,9 @@ describe('a body', () => {
     const head = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
     socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
     for (let count = 0; count < 20; count += 1) socket.write(`10000\r\n${'x'.repeat(65_536)}\r\n`);
-    const [answer] = await once(socket, 'data');
+    const [response] = await once(socket, 'data');
     socket.destroy();
-    expect(String(answer)).toMatch(/^HTTP\/1\.1 413 /);
+    expect(String(response)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
   test.each([
@@ -71,8 +71,8 @@ describe('a body', () => {
     ['UTF-16', Buffer.from('\ufeff{}', 'utf16le')],
     ['half a MiB of open brackets', '['.repeat(1024 * 512)],
   ])('of %s is 400 although it is signed', async (_, body) => {
-    const answer = await postSigned(body);
-    expect([answer.status, await answer.json()]).toEqual([400, { error: 'expected JSON in UTF-8' }]);
+    const response = await postSigned(body);
+    expect([response.status, await response.json()]).toEqual([400, { error: 'expected JSON in UTF-8' }]);
   });
 
   test.each([
@@ -82,19 +82,19 @@ describe('a body', () => {
     expect((await postSigned(body)).status).toBe(202);
   });
 
-  test('that names a key twice is read by the last one', async () => {
+  test('that contains a key twice uses the last value', async () => {
     expect((await postSigned('{"id":"first","title":"a","id":"second","title":"b"}')).status).toBe(202);
     expect(newest()).toMatchObject({ id: 'second', title: 'b' });
   });
 
-  test('with keys that every object inherits does not pollute prototypes and is not read by them', async () => {
+  test('with keys such as __proto__ neither pollutes prototypes nor sets inherited fields', async () => {
     const body = '{"__proto__":{"title":"inherited","polluted":true},"constructor":{"prototype":{"polluted":true}}}';
     expect((await postSigned(body)).status).toBe(202);
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
     expect(newest()?.title).not.toBe('inherited');
   });
 
-  test('of any JSON at all is accepted', async () => {
+  test('of any JSON is accepted', async () => {
     await fc.assert(
       fc.asyncProperty(fc.json({ maxDepth: 4 }), async (body) => {
         expect((await postSigned(body)).status).toBe(202);
@@ -104,7 +104,10 @@ describe('a body', () => {
   });
 
   test.each(['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip'])('in the encoding %s is 415', async (encoding) => {
-    const answer = await postSigned(gzipSync('{}'), { 'content-encoding': encoding });
-    expect([answer.status, await answer.json()]).toEqual([415, { error: 'expected a body without content encoding' }]);
+    const response = await postSigned(gzipSync('{}'), { 'content-encoding': encoding });
+    expect([response.status, await response.json()]).toEqual([
+      415,
+      { error: 'expected a body without content encoding' },
+    ]);
   });
 });

@@ -7,12 +7,12 @@ import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Closes the connection after the first failed try. A process of its own, because the fault would end the process. */
+/** Closes the connection after the first failed attempt. Runs in a separate process, because the bug would end the process. */
 const PROGRAM = `
   import { InterceptingCall } from '@grpc/grpc-js';
   import { Client, Connection } from '@temporalio/client';
   import { RECEIVER_CONNECTION } from './api/temporal-connection.ts';
-  const closeAfterTry = (options, nextCall) =>
+  const closeAfterAttempt = (options, nextCall) =>
     new InterceptingCall(nextCall(options), { start(metadata, listener, next) {
         next(metadata, { onReceiveStatus(status, pass) {
             pass(status);
@@ -21,13 +21,13 @@ const PROGRAM = `
         });
       },
     });
-  const interceptors = [...RECEIVER_CONNECTION.interceptors, closeAfterTry];
+  const interceptors = [...RECEIVER_CONNECTION.interceptors, closeAfterAttempt];
   const connection = Connection.lazy({ address: '127.0.0.1:1', ...RECEIVER_CONNECTION, interceptors });
   const started = new Client({ connection }).workflow.start('x', { workflowId: 'x', taskQueue: 'q' });
   started.catch((error) => console.log('refused:', error.cause?.details));
 `;
 
-test('a connection that closes between two tries of a call ends the call and not the process', async () => {
+test('closing a connection between two attempts fails the call but does not end the process', async () => {
   const args = ['--import', './scripts/typescript.js', '--input-type=module', '--eval', PROGRAM];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
   const output: string[] = [];
@@ -37,14 +37,14 @@ test('a connection that closes between two tries of a call ends the call and not
   expect(code).toBe(0);
 });
 
-test('a call on a closed connection is refused', async () => {
+test('a call on a closed connection fails', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const connection = Connection.lazy({ address: `127.0.0.1:${port}`, ...RECEIVER_CONNECTION });
   const client = new Client({ connection });
-  // Without a first call there is no channel to close.
+  // The first call creates the channel that the test closes.
   const first = expect(client.workflow.getHandle('x').describe()).rejects.toThrow();
   const [socket]: Socket[] = await once(server, 'connection');
   await connection.close();

@@ -10,8 +10,8 @@ import { workflowBundles } from '../helpers/workflow-bundles.ts';
 
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 
-/** The server refuses a fair share of the signals to a workflow that keeps closing. */
-const REFUSALS = 5;
+/** The server rejects some of the signals to a workflow that keeps closing. */
+const REJECTIONS = 5;
 
 function signal(index: number): PublishedSignal {
   const at = new Date().toISOString();
@@ -22,21 +22,21 @@ function signal(index: number): PublishedSignal {
   };
 }
 
-test('signals that a closing workflow refuses are sent again until it takes them', async () => {
-  let refusals = 0;
-  const countRefusals: Interceptor = (options, nextCall) =>
+test('signals that the server rejects because the workflow is closing are retried until it accepts them', async () => {
+  let rejections = 0;
+  const countRejections: Interceptor = (options, nextCall) =>
     new InterceptingCall(nextCall(options), {
       start(metadata: Metadata, _listener, next) {
         next(metadata, {
           onReceiveStatus(received, pass) {
-            if (received.code !== status.OK) refusals += 1;
+            if (received.code !== status.OK) rejections += 1;
             pass(received);
           },
         });
       },
     });
   const temporal = await connectTemporal();
-  const interceptors = [...(RECEIVER_CONNECTION.interceptors ?? []), countRefusals];
+  const interceptors = [...(RECEIVER_CONNECTION.interceptors ?? []), countRejections];
   const connection = await Connection.connect({ address: temporal.address, ...RECEIVER_CONNECTION, interceptors });
   try {
     const worker = await Worker.create({
@@ -51,7 +51,7 @@ test('signals that a closing workflow refuses are sent again until it takes them
       signalDeadlineMs: 60_000,
     });
     await worker.runUntil(async () => {
-      for (let index = 0; refusals < REFUSALS; index += 1) {
+      for (let index = 0; rejections < REJECTIONS; index += 1) {
         const site = { site: 'restless', domain: 'docs.example.com' };
         await Promise.all([gateway.publish(site, signal(index)), gateway.publish(site, signal(index))]);
       }

@@ -2,15 +2,15 @@ import * as crypto from 'node:crypto';
 import { jest } from '@jest/globals';
 import type { Verification } from '../../api/webhooks/source.ts';
 
-/** Shows by its calls of `timingSafeEqual`, not by a clock, that a verification takes as long for any wrong signature. */
-let answers: 'truly' | 'always yes' | 'always no' = 'truly';
+/** Checks the calls of `timingSafeEqual` instead of measuring time. */
+let equality: 'real' | 'always true' | 'always false' = 'real';
 let comparisons: { left: number; right: number }[] = [];
 
 jest.unstable_mockModule('node:crypto', () => ({
   ...crypto,
   timingSafeEqual(left: NodeJS.ArrayBufferView, right: NodeJS.ArrayBufferView): boolean {
     comparisons.push({ left: left.byteLength, right: right.byteLength });
-    return answers === 'truly' ? crypto.timingSafeEqual(left, right) : answers === 'always yes';
+    return equality === 'real' ? crypto.timingSafeEqual(left, right) : equality === 'always true';
   },
 }));
 const { verifierOf } = await import('./sources/source-verifier.ts');
@@ -56,10 +56,10 @@ describe.each([...signedCases, prismic])('the signature of a $source delivery', 
   }
 
   beforeEach(() => {
-    answers = 'truly';
+    equality = 'real';
   });
 
-  test('is compared as often and over as many bytes if its first or last character is wrong', async () => {
+  test('needs the same comparisons whether it is right or its first or last character is wrong', async () => {
     expect(await verify()).toMatchObject({ ok: true });
     const whenRight = comparisons;
     expect(whenRight.length).toBeGreaterThanOrEqual(each.secrets.length);
@@ -70,10 +70,10 @@ describe.each([...signedCases, prismic])('the signature of a $source delivery', 
     }
   });
 
-  test('is judged by that comparison alone', async () => {
-    answers = 'always no';
+  test('is accepted or rejected only by that comparison', async () => {
+    equality = 'always false';
     expect(await verify()).toEqual(REJECTED);
-    answers = 'always yes';
+    equality = 'always true';
     for (const change of WRONG) expect(await verify(change)).toMatchObject({ ok: true });
   });
 });

@@ -5,7 +5,7 @@ import { type PublishEvent, type PublishedSignal, publishedSignal } from '../../
 import fc from '../helpers/fast-check.ts';
 
 const DEADLINE_MS = 1_500;
-const REFUSAL = { status: 503, headers: { 'Retry-After': expect.any(String) } };
+const REJECTION = { status: 503, headers: { 'Retry-After': expect.any(String) } };
 
 const ref = (id: string) => ({ id, source: 'token', receivedAt: '2026-01-01T00:00:00.000Z', dedupeMs: 60_000 });
 
@@ -20,7 +20,7 @@ const event = (id: string, title = id): PublishEvent => ({
   at: '2026-01-01T00:00:00.000Z',
 });
 
-/** A pause of the fake clock. */
+/** Waits on the fake clock. */
 const pause = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
 
 type Sent = { site: string; signal: PublishedSignal; atMs: number };
@@ -40,7 +40,7 @@ function recordedQueue(tookMs: number, options: Partial<DeliveryQueueOptions> = 
 const idsOf = (sent: readonly Sent[]) => sent.flatMap(({ signal }) => signal.deliveries.map(({ id }) => id));
 const sizesOf = (sent: readonly Sent[]) => sent.map(({ signal }) => signal.deliveries.length);
 
-/** What became of each delivery: its id, or the status it was answered. */
+/** The outcome of each delivery: its id, or the status of its rejection. */
 const outcomesOf = (ids: readonly string[], added: readonly Promise<void>[]) =>
   Promise.all(
     added.map((each, index) =>
@@ -98,7 +98,7 @@ describe('the delivery queue', () => {
     expect(Math.min(...gapsMs)).toBeGreaterThanOrEqual(50);
   });
 
-  test('sends one signal for all deliveries that arrive during the one before', async () => {
+  test('sends one signal for all deliveries that arrive during the previous one', async () => {
     const { sent, add } = recordedQueue(1);
     const added = Promise.all(['a', 'b', 'c'].map((id) => add(id)));
     await jest.advanceTimersByTimeAsync(49);
@@ -108,7 +108,7 @@ describe('the delivery queue', () => {
     await added;
   });
 
-  test('sends a delivery that arrives alone at once', async () => {
+  test('sends a single delivery at once', async () => {
     const { sent, add } = recordedQueue(1);
     for (const id of ['a', 'b', 'c']) {
       const startMs = performance.now();
@@ -160,7 +160,7 @@ describe('the delivery queue', () => {
     await jest.advanceTimersByTimeAsync(DEADLINE_MS - 1);
     expect(failures).toEqual([]);
     await jest.advanceTimersByTimeAsync(1);
-    expect(failures).toMatchObject([REFUSAL, REFUSAL]);
+    expect(failures).toMatchObject([REJECTION, REJECTION]);
     expect(queue.size).toBe(0);
     await jest.advanceTimersByTimeAsync(10 * DEADLINE_MS);
     expect(idsOf(sent)).toEqual(['a']);
@@ -174,11 +174,11 @@ describe('the delivery queue', () => {
       ids.map((id) => add(id, id[0])),
     );
     await jest.advanceTimersByTimeAsync(1_000);
-    // The first of each site is under way, two of a wait, one of b; then all places are taken.
+    // The first of each site is being sent. Two of a and one of b wait, and then the queue is full.
     expect(await outcomes).toEqual(['a0', 'a1', 'a2', 503, 'b4', 'b5', 503, 503]);
   });
 
-  test('acknowledges only what a signal carried, and sends nothing twice, whatever fails or hangs', async () => {
+  test('acknowledges only signaled deliveries, and sends none twice, for any failures and delays', async () => {
     const outcome = fc.constantFrom('taken', 'taken', 'refused', 'late');
     const arrival = fc.record({ site: fc.constantFrom('a', 'b', 'c'), pauseMs: fc.constantFrom(0, 0, 0, 2) });
     await fc.assert(
@@ -186,15 +186,15 @@ describe('the delivery queue', () => {
         fc.array(outcome, { minLength: 1, maxLength: 12 }),
         fc.array(arrival, { minLength: 1, maxLength: 60 }),
         async (outcomes, arrivals) => {
-          const tried: string[] = [];
-          const taken = new Set<string>();
+          const attempted: string[] = [];
+          const accepted = new Set<string>();
           let calls = 0;
           const send = async (_site: string, { deliveries }: PublishedSignal): Promise<void> => {
             const what = outcomes[calls++ % outcomes.length];
-            tried.push(...deliveries.map(({ id }) => id));
+            attempted.push(...deliveries.map(({ id }) => id));
             await pause(what === 'late' ? 40 : 1);
             if (what === 'refused') throw new HttpError(503, 'refused', { 'Retry-After': '5' });
-            for (const { id } of deliveries) taken.add(id);
+            for (const { id } of deliveries) accepted.add(id);
           };
           const queue = new DeliveryQueue({ send, minGapMs: 1, deadlineMs: 20, maxWaitingPerLane: 4, maxWaiting: 8 });
           const acknowledged: string[] = [];
@@ -208,10 +208,10 @@ describe('the delivery queue', () => {
             await jest.advanceTimersByTimeAsync(pauseMs);
           }
           await jest.advanceTimersByTimeAsync(1_000);
-          expect(acknowledged.filter((id) => !taken.has(id))).toEqual([]);
-          expect(new Set(tried).size).toBe(tried.length);
+          expect(acknowledged.filter((id) => !accepted.has(id))).toEqual([]);
+          expect(new Set(attempted).size).toBe(attempted.length);
           expect(acknowledged.length + rejected.length).toBe(arrivals.length);
-          expect(rejected).toMatchObject(rejected.map(() => REFUSAL));
+          expect(rejected).toMatchObject(rejected.map(() => REJECTION));
           expect(queue.size).toBe(0);
         },
       ),

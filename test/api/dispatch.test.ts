@@ -25,12 +25,12 @@ afterAll(() => api.stop());
 async function deliver(body: object): Promise<{ status: number; body: unknown }> {
   const text = JSON.stringify(body);
   const headers = signToken({ secret: SECRET, body: text, path: '', at: new Date() });
-  const answer = await fetch(`${api.url}/webhooks/docs/token`, { method: 'POST', headers, body: text });
-  return { status: answer.status, body: await answer.json() };
+  const response = await fetch(`${api.url}/webhooks/docs/token`, { method: 'POST', headers, body: text });
+  return { status: response.status, body: await response.json() };
 }
 
 describe('a publish of a site with agent rules', () => {
-  test('signals the export and each rule, and the rules get the whole event', async () => {
+  test('signals the export and each rule, and the rules get all events', async () => {
     const { body } = await deliver({ title: 'Hello', id: 1 });
     expect(body).toMatchObject({ accepted: ['export:docs', CHANGELOG, GLOSSARY] });
     for (const id of [CHANGELOG, GLOSSARY]) {
@@ -52,16 +52,16 @@ describe('a publish of a site with agent rules', () => {
     const message = 'Merge pull request #7 from acme/galley/aj_0123456789abcdef';
     const text = JSON.stringify({ ref: 'refs/heads/main', after: 'abc', head_commit: { id: 'abc', message } });
     const headers = await signGithub({ secret: SECRET, body: text, path: '', at: new Date() });
-    const answer = await fetch(`${api.url}/webhooks/docs/github`, { method: 'POST', headers, body: text });
-    expect(await answer.json()).toMatchObject({ accepted: ['export:docs'] });
+    const response = await fetch(`${api.url}/webhooks/docs/github`, { method: 'POST', headers, body: text });
+    expect(await response.json()).toMatchObject({ accepted: ['export:docs'] });
   });
 
-  test('reaches the export and a rule exactly once each in a burst', async () => {
+  test('reaches the export and a rule exactly once in a burst', async () => {
     const titles = Array.from({ length: 40 }, (_, index) => `burst-${index}`);
     const answers = await Promise.all(titles.map((title) => deliver({ title })));
     expect(answers.map(({ status }) => status)).toEqual(titles.map(() => 202));
-    const told = api.published(CHANGELOG).flatMap(({ events = [] }) => events.map(({ title }) => title));
-    expect(told.filter((title) => title.startsWith('burst-')).sort()).toEqual([...titles].sort());
+    const received = api.published(CHANGELOG).flatMap(({ events = [] }) => events.map(({ title }) => title));
+    expect(received.filter((title) => title.startsWith('burst-')).sort()).toEqual([...titles].sort());
     const ids = api.published('export:docs').flatMap(({ deliveries }) => deliveries.map(({ id }) => id));
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.length).toBeGreaterThanOrEqual(titles.length);
@@ -79,29 +79,29 @@ describe('an unsubscribe link', () => {
     api.sent.length = 0;
   });
 
-  test('asks for confirmation when it is opened, and changes nothing yet', async () => {
-    const answer = await fetch(link('<b>eve</b>@example.com'));
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    const page = await answer.text();
+  test('shows a confirmation page when opened, and changes nothing yet', async () => {
+    const response = await fetch(link('<b>eve</b>@example.com'));
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const page = await response.text();
     expect(page).toContain('<form method="post">');
     expect(page).toContain('&lt;b&gt;eve');
     expect(unsubscribed()).toEqual([]);
   });
 
   test.each([
-    ['the secret of its own', UNSUBSCRIBE_SECRET],
+    ['the unsubscribe secret', UNSUBSCRIBE_SECRET],
     ['the Admin API key, as in earlier mails', ADMIN_KEY],
-  ])('signed with %s signals the rule if it is posted, as mail programs do with one click', async (_, key) => {
-    const answer = await fetch(link('ada@example.com', { key }), {
+  ])('signed with %s signals the rule on POST, as mail programs send it for one-click unsubscribe', async (_, key) => {
+    const response = await fetch(link('ada@example.com', { key }), {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: 'List-Unsubscribe=One-Click',
     });
-    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('no more mail')]);
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('no more mail')]);
     expect(unsubscribed()).toEqual([[CHANGELOG, { address: 'ada@example.com' }]]);
   });
 
-  test('works for a rule that is not configured at the moment', async () => {
+  test('works for a rule that is no longer configured', async () => {
     expect((await fetch(link('ada@example.com', { rule: 'removed' }), { method: 'POST' })).status).toBe(200);
     expect(unsubscribed()).toEqual([['agent-rule:docs:removed', { address: 'ada@example.com' }]]);
   });

@@ -18,7 +18,7 @@ const request = (body: string): string => sized(Buffer.byteLength(body)) + body;
 const webhooks = { contentful: { secret: CONTENTFUL }, standard: { secret: STANDARD }, token: { secret: 'hush' } };
 const config = configWith({ docs: { webhooks } });
 
-// No timeout ends a connection that still sends its request.
+// Long timeouts, so that none ends a connection that is still sending.
 const timeouts = { headersMs: 600_000, requestMs: 600_000 };
 const api = await startRecordingApi(config, timeouts);
 
@@ -72,7 +72,7 @@ describe('a forged request', () => {
     fetch(api.url + path, { method: 'POST', headers, body: '{}' });
 
   test.each(['', 'constructor', '__proto__', 'hasownproperty', 'set-cookie', ':', ' '])(
-    'that lists the header name "%s" as signed is rejected like any other',
+    'that lists the header name "%s" as signed is rejected',
     async (name) => {
       const path = '/webhooks/docs/contentful';
       const headers = signContentful({ secret: CONTENTFUL, body: '{}', path, at: new Date() });
@@ -82,7 +82,7 @@ describe('a forged request', () => {
     },
   );
 
-  test('has at most 20 signatures compared', async () => {
+  test('is checked against at most 20 of its signatures', async () => {
     const path = '/webhooks/docs/standard';
     const headers = signStandard({ secret: STANDARD, body: '{}', path, at: new Date() });
     const behind = (count: number) =>
@@ -92,10 +92,10 @@ describe('a forged request', () => {
   });
 });
 
-describe('a client that leaves in the middle of a body', () => {
-  test('is counted as rejected, and is no error in the log', async () => {
+describe('a client that disconnects in the middle of a body', () => {
+  test('is counted as rejected, and not logged as an error', async () => {
     const socket = open();
-    // The response to the first request shows that the second was read, too.
+    // The response to the first request proves that the server has read the second one too.
     socket.write(`${request('{}')}${sized(100)}{"a":`);
     await once(socket, 'data');
     socket.destroy();
@@ -120,13 +120,13 @@ describe('a content length', () => {
     expect(statusesOf(await responsesTo(`${HEAD}${headers}\r\n2\r\n{}\r\n0\r\n\r\n`))).toEqual([400]);
   });
 
-  test('that is too short ends the body there, and the rest is no request', async () => {
+  test('that is too short ends the body there, and the rest is rejected', async () => {
     const responses = await responsesTo(`${sized(2)}{}{"id":"behind"}\r\n\r\n`);
     expect(statusesOf(responses)).toEqual([202, 400]);
     expect(signaledIds().slice(-1)).toEqual(acceptedIds(responses));
   });
 
-  test('over 1 MiB is 413 at once, and the rest of the request is cut off without a second response', async () => {
+  test('over 1 MiB is 413 at once, and the connection ends without a second response', async () => {
     const timeouts = { headersMs: 300, requestMs: 300, checkMs: 50, keepAliveMs: 600_000 };
     const strict = await startRecordingApi(config, timeouts);
     const responses = await responsesTo(`${sized(2_000_000)}xxx`, { to: strict });
@@ -136,7 +136,7 @@ describe('a content length', () => {
 });
 
 describe('deliveries that are pipelined on one connection', () => {
-  test('are each answered in order, a bad one too', async () => {
+  test('each get a response in order, also an invalid one', async () => {
     const responses = await responsesTo(['{"id":"first"}', 'no JSON', '{"id":"second"}'].map(request).join(''), {
       expected: 3,
     });
@@ -144,7 +144,7 @@ describe('deliveries that are pipelined on one connection', () => {
     expect(signaledIds().slice(-2)).toEqual(acceptedIds(responses));
   });
 
-  test('are all signaled if they are a hundred', async () => {
+  test('are all signaled, up to a hundred', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `pipelined-${index}`);
     const responses = await responsesTo(ids.map((id) => request(JSON.stringify({ id }))).join(''), {
       expected: ids.length,
@@ -163,7 +163,7 @@ describe('a thousand idle connections', () => {
     return heapUsed + external;
   };
 
-  test('do not keep a delivery from being accepted, and leave no memory behind', async () => {
+  test('do not block deliveries, and leak no memory', async () => {
     expect(await deliver('before')).toBe(202);
     const beforeBytes = usedBytes();
     const sockets = Array.from({ length: 1_000 }, () => open());

@@ -4,7 +4,7 @@ import { createPayloadEncryption } from '../../cli/payload-encryption.ts';
 
 const codec = (letter: string): PayloadCodec => createPayloadEncryption(Buffer.alloc(32, letter));
 
-/** A workflow's description with one pending activity that told how far it is, encrypted. */
+/** A workflow's description with one pending activity that has heartbeat details with its progress, encrypted. */
 async function described() {
   const payload = defaultPayloadConverter.toPayload({ percent: 40, pageCount: 12 });
   const payloads = await codec('a').encode(payload === undefined ? [] : [payload]);
@@ -23,7 +23,7 @@ describe("an export's progress", () => {
     expect(await readBy(codec('a'))).toEqual({ percent: 40, pageCount: 12 });
   });
 
-  test('is unknown, and no failure, to a process with another key or none', async () => {
+  test('is null, without an error, for a process with another key or none', async () => {
     expect(await readBy(codec('b'))).toBeNull();
     expect(await readBy()).toBeNull();
   });

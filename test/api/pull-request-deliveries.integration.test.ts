@@ -29,11 +29,11 @@ afterAll(async () => {
 async function deliver(site: string, event: string, body: object, to = api) {
   const text = JSON.stringify(body);
   const headers = await signGithub({ secret: SECRET, body: text, path: '', at: new Date() }, event);
-  const answer = await fetch(`${to.url}/webhooks/${site}/github`, { method: 'POST', headers, body: text });
-  return { status: answer.status, body: await answer.json(), deliveryId: headers['x-github-delivery'] };
+  const response = await fetch(`${to.url}/webhooks/${site}/github`, { method: 'POST', headers, body: text });
+  return { status: response.status, body: await response.json(), deliveryId: headers['x-github-delivery'] };
 }
 
-/** The payloads of the signals of one name that a workflow holds, oldest first. */
+/** The payloads of a workflow's signals with this name, oldest first. */
 async function signalsOf(workflowId: string, name: string): Promise<unknown[]> {
   const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
   return (history.events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => {
@@ -42,14 +42,14 @@ async function signalsOf(workflowId: string, name: string): Promise<unknown[]> {
   });
 }
 
-/** A running change that visibility knows. It needs no worker: what arrives is read from its history. */
-async function startChange(workflowId: string, prLink: string, { marked = true } = {}): Promise<void> {
+/** Starts a change and waits until visibility lists it. It needs no worker, because the tests read its history. */
+async function startChange(workflowId: string, prLink: string, { withAttribute = true } = {}): Promise<void> {
   await temporal.client.workflow.start('agentChange', {
     workflowId,
-    taskQueue: 'nobody',
+    taskQueue: 'without-workers',
     args: [],
     memo: { prLink },
-    ...(marked && { typedSearchAttributes: [{ key: pullRequestKey, value: prLink }] }),
+    ...(withAttribute && { typedSearchAttributes: [{ key: pullRequestKey, value: prLink }] }),
   });
   const query = `WorkflowId = '${workflowId}'`;
   const isListed = async () => (await temporal.client.workflow.count(query)).count > 0;
@@ -65,13 +65,13 @@ describe('an event of a pull request', () => {
   test.each([
     ['by search attribute', 1, () => api],
     ['by memo if the namespace lacks the attributes', 2, () => withoutAttributes],
-  ])('reaches the change that waits for it, found %s', async (_how, number, receiver) => {
+  ])('reaches its change, found %s', async (_how, number, receiver) => {
     const [url, id] = [`https://github.com/acme/docs/pull/${number}`, `agent:docs:changelog:d${number}`];
     await startChange(id, url);
-    const answer = await deliver('docs', 'pull_request', merged(url), receiver());
-    expect(answer).toMatchObject({ status: 202, body: { accepted: [id] } });
+    const response = await deliver('docs', 'pull_request', merged(url), receiver());
+    expect(response).toMatchObject({ status: 202, body: { accepted: [id] } });
     expect(await signalsOf(id, SIGNALS.pullRequestChanged)).toMatchObject([
-      { url, state: 'merged', mergeCommitSha: 'c1', deliveryId: answer.deliveryId },
+      { url, state: 'merged', mergeCommitSha: 'c1', deliveryId: response.deliveryId },
     ]);
   });
 
@@ -80,11 +80,11 @@ describe('an event of a pull request', () => {
     ['its URL is too long for one', `https://github.com/acme/${'docs'.repeat(70)}/pull/6`],
   ])('reaches a change without the search attribute because %s', async (_why, url) => {
     const id = `agent:docs:changelog:unmarked-${url.at(-1)}`;
-    await startChange(id, url, { marked: false });
+    await startChange(id, url, { withAttribute: false });
     expect((await deliver('docs', 'pull_request', merged(url))).body).toMatchObject({ accepted: [id] });
   });
 
-  test('that is a review reaches the change too', async () => {
+  test('also reaches its change if it is a review', async () => {
     const [url, id] = ['https://github.com/acme/docs/pull/3', 'agent:docs:changelog:d3'];
     await startChange(id, url);
     const review = { state: 'approved', user: { login: 'ada' }, submitted_at: '2026-11-21T07:30:00Z' };
@@ -93,23 +93,23 @@ describe('an event of a pull request', () => {
     expect(await signalsOf(id, SIGNALS.reviewed)).toMatchObject([{ url, reviewer: 'ada', verdict: 'approved' }]);
   });
 
-  test('that another site signed does not reach the change', async () => {
+  test('does not reach the change if another site received it', async () => {
     const [url, id] = ['https://github.com/acme/docs/pull/4', 'agent:docs:changelog:d4'];
     await startChange(id, url);
-    const answer = await deliver('other', 'pull_request', merged(url));
-    expect(answer).toMatchObject({ status: 202, body: { accepted: [] } });
+    const response = await deliver('other', 'pull_request', merged(url));
+    expect(response).toMatchObject({ status: 202, body: { accepted: [] } });
     expect(await signalsOf(id, SIGNALS.pullRequestChanged)).toEqual([]);
   });
 
   test.each(["https://github.com/a/b/pull/1' OR WorkflowType = 'agentChange", 'https://github.com/a/b/pull/999'])(
-    'that no change waits for is accepted, and listed with the reason: %s',
+    'is accepted without a matching change, and listed with the reason: %s',
     async (url) => {
-      const answer = await deliver('docs', 'pull_request', merged(url));
-      expect(answer).toMatchObject({ status: 202, body: { accepted: [] } });
+      const response = await deliver('docs', 'pull_request', merged(url));
+      expect(response).toMatchObject({ status: 202, body: { accepted: [] } });
       const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
       const state = await (await fetch(`${api.url}/sites/docs`, { headers })).json();
       const why = 'no agent change of this site waits for this pull request';
-      const listed = { id: answer.deliveryId, outcome: 'filtered', topic: 'pull-request', why };
+      const listed = { id: response.deliveryId, outcome: 'filtered', topic: 'pull-request', why };
       expect(state).toMatchObject({ deliveries: expect.arrayContaining([expect.objectContaining(listed)]) });
     },
   );

@@ -37,12 +37,12 @@ test('the first delivery starts the workflow of its site, with a memo, a summary
   expect(await description.staticSummary()).toBe('Keeps docs.example.com exported and deployed');
 });
 
-test('a delivery is in Temporal with its event once it is answered', async () => {
+test('a delivery is stored in Temporal with its event before the response', async () => {
   const before = Date.now();
   const entry = { id: 7, title: 'Hello', url: 'https://a.b/c' };
-  const answer = await deliver('docs', { event: 'entry.publish', entry });
+  const response = await deliver('docs', { event: 'entry.publish', entry });
   const [signal] = (await publishedSignals(temporal.client, 'docs')).slice(-1);
-  expect(await answer.json()).toEqual({ deliveryId: signal?.deliveries[0]?.id, accepted: ['export:docs'] });
+  expect(await response.json()).toEqual({ deliveryId: signal?.deliveries[0]?.id, accepted: ['export:docs'] });
   expect(signal).toMatchObject({
     deliveries: [{ source: 'token', dedupeMs: 0, byBody: true }],
     newest: {

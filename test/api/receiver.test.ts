@@ -24,7 +24,7 @@ const config = configWith({
       prismic: { secret: SECRET },
     },
   },
-  patient: { webhooks: { prismic: { secret: SECRET, answer: 200 } } },
+  patient: { webhooks: { prismic: { secret: SECRET, response: 200 } } },
   counted: { webhooks: { token: { secret: SECRET } } },
 });
 
@@ -51,13 +51,13 @@ describe('a path', () => {
     '/webhooks/docs/constructor',
     '/webhooks/toString/token',
   ])('that names no configured site and source is 404: %s', async (path) => {
-    const answer = await post(path, signToken(signed('{}', path)), '{}');
-    expect([answer.status, await answer.json()]).toEqual([404, { error: 'no such site or source' }]);
+    const response = await post(path, signToken(signed('{}', path)), '{}');
+    expect([response.status, await response.json()]).toEqual([404, { error: 'no such site or source' }]);
   });
 
   test.each(['/webhooks', '/webhooks/docs', '/nothing'])('that is unknown is 404: %s', async (path) => {
-    const answer = await post(path, {}, '{}');
-    expect([answer.status, await answer.json()]).toEqual([404, { error: 'not found' }]);
+    const response = await post(path, {}, '{}');
+    expect([response.status, await response.json()]).toEqual([404, { error: 'not found' }]);
   });
 
   test.each([
@@ -71,28 +71,28 @@ describe('a path', () => {
     ['POST', '/metrics', 'GET, HEAD'],
     ['DELETE', '/unsubscribe/docs/rule/address/token', 'GET, HEAD, POST'],
   ])('requested with %s %s is 405 and lists the allowed methods', async (method, path, allowed) => {
-    const answer = await fetch(api.url + path, { method });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, allowed]);
-    expect(await answer.json()).toEqual({ error: `expected ${allowed.replaceAll(', ', ' or ')}` });
+    const response = await fetch(api.url + path, { method });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, allowed]);
+    expect(await response.json()).toEqual({ error: `expected ${allowed.replaceAll(', ', ' or ')}` });
   });
 
   test('that is not UTF-8 is 400', async () => {
-    const answer = await fetch(`${api.url}/sites/%ff`, { headers: { authorization: 'Bearer x' } });
-    expect([answer.status, await answer.json()]).toEqual([400, { error: 'bad request' }]);
+    const response = await fetch(`${api.url}/sites/%ff`, { headers: { authorization: 'Bearer x' } });
+    expect([response.status, await response.json()]).toEqual([400, { error: 'bad request' }]);
   });
 });
 
 describe('an accepted delivery', () => {
-  test('keeps its sender’s id for a day', async () => {
+  test("is deduplicated by its sender's id for a day", async () => {
     const body = JSON.stringify({ ref: 'refs/heads/release' });
     const headers = await signGithub(signed(body));
     const id = headers['x-github-delivery'];
-    const answer = await post('/webhooks/docs/github', headers, body);
-    expect([answer.status, await answer.json()]).toEqual([202, { deliveryId: id, accepted: ['export:docs'] }]);
+    const response = await post('/webhooks/docs/github', headers, body);
+    expect([response.status, await response.json()]).toEqual([202, { deliveryId: id, accepted: ['export:docs'] }]);
     expect(api.published().at(-1)?.deliveries).toMatchObject([{ id, source: 'github', dedupeMs: DAY_MS }]);
   });
 
-  test('without a delivery id is known by the hash of its body', async () => {
+  test('without a delivery id is identified by the hash of its body', async () => {
     const body = { event: 'entry.publish', title: 'Grüße' };
     const id = `sha256:${createHash('sha256').update(JSON.stringify(body)).digest('hex')}`;
     expect(await (await postToken(body)).json()).toEqual({ deliveryId: id, accepted: ['export:docs'] });
@@ -100,24 +100,24 @@ describe('an accepted delivery', () => {
   });
 
   test('keeps the secret in a Prismic body out of the id, the signal, the log and the response', async () => {
-    const answer = await post('/webhooks/docs/prismic', JSON_TYPE, withPrismicSecret(SECRET));
-    const text = await answer.text();
+    const response = await post('/webhooks/docs/prismic', JSON_TYPE, withPrismicSecret(SECRET));
+    const text = await response.text();
     const rest = withPrismicSecret(null, { secret: undefined });
     const deliveryId = `sha256:${createHash('sha256').update(rest).digest('hex')}`;
     expect(JSON.parse(text)).toEqual({ deliveryId, accepted: ['export:docs'] });
     expect([text, JSON.stringify(api.sent), ...api.log].join()).not.toContain('hush');
   });
 
-  test('is answered 200 if the site says so, because Prismic takes any other status for a failure', async () => {
-    const answer = await post('/webhooks/patient/prismic', JSON_TYPE, withPrismicSecret(SECRET));
-    expect([answer.status, await answer.json()]).toMatchObject([200, { accepted: ['export:patient'] }]);
+  test('is 200 if the site is configured so, because Prismic treats any other status as a failure', async () => {
+    const response = await post('/webhooks/patient/prismic', JSON_TYPE, withPrismicSecret(SECRET));
+    expect([response.status, await response.json()]).toMatchObject([200, { accepted: ['export:patient'] }]);
     const configure = (status: number) => () =>
-      configWith({ docs: { webhooks: { prismic: { secret: 'x', answer: status } } } });
+      configWith({ docs: { webhooks: { prismic: { secret: 'x', response: status } } } });
     expect(configure(201)).toThrow(/expected 200 or 202/);
     expect(configure(202)).not.toThrow();
   });
 
-  test('has its path verified without the query', async () => {
+  test('is verified with its path without the query', async () => {
     const path = '/webhooks/docs/contentful';
     const headers = signContentful({ ...signed('{}', path), secret: CONTENTFUL_SECRET });
     expect((await post(`${path}?not=signed`, headers, '{}')).status).toBe(202);
@@ -128,19 +128,19 @@ describe('an accepted delivery', () => {
     ['entry.update', []],
     [undefined, []],
   ])('is filtered unless it matches the filters of the site: %s', async (event, accepted) => {
-    const answer = await postToken({ event, entry: { id: 7 } });
-    expect([answer.status, await answer.json()]).toMatchObject([202, { accepted }]);
+    const response = await postToken({ event, entry: { id: 7 } });
+    expect([response.status, await response.json()]).toMatchObject([202, { accepted }]);
   });
 });
 
 describe('a rejected delivery', () => {
-  test('is answered 401 without the reason, which only the log has, and signals nothing', async () => {
+  test('is 401 without the reason, which is only logged, and signals nothing', async () => {
     const before = api.sent.length;
     const body = '{"body":"private"}';
     const headers = { ...JSON_TYPE, authorization: 'Bearer nonsense', 'x-request-id': 'find-me' };
-    const answer = await post('/webhooks/docs/token?key=in-the-query', headers, body);
-    expect([answer.status, await answer.json()]).toEqual([401, { error: 'the delivery could not be verified' }]);
-    expect(answer.headers.get('x-request-id')).toBe('find-me');
+    const response = await post('/webhooks/docs/token?key=in-the-query', headers, body);
+    expect([response.status, await response.json()]).toEqual([401, { error: 'the delivery could not be verified' }]);
+    expect(response.headers.get('x-request-id')).toBe('find-me');
     expect(JSON.parse(api.log.find((line) => line.includes('find-me')) ?? '{}')).toMatchObject({
       msg: 'A delivery was rejected',
       site: 'docs',
@@ -152,11 +152,11 @@ describe('a rejected delivery', () => {
   });
 
   test('is 400 if it is a push without a ref', async () => {
-    const answer = await post('/webhooks/docs/github', await signGithub(signed('{"after":"x"}')), '{"after":"x"}');
-    expect([answer.status, await answer.json()]).toEqual([400, { error: expect.stringContaining('field ref') }]);
+    const response = await post('/webhooks/docs/github', await signGithub(signed('{"after":"x"}')), '{"after":"x"}');
+    expect([response.status, await response.json()]).toEqual([400, { error: expect.stringContaining('field ref') }]);
   });
 
-  test('to an unknown path is logged with the names in it', async () => {
+  test('to an unknown path is logged with the site and source from the path', async () => {
     expect((await post('/webhooks/refusd/token?secret=x', JSON_TYPE, '{}')).status).toBe(404);
     const line = api.log.find((each) => each.includes('refusd'));
     expect(JSON.parse(line ?? '{}')).toMatchObject({ site: 'refusd', source: 'token', reason: 'unknown-address' });
@@ -189,31 +189,33 @@ describe('the metrics', () => {
 });
 
 describe('the service', () => {
-  test('is alive always, and ready only if Temporal is', async () => {
+  test('is always alive, and ready only if Temporal is', async () => {
     const statuses = async (url: string) =>
       await Promise.all(['healthz', 'readyz'].map(async (path) => (await fetch(`${url}/${path}`)).status));
     expect(await statuses(api.url)).toEqual([200, 200]);
-    const apart = await startRecordingApi(config, {}, { temporalReady: async () => false });
-    expect(await statuses(apart.url)).toEqual([200, 503]);
-    expect(await (await fetch(`${apart.url}/readyz`)).json()).toEqual({ error: 'Temporal can not be reached' });
-    await apart.stop();
+    const withoutTemporal = await startRecordingApi(config, {}, { temporalReady: async () => false });
+    expect(await statuses(withoutTemporal.url)).toEqual([200, 503]);
+    expect(await (await fetch(`${withoutTemporal.url}/readyz`)).json()).toEqual({
+      error: 'Temporal can not be reached',
+    });
+    await withoutTemporal.stop();
   });
 
-  test('gives every response an id, and keeps a plain one that the request has', async () => {
-    const idFor = async (asked: string) =>
-      (await fetch(`${api.url}/healthz`, { headers: { 'x-request-id': asked } })).headers.get('x-request-id');
+  test('gives every response a request id, and keeps a valid one of the request', async () => {
+    const idFor = async (requested: string) =>
+      (await fetch(`${api.url}/healthz`, { headers: { 'x-request-id': requested } })).headers.get('x-request-id');
     expect(await idFor('abc-1.2_3')).toBe('abc-1.2_3');
     expect(await idFor('a b<script>')).toMatch(/^[0-9a-f-]{36}$/);
     expect((await fetch(`${api.url}/nothing`)).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('does not reveal what it is built with', async () => {
+  test('does not reveal its server software', async () => {
     const { headers } = await fetch(`${api.url}/healthz`);
     expect(headers.get('x-powered-by')).toBeNull();
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test('logs its own failures with the route, never with the secrets in a link', async () => {
+  test('logs its own failures with the route, without the secrets in a link', async () => {
     const log: string[] = [];
     const app = express();
     app.get('/links/:token', () => {
@@ -221,8 +223,8 @@ describe('the service', () => {
     });
     app.use(renderErrors(pino({}, { write: (line: string) => void log.push(line) })));
     const { url, stop } = await serve(app, { host: '127.0.0.1', port: 0, variable: 'PORT' });
-    const answer = await fetch(`${url}/links/as-good-as-a-password?key=another`);
-    expect([answer.status, await answer.json()]).toEqual([500, { error: 'internal error' }]);
+    const response = await fetch(`${url}/links/as-good-as-a-password?key=another`);
+    expect([response.status, await response.json()]).toEqual([500, { error: 'internal error' }]);
     await stop();
     expect(log.map((line) => JSON.parse(line))).toMatchObject([
       { route: '/links/:token', err: { message: 'a fault' } },
@@ -239,9 +241,9 @@ describe('the operator', () => {
     'is 401 with the authorization "%s"',
     async (authorization) => {
       for (const path of ['/sites', '/sites/docs', '/sites/nowhere']) {
-        const answer = await get(path, authorization);
-        expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-        expect(await answer.json()).toEqual({ error: expect.any(String) });
+        const response = await get(path, authorization);
+        expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+        expect(await response.json()).toEqual({ error: expect.any(String) });
       }
     },
   );
@@ -255,12 +257,12 @@ describe('the operator', () => {
   });
 
   test.each(['nowhere', '__proto__', 'constructor'])('gets 404 for a site that is not configured: %s', async (site) => {
-    const answer = await get(`/sites/${site}`);
-    expect([answer.status, await answer.json()]).toEqual([404, { error: 'no such site' }]);
+    const response = await get(`/sites/${site}`);
+    expect([response.status, await response.json()]).toEqual([404, { error: 'no such site' }]);
   });
 
   test.each(['0', '201', 'all', '1.5'])('gets 400 for a page of %s sites', async (limit) => {
-    const answer = await get(`/sites?limit=${limit}`);
-    expect([answer.status, await answer.json()]).toEqual([400, { error: expect.stringContaining('limit') }]);
+    const response = await get(`/sites?limit=${limit}`);
+    expect([response.status, await response.json()]).toEqual([400, { error: expect.stringContaining('limit') }]);
   });
 });

@@ -16,8 +16,8 @@ const started = (id: string, second: number): DeliveryRecord => {
 
 const ids = (records: readonly DeliveryRecord[]): string[] => records.map(({ id }) => id);
 
-describe('the deliveries that a receiver remembers', () => {
-  test('are the newest of each site, each once', () => {
+describe('the recent deliveries of a receiver', () => {
+  test('are the newest of each site, without repeats', () => {
     const recent = new RecentDeliveries();
     for (let index = 0; index < 120; index += 1) recent.add('docs', verified(`d${index}`, index), DAY_MS);
     recent.add('docs', verified('d100', 130), DAY_MS);
@@ -26,7 +26,7 @@ describe('the deliveries that a receiver remembers', () => {
     expect(recent.of('other')).toEqual([]);
   });
 
-  test('are bounded over all sites: those of the quietest are forgotten', () => {
+  test('are limited over all sites, and those of the least active sites are dropped', () => {
     const recent = new RecentDeliveries();
     for (let site = 0; site < 450; site += 1) {
       for (let index = 0; index < 50; index += 1) recent.add(`site-${site}`, verified(`d${index}`, index), DAY_MS);
@@ -37,7 +37,7 @@ describe('the deliveries that a receiver remembers', () => {
     expect(kept.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(20_000);
   });
 
-  test('tell a resend from a delivery that was filtered or turned back before', () => {
+  test('do not count a delivery as repeated if it was filtered or rejected before', () => {
     const recent = new RecentDeliveries();
     expect(recent.add('docs', verified('a', 0, null), DAY_MS)).toBe('new');
     expect(recent.add('docs', verified('a', 1), DAY_MS)).toBe('new');
@@ -47,7 +47,7 @@ describe('the deliveries that a receiver remembers', () => {
     expect(recent.add('docs', verified('a', 33), 30_000)).toBe('new');
   });
 
-  test('keep no absurdly long text whole', () => {
+  test('have truncated texts', () => {
     const recent = new RecentDeliveries();
     recent.add('docs', { ...verified('a'), topic: 'x'.repeat(100_000), why: 'y'.repeat(100_000) }, DAY_MS);
     expect(JSON.stringify(recent.of('docs')).length).toBeLessThan(1_000);
@@ -55,7 +55,7 @@ describe('the deliveries that a receiver remembers', () => {
 });
 
 describe('a workflow’s list', () => {
-  test('is completed with what is known of each delivery, and with deliveries that it does not have yet', () => {
+  test('is completed with details of its deliveries, and with deliveries that it does not have yet', () => {
     const recent = new RecentDeliveries();
     for (const [index, id] of ['a', 'b', 'c'].entries()) recent.add('docs', verified(id, index), DAY_MS);
     const merged = recent.merge('docs', [started('b', 1), started('a', 0)], { current: true });
@@ -66,18 +66,18 @@ describe('a workflow’s list', () => {
     ]);
   });
 
-  test('that continued after a delivery has seen it: the delivery is not listed as new', () => {
+  test('does not get deliveries from before the start of its newest entry', () => {
     const recent = new RecentDeliveries();
     recent.add('docs', verified('old', 1), DAY_MS);
-    recent.add('docs', verified('news of a pull request', 2, 'agent:docs:changelog:x'), DAY_MS);
-    recent.add('docs', { ...verified('turned back', 3, null), why: 'answered 503' }, DAY_MS);
+    recent.add('docs', verified('pull request', 2, 'agent:docs:changelog:x'), DAY_MS);
+    recent.add('docs', { ...verified('rejected', 3, null), why: 'answered 503' }, DAY_MS);
     recent.add('docs', { ...verified('filtered', 4, null), outcome: 'filtered' }, DAY_MS);
-    const told = [started('new', 9)];
-    expect(ids(recent.merge('docs', told, { current: true }))).toEqual([
+    const listed = [started('new', 9)];
+    expect(ids(recent.merge('docs', listed, { current: true }))).toEqual([
       'new',
       'filtered',
-      'turned back',
-      'news of a pull request',
+      'rejected',
+      'pull request',
     ]);
     expect(ids(recent.merge('docs', [], { current: false }))).toContain('old');
   });

@@ -4,8 +4,8 @@ import type { PublishedSignal } from '../../contract/publish-event.ts';
 const published = defineSignal<[PublishedSignal]>('published');
 
 /**
- * Continues as new after every signal, and takes a while over it, so that signals keep coming in while a run closes:
- * the server refuses them then.
+ * Continues as new after every signal, with a slow workflow task, so that signals arrive while a run closes and the server
+ * rejects them.
  */
 export async function exportSite(input: { site: string }): Promise<void> {
   let signalled = false;

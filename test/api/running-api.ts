@@ -11,12 +11,12 @@ import { type PublishedSignal, publishedSignal } from '../../contract/publish-ev
 
 export const OPERATOR_TOKEN = 'operator-token';
 
-/** Only stops a delivery that hangs: a busy machine must not turn a 202 into a 503. */
+/** Long enough that a busy machine doesn't turn a 202 into a 503. */
 const DELIVERY_DEADLINE_MS = 60_000;
 
 export type RunningApi = {
   url: string;
-  /** Every line logged, as JSON. */
+  /** Every log line, as JSON. */
   log: string[];
   stop: () => Promise<void>;
 };
@@ -24,13 +24,13 @@ export type RunningApi = {
 type SentSignal = { workflowId: string; type: string; taskQueue: string; name: string; payload: unknown };
 
 export type RecordingApi = RunningApi & {
-  /** Every signal that was sent. */
+  /** Every sent signal. */
   sent: SentSignal[];
   /** The `published` signals, of one workflow or of all. */
   published: (workflowId?: string) => PublishedSignal[];
 };
 
-/** The receiver on a real port of its own, served as the program serves it. */
+/** The receiver on a real port, served like in the product. */
 export async function startApi(
   deps: Pick<ApiDeps, 'client' | 'config'> & Partial<ApiDeps>,
   timeouts: Partial<HttpTimeouts> = {},
@@ -49,8 +49,8 @@ export async function startApi(
 }
 
 /**
- * A receiver without a Temporal server: the SDK's client records each signal and acknowledges it. For tests of what is
- * verified, read and answered.
+ * A receiver without a Temporal server: the SDK's client records and acknowledges each signal. For tests of verification,
+ * parsing and responses.
  */
 export async function startRecordingApi(
   config: GalleyConfig,
@@ -88,7 +88,7 @@ export async function startRecordingApi(
   };
 }
 
-/** A configuration with these sites' webhooks and no more than it needs. */
+/** A minimal configuration with these sites. */
 export function configWith(
   sites: Record<string, { webhooks?: object; export?: object; agent?: object[] }>,
 ): GalleyConfig {
@@ -100,7 +100,7 @@ export function configWith(
   });
 }
 
-/** The `published` signals that a site's workflow holds, oldest first, read from its history. */
+/** The `published` signals in the history of a site's workflow, oldest first. */
 export async function publishedSignals(client: Client, site: string): Promise<PublishedSignal[]> {
   const history = await client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).fetchHistory();
   return (history.events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => {

@@ -8,7 +8,7 @@ const BODY = JSON.stringify({ ref: 'refs/heads/main', after: 'abc', title: 'Grü
 const REJECTED = { ok: false, reason: expect.any(String) };
 const BAD_SIGNATURE = { ok: false, reason: 'bad-signature' };
 
-/** The digest in a signature's header, whatever stands around it. */
+/** The digest in a signature header, without prefix and suffix. */
 const DIGEST = /[\w+/-]{20,}=*/;
 const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
 
@@ -29,7 +29,7 @@ describe.each(signing)('a $source delivery', ({ source, secrets, settings, schem
     expect(await verify(headers, body, NOW)).toEqual(reason);
   }
 
-  test('is accepted with either of two secrets, and has the id that its sender gave it', async () => {
+  test("is accepted with either of two secrets, and has its sender's id", async () => {
     for (const secret of [current, previous]) {
       const headers = await sign({ secret });
       expect(await verify(headers, BODY, NOW)).toEqual({ ok: true, vendorId: idOf?.(headers, BODY) ?? null });

@@ -20,7 +20,7 @@ let client: Client;
 beforeAll(async () => {
   const webhooks = { github: { secret: SECRET }, token: { secret: SECRET, filters: { event: 'publish' } } };
   const names = ['apart', 'blog', 'burst', 'docs', 'refused'];
-  // Encrypted, as in production if it is configured: the progress must still be readable.
+  // With payload encryption, because the progress must be readable then too.
   const dataConverter = { payloadCodecs: [createPayloadEncryption(Buffer.alloc(32, 7))] };
   sites = await startSites(Object.fromEntries(names.map((name) => [name, { webhooks }])), {
     dataConverter,
@@ -42,7 +42,7 @@ const get = async (path: string, from = api): Promise<unknown> =>
 const statusOf = async (site: string, from = api) => status.parse(await get(`/sites/${site}`, from));
 const pageOf = async (query = '') => page.parse(await get(`/sites${query}`));
 
-/** Waits for a state. One that the workflow itself reports is `current`. */
+/** Waits for a state. `current` is true if the workflow itself reported it. */
 async function until(site: string, holds: (state: z.infer<typeof status>) => boolean) {
   const probe = async () => {
     const state = await statusOf(site);
@@ -59,8 +59,8 @@ async function push(site: string, { ref = 'refs/heads/main', as, event = 'push',
   const text = JSON.stringify(body ?? { ref, after: 'f00' });
   const signed = await signGithub({ secret: SECRET, body: text, path: '', at: new Date() }, event);
   const headers = as === undefined ? signed : { ...signed, 'x-github-delivery': as };
-  const answer = await fetch(`${api.url}/webhooks/${site}/github`, { method: 'POST', headers, body: text });
-  expect(answer.status).toBe(202);
+  const response = await fetch(`${api.url}/webhooks/${site}/github`, { method: 'POST', headers, body: text });
+  expect(response.status).toBe(202);
   return headers['x-github-delivery'] ?? '';
 }
 
@@ -126,7 +126,7 @@ describe('a site', () => {
     });
   });
 
-  test('reports progress during its export, its version when it is live, and what Temporal stores without a worker', async () => {
+  test('reports progress during its export, its version when live, and the state stored in Temporal without a worker', async () => {
     sites.adminApi.behaviour.jobDurationMs = 3_600_000;
     let live: z.infer<typeof status> | undefined;
     await withWorker(async () => {
@@ -150,7 +150,7 @@ describe('a site', () => {
       });
     });
 
-    // Temporal's own record follows a moment later.
+    // Visibility is updated a moment later.
     const recorded = await until('docs', ({ current, phase }) => !current && phase === 'live');
     expect(recorded.version).toBe(live?.version);
     expect(Math.abs(Date.parse(recorded.linkExpiresAt ?? '') - Date.parse(live?.linkExpiresAt ?? ''))).toBeLessThan(1);

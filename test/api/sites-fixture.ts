@@ -18,14 +18,14 @@ export type SitesFixture = {
   client: Client;
   adminApi: RunningAdminApi;
   config: GalleyConfig;
-  /** Without search attributes unless `searchAttributes`. */
+  /** Uses search attributes only with the option `searchAttributes`. */
   api: RunningApi;
   valuesFile(site: string): string;
   createWorker(): Promise<Worker>;
   stop(): Promise<void>;
 };
 
-/** The receiver in front of a real Temporal, with sites that a worker exports from an Admin API into a folder. */
+/** The receiver with a real Temporal server, and sites that a worker exports from a fake Admin API into a folder. */
 export async function startSites(
   sites: Record<string, { webhooks: object; agent?: object[]; projectId?: string; guards?: object }>,
   { dataConverter, searchAttributes = false }: { dataConverter?: DataConverter; searchAttributes?: boolean } = {},

@@ -15,7 +15,7 @@ beforeAll(async () => {
   const site = {
     projectId: 'prj_docs',
     webhooks: { token: { secret: 'hush', filters: { event: 'publish' } } },
-    // No change starts while the tests run.
+    // The long quiet period prevents a change during the tests.
     agent: [{ name: 'changelog', on: 'publish', prompt: 'Go.', reviewers: ['ada@example.com'], quietPeriod: '1h' }],
   };
   sites = await startSites({ docs: site, paused: site });
@@ -29,52 +29,52 @@ afterAll(async () => {
 });
 
 const { jobId, phase, deployments, deliveries, exports, actions } = siteState.shape;
-const answer = z
+const responseBody = z
   .object({ jobId, phase, deployments, deliveries, exports: exports.unwrap(), actions: actions.unwrap() })
   .partial()
   .loose();
 
-async function ask(method: string, path: string, token = OPERATOR_TOKEN, body?: object, actor?: string) {
+async function send(method: string, path: string, token = OPERATOR_TOKEN, body?: object, actor?: string) {
   const headers = {
     authorization: `Bearer ${token}`,
     ...(body && { 'content-type': 'application/json' }),
     ...(actor !== undefined && { 'x-galley-actor': actor }),
   };
   const response = await fetch(`${api.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  return { status: response.status, body: answer.parse(await response.json()) };
+  return { status: response.status, body: responseBody.parse(await response.json()) };
 }
 
 const untilPhase = (site: string, phase: string) =>
-  waitFor(async () => (await ask('GET', `/sites/${site}`)).body.phase === phase, { describe: `${site} is ${phase}` });
+  waitFor(async () => (await send('GET', `/sites/${site}`)).body.phase === phase, { describe: `${site} is ${phase}` });
 
 describe('an operator', () => {
   it('exports, refreshes, pauses and resumes a site', async () => {
     const none = { status: 409, body: { error: 'nothing was published yet: the site has no workflow' } };
     for (const action of ['refresh', 'pause', 'resume']) {
-      expect(await ask('POST', `/sites/paused/${action}`)).toEqual(none);
+      expect(await send('POST', `/sites/paused/${action}`)).toEqual(none);
     }
-    expect(await ask('POST', '/sites/paused/export')).toMatchObject({ status: 200, body: { site: 'paused' } });
+    expect(await send('POST', '/sites/paused/export')).toMatchObject({ status: 200, body: { site: 'paused' } });
     await untilPhase('paused', 'live');
-    const before = (await ask('GET', '/sites/paused')).body;
-    const refreshed = await ask('POST', '/sites/paused/refresh');
+    const before = (await send('GET', '/sites/paused')).body;
+    const refreshed = await send('POST', '/sites/paused/refresh');
     expect(refreshed).toMatchObject({ status: 200, body: { phase: 'live', jobId: before.jobId } });
     const times = [before, refreshed.body].map(({ deployments }) => deployments?.[0]?.updatedAt ?? '');
     expect(times.toSorted()).toEqual(times);
     expect(new Set(times).size).toBe(2);
-    expect(await ask('POST', '/sites/paused/pause')).toMatchObject({ status: 200, body: { phase: 'paused' } });
+    expect(await send('POST', '/sites/paused/pause')).toMatchObject({ status: 200, body: { phase: 'paused' } });
     const refused = { status: 409, body: { error: 'the site is paused: resume it first' } };
-    expect(await ask('POST', '/sites/paused/export')).toEqual(refused);
-    expect(await ask('POST', '/sites/paused/resume')).toMatchObject({ status: 200, body: { phase: 'live' } });
+    expect(await send('POST', '/sites/paused/export')).toEqual(refused);
+    expect(await send('POST', '/sites/paused/resume')).toMatchObject({ status: 200, body: { phase: 'live' } });
   });
 
   it('rolls a site back to an earlier version or job', async () => {
-    const rollBack = (body: object, site = 'paused') => ask('POST', `/sites/${site}/rollback`, OPERATOR_TOKEN, body);
-    const first = (await ask('GET', '/sites/paused')).body;
-    await ask('POST', '/sites/paused/export');
-    const isExported = async () => (await ask('GET', '/sites/paused')).body.jobId !== first.jobId;
+    const rollBack = (body: object, site = 'paused') => send('POST', `/sites/${site}/rollback`, OPERATOR_TOKEN, body);
+    const first = (await send('GET', '/sites/paused')).body;
+    await send('POST', '/sites/paused/export');
+    const isExported = async () => (await send('GET', '/sites/paused')).body.jobId !== first.jobId;
     await waitFor(isExported, { describe: 'exported again' });
     await untilPhase('paused', 'live');
-    const second = (await ask('GET', '/sites/paused')).body;
+    const second = (await send('GET', '/sites/paused')).body;
     expect(await rollBack({ version: first.version })).toMatchObject({
       status: 200,
       body: { jobId: first.jobId, version: first.version, withheld: { version: second.version } },
@@ -96,12 +96,15 @@ describe('an operator', () => {
         taskQueue: 'galley-orchestrator',
         args: [{ site: 'docs', rule: 'changelog' }],
       });
-    await ask('POST', '/sites/docs/export');
+    await send('POST', '/sites/docs/export');
     await untilPhase('docs', 'live');
     await startRule();
-    expect(await ask('DELETE', '/sites/docs/agents/changelog')).toMatchObject({ status: 200, body: { phase: 'idle' } });
+    expect(await send('DELETE', '/sites/docs/agents/changelog')).toMatchObject({
+      status: 200,
+      body: { phase: 'idle' },
+    });
     await temporal.client.workflow.getHandle(rule).result();
-    expect(await ask('DELETE', '/sites/docs/agents/changelog')).toEqual({
+    expect(await send('DELETE', '/sites/docs/agents/changelog')).toEqual({
       status: 404,
       body: { error: 'no such rule runs' },
     });
@@ -113,20 +116,20 @@ describe('an operator', () => {
       return false;
     };
     await waitFor(isListed, { describe: 'listed the rule' });
-    expect(await ask('DELETE', '/sites/docs')).toMatchObject({
+    expect(await send('DELETE', '/sites/docs')).toMatchObject({
       status: 200,
       body: { site: 'docs', phase: 'live', endedRules: ['changelog'] },
     });
-    expect(await ask('GET', '/sites/docs')).toMatchObject({ status: 200, body: { phase: 'idle', jobId: null } });
+    expect(await send('GET', '/sites/docs')).toMatchObject({ status: 200, body: { phase: 'idle', jobId: null } });
   });
 
-  it('is listed with each action, by the name that the client gave', async () => {
-    const actionsOf = async () => (await ask('GET', '/sites/paused')).body.actions ?? [];
+  it('is recorded with each action, by the name that the client sent', async () => {
+    const actionsOf = async () => (await send('GET', '/sites/paused')).body.actions ?? [];
     const before = (await actionsOf()).length;
-    const listed = await ask('POST', '/sites/paused/pause', OPERATOR_TOKEN, undefined, 'ada');
+    const listed = await send('POST', '/sites/paused/pause', OPERATOR_TOKEN, undefined, 'ada');
     expect(listed).toMatchObject({ status: 200, body: { actions: [], exports: [] } });
-    await ask('POST', '/sites/paused/resume');
-    await ask('POST', '/sites/paused/rollback', OPERATOR_TOKEN, { version: 'v99' }, ` ${'x'.repeat(100)} `);
+    await send('POST', '/sites/paused/resume');
+    await send('POST', '/sites/paused/rollback', OPERATOR_TOKEN, { version: 'v99' }, ` ${'x'.repeat(100)} `);
     const [rollback, resume, pause, ...others] = await actionsOf();
     expect(pause).toMatchObject({ actor: 'operator token: ada', action: 'pause', detail: null, error: null });
     expect(resume).toMatchObject({ actor: 'operator token', action: 'resume' });
@@ -135,7 +138,7 @@ describe('an operator', () => {
     expect(others).toHaveLength(before);
     expect(others.map(({ action }) => action)).toEqual(expect.arrayContaining(['export', 'refresh', 'rollback']));
     for (const wrong of ['x'.repeat(101), 'Ren\u00e9', 'a\tb']) {
-      expect(await ask('POST', '/sites/paused/pause', OPERATOR_TOKEN, undefined, wrong)).toMatchObject({
+      expect(await send('POST', '/sites/paused/pause', OPERATOR_TOKEN, undefined, wrong)).toMatchObject({
         status: 400,
         body: { error: 'X-Galley-Actor: expected up to 100 printable ASCII characters' },
       });
@@ -151,7 +154,7 @@ describe('an operator', () => {
     });
     const { deliveryId } = z.object({ deliveryId: z.string() }).parse(await published.json());
     const path = `/sites/paused/deliveries/${encodeURIComponent(deliveryId)}/run-again`;
-    const stateOf = async () => (await ask('GET', '/sites/paused')).body;
+    const stateOf = async () => (await send('GET', '/sites/paused')).body;
     const collected = async () => {
       const { deliveries = [], exports = [] } = await stateOf();
       const number = deliveries.find(({ id }) => id === deliveryId)?.exportNumber;
@@ -163,7 +166,7 @@ describe('an operator', () => {
       deployedAt: expect.any(String),
     });
     const { exports: [last] = [] } = await stateOf();
-    expect(await ask('POST', path, OPERATOR_TOKEN, undefined, 'ada')).toMatchObject({ status: 200 });
+    expect(await send('POST', path, OPERATOR_TOKEN, undefined, 'ada')).toMatchObject({ status: 200 });
     const again = async () => {
       const { exports: [newest] = [] } = await stateOf();
       return newest !== undefined && newest.number > (last?.number ?? 0) && newest.outcome === 'deployed' && newest;
@@ -175,16 +178,16 @@ describe('an operator', () => {
     expect((await stateOf()).actions?.[0]).toMatchObject({ action: 'run-again', detail: deliveryId });
 
     const waits = { status: 409, body: { error: expect.stringContaining('wait to be prompted already') } };
-    expect(await ask('POST', path, OPERATOR_TOKEN, { rule: 'changelog' })).toEqual(waits);
+    expect(await send('POST', path, OPERATOR_TOKEN, { rule: 'changelog' })).toEqual(waits);
     for (const body of [{ rule: '' }, { rule: 1 }, { other: 'x' }]) {
-      expect((await ask('POST', path, OPERATOR_TOKEN, body)).status).toBe(400);
+      expect((await send('POST', path, OPERATOR_TOKEN, body)).status).toBe(400);
     }
-    expect(await ask('POST', path, OPERATOR_TOKEN, { rule: "a'b" })).toMatchObject({ status: 409 });
-    expect(await ask('POST', '/sites/paused/deliveries/unknown/run-again')).toMatchObject({
+    expect(await send('POST', path, OPERATOR_TOKEN, { rule: "a'b" })).toMatchObject({ status: 409 });
+    expect(await send('POST', '/sites/paused/deliveries/unknown/run-again')).toMatchObject({
       status: 404,
       body: { error: 'the site lists no delivery with this id' },
     });
-    expect((await ask('POST', path, 'wrong')).status).toBe(401);
+    expect((await send('POST', path, 'wrong')).status).toBe(401);
   });
 
   it('gets 404 for an unknown site, and 401 without the token', async () => {
@@ -194,8 +197,8 @@ describe('an operator', () => {
       ['DELETE', "/sites/a'b/agents/x"],
       ['DELETE', '/sites/unknown/agents/changelog'],
     ] as const) {
-      expect((await ask(method, path)).status).toBe(404);
-      expect((await ask(method, path, 'wrong')).status).toBe(401);
+      expect((await send(method, path)).status).toBe(404);
+      expect((await send(method, path, 'wrong')).status).toBe(401);
     }
   });
 });

@@ -20,7 +20,7 @@ let api: RunningApi;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'galley-away-'));
   temporal = await startDevServer({ dbFilename: join(folder, 'temporal.db') });
-  // The client outlives the server that it was made for, as in production.
+  // The client survives a restart of the server, as in production.
   connection = Connection.lazy({ address: temporal.address, ...RECEIVER_CONNECTION });
   const client = new Client({ connection });
   api = await startApi({ client, config, deliveryDeadlineMs: DELIVERY_DEADLINE_MS });
@@ -39,28 +39,28 @@ async function deliver(id: string): Promise<Response> {
   return await fetch(`${api.url}/webhooks/docs/token`, { method: 'POST', headers, body });
 }
 
-const untilTaken = (id: string) =>
+const untilAccepted = (id: string) =>
   waitFor(async () => (await deliver(id)).status === 202, { describe: `accepted ${id}` });
 
 const siteStatus = () => fetch(`${api.url}/sites/docs`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } });
 
-test('deliveries are answered 503 while Temporal is away, and accepted again once it is back', async () => {
-  await untilTaken('before');
+test('deliveries get 503 while Temporal is down, and are accepted again once it is up', async () => {
+  await untilAccepted('before');
   await temporal.kill();
 
-  for (const answer of await Promise.all(['away-1', 'away-2', 'away-3'].map(deliver))) {
-    expect([answer.status, Number(answer.headers.get('retry-after'))]).toEqual([503, 5]);
+  for (const response of await Promise.all(['away-1', 'away-2', 'away-3'].map(deliver))) {
+    expect([response.status, Number(response.headers.get('retry-after'))]).toEqual([503, 5]);
   }
   expect((await siteStatus()).status).toBe(503);
 
   const port = Number(temporal.address.split(':')[1]);
   temporal = await startDevServer({ dbFilename: join(folder, 'temporal.db'), port });
-  await untilTaken('again');
-  const held = (await publishedSignals(temporal.client, 'docs')).map(({ newest }) => newest.id);
-  expect([held[0], held.at(-1)]).toEqual(['before', 'again']);
+  await untilAccepted('again');
+  const signaled = (await publishedSignals(temporal.client, 'docs')).map(({ newest }) => newest.id);
+  expect([signaled[0], signaled.at(-1)]).toEqual(['before', 'again']);
   const answered = async () => {
-    const answer = await siteStatus();
-    return answer.ok && (await answer.text());
+    const response = await siteStatus();
+    return response.ok && (await response.text());
   };
   expect(JSON.parse(await waitFor(answered, { describe: 'reported the site' }))).toMatchObject({
     deliveries: expect.arrayContaining([

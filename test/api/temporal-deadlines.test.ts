@@ -15,7 +15,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('a signal that Temporal does not answer fails after 1.5 s', async () => {
+test('a signal without a response from Temporal fails after 1.5 s', async () => {
   jest.useFakeTimers();
   const hanging = { signalWithStart: () => new Promise<never>(() => {}) };
   const connection = Connection.lazy({ address: '127.0.0.1:1', ...RECEIVER_CONNECTION });
@@ -33,7 +33,7 @@ test('a signal that Temporal does not answer fails after 1.5 s', async () => {
   expect(failures).toEqual([new Error('no response within 1500 ms')]);
 });
 
-test('a signal that a closing workflow refuses is tried six times within its deadline, however long the pauses', () => {
+test('a signal that a closing workflow rejects gets six attempts within its deadline, even with the longest delays', () => {
   const longestMs = [1, 2, 3, 4, 5].map((attempt) => retryDelayMs(attempt, () => 1));
   expect(longestMs.reduce((sum, pauseMs) => sum + pauseMs)).toBeLessThan(DELIVERY_DEADLINE_MS);
 });

@@ -1,4 +1,4 @@
-import { galley } from '../helpers/galley.ts';
+import { galleyHere } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 
 const AT = '2026-11-21T08:13:42.000Z';
@@ -23,7 +23,7 @@ async function run(args: string[], response: unknown, status = 200): Promise<{ s
   });
   try {
     const variables = { ADMIN_API_URL: `${api.origin}/`, ADMIN_API_KEY: 'galley_key' };
-    return { stdout: (await galley(args, variables)).stdout, asked };
+    return { stdout: (await galleyHere(args, variables)).stdout, asked };
   } finally {
     await api.close();
   }
@@ -125,8 +125,8 @@ describe('galley agents', () => {
 
 test('a command of the Admin API without its URL, or without a key, names the variable', async () => {
   const home = { GALLEY_HOME: '/nowhere' };
-  const withoutUrl = await galley(['exports', 'list'], home);
+  const withoutUrl = await galleyHere(['exports', 'list'], home);
   expect([withoutUrl.code, withoutUrl.stderr]).toEqual([2, expect.stringContaining('ADMIN_API_URL: expected')]);
-  const withoutKey = await galley(['exports', 'list'], { ...home, ADMIN_API_URL: 'http://127.0.0.1:1' });
+  const withoutKey = await galleyHere(['exports', 'list'], { ...home, ADMIN_API_URL: 'http://127.0.0.1:1' });
   expect([withoutKey.code, withoutKey.stderr]).toEqual([2, expect.stringContaining('ADMIN_API_KEY: expected')]);
 });

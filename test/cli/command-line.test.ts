@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '../helpers/free-port.ts';
-import { galley } from '../helpers/galley.ts';
+import { galleyHere } from '../helpers/galley.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 const folder = emptiedFolder();
 
 describe('the galley command', () => {
   test('lists its commands with --help and exits with 0', async () => {
-    const { code, stdout } = await galley(['--help']);
+    const { code, stdout } = await galleyHere(['--help']);
     expect(code).toBe(0);
     for (const command of ['deployment', 'sites', 'config']) expect(stdout).toContain(command);
     expect(stdout).toContain('Exit codes: 0 done, 1 the work failed, 2');
@@ -26,7 +26,7 @@ describe('the galley command', () => {
     [['export', 'docs.example.com', '--out', process.cwd()], /--out: the folder .*holds something else/],
     [['export', 'docs.example.com', '--out', `${process.cwd()}/package.json/below/x`], /--out: .*is no folder/],
   ])('exits with 2 and says what is wrong with: galley %j', async (args, message) => {
-    const { code, stderr, stdout } = await galley(args, {}, folder);
+    const { code, stderr, stdout } = await galleyHere(args, {}, folder);
     expect(stderr).toMatch(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
@@ -34,14 +34,14 @@ describe('the galley command', () => {
   test('config check lists the sites of a correct galley.yaml', async () => {
     await writeFile(join(folder, 'own.yaml'), 'sites:\n  handbook:\n    domain: docs.example.com\n');
     const variables = { GALLEY_CONFIG: 'own.yaml', ADMIN_API_URL: 'http://x', ADMIN_API_KEY: 'k' };
-    const { code, stdout } = await galley(['config', 'check'], variables, folder);
+    const { code, stdout } = await galleyHere(['config', 'check'], variables, folder);
     expect(stdout).toContain('sites handbook');
     expect(code).toBe(0);
   });
 
   test('config check accepts what galley up accepts, and says what other programs need', async () => {
     await writeFile(join(folder, 'galley.yaml'), 'sites:\n  handbook:\n    domain: docs.example.com\n');
-    const { code, stdout, stderr } = await galley(['config', 'check', '--json'], {}, folder);
+    const { code, stdout, stderr } = await galleyHere(['config', 'check', '--json'], {}, folder);
     expect({ code, printed: JSON.parse(stdout) }).toEqual({
       code: 0,
       printed: { path: join(folder, 'galley.yaml'), sites: ['handbook'] },
@@ -52,7 +52,7 @@ describe('the galley command', () => {
   test('a service that does not answer is exit code 1 with one sentence', async () => {
     const port = await freePort();
     const variables = { OPERATOR_TOKEN: 'token', PORT: String(port), GALLEY_HOME: folder };
-    const { code, stderr } = await galley(['sites', 'status'], variables, folder);
+    const { code, stderr } = await galleyHere(['sites', 'status'], variables, folder);
     expect(code).toBe(1);
     expect(stderr).toMatch(new RegExp(`^galley: Nothing listens at http://127.0.0.1:${port}\\. .*\\n$`));
   });

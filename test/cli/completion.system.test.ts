@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findOnPath } from '../../embedded/find-on-path.ts';
+import { locateRealTool } from '../helpers/real-tool.ts';
 import { builtGalley } from '../helpers/system/built-product.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
@@ -34,11 +34,7 @@ beforeEach(async () => {
 
 for (const [shell, script] of Object.entries(SHELLS)) {
   test(`${shell} completes commands and site names`, async () => {
-    const program = await findOnPath(shell);
-    if (program === undefined) {
-      console.warn(`${shell} is not installed: its completion was not tested`);
-      return;
-    }
+    const program = await locateRealTool(shell);
     const env = { PATH: `${folder}:${process.env.PATH}`, HOME: folder, LANG: 'C.UTF-8' };
     const { stdout } = await run(program, ['-c', script], { cwd: folder, env });
     const words = stdout.split(/\s+/);

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { galley } from '../helpers/galley.ts';
+import { galleyHere } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 
 const at = '2026-11-21T08:13:42Z';
@@ -49,7 +49,7 @@ async function run(response: { status?: number; body: unknown }, ...args: string
     requests.push([request.method, request.url, request.headers['x-galley-actor'], Buffer.concat(chunks).toString()]);
     reply.writeHead(response.status ?? 200).end(JSON.stringify(response.body));
   });
-  const ended = await galley(['deliveries', ...args, '--url', api.origin], { OPERATOR_TOKEN: 'token' });
+  const ended = await galleyHere(['deliveries', ...args, '--url', api.origin], { OPERATOR_TOKEN: 'token' });
   await api.close();
   return { ...ended, requests, lines: ended.stdout.split('\n') };
 }

@@ -2,7 +2,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeClock } from '../../cli/checks/services.ts';
-import { galley } from '../helpers/galley.ts';
+import { galleyHere } from '../helpers/galley.ts';
 import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
 import { startScriptedSmtp } from '../helpers/smtp-server.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
@@ -41,7 +41,7 @@ async function doctor(
   variables: Record<string, string> = {},
 ): Promise<Reported & { code: number | null; stderr: string }> {
   const home = join(folder, 'state');
-  const { code, stdout, stderr } = await galley(
+  const { code, stdout, stderr } = await galleyHere(
     ['doctor', '--json'],
     { ...FREE_PORTS, GALLEY_HOME: home, ...variables },
     folder,
@@ -61,7 +61,7 @@ test('a correct configuration is in order, in lines of 80 columns', async () => 
   expect(new Set(found.checks.map(({ check }) => check))).toEqual(
     new Set(['node', 'configuration', 'galley-home', 'disk', 'ports', 'temporal', 'site docs', 'clock']),
   );
-  const { stdout } = await galley(['doctor'], { ...FREE_PORTS, GALLEY_HOME: folder }, folder);
+  const { stdout } = await galleyHere(['doctor'], { ...FREE_PORTS, GALLEY_HOME: folder }, folder);
   expect(stdout).toMatch(/^ok {4}node: /);
   expect(stdout).not.toContain('\u001b');
   expect(stdout.split('\n').filter((line) => line.length > 80 && !line.includes(folder))).toEqual([]);

@@ -11,7 +11,7 @@ import { loadEnvFile, withVariables } from '../../cli/env-file.ts';
 import { newSecret, secretProblem, sourceNames } from '../../cli/init/answers.ts';
 import { withDefaults } from '../../cli/init/from-options.ts';
 import { renderConfig, variablesOf } from '../../cli/init/render-config.ts';
-import { galley } from '../helpers/galley.ts';
+import { galleyHere } from '../helpers/galley.ts';
 import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-const init = async (...args: string[]) => await galley(['init', '--yes', ...args], {}, folder);
+const init = async (...args: string[]) => await galleyHere(['init', '--yes', ...args], {}, folder);
 
 describe('galley init without a terminal', () => {
   test('writes a valid galley.yaml and a private .env, which other commands read, and keeps what is there', async () => {
@@ -43,7 +43,7 @@ describe('galley init without a terminal', () => {
     expect(variables).toEqual({ OTHER: '1', CONTENTFUL_SECRET: expect.stringMatching(/^[0-9a-f]{64}$/) });
     expect(await read('.env')).toMatch(/^# mine\n/);
     expect((await stat(file('.env'))).mode & 0o077).toBe(0);
-    const check = await galley(['config', 'check'], {}, folder);
+    const check = await galleyHere(['config', 'check'], {}, folder);
     expect(check).toMatchObject({ code: 0, stdout: expect.stringContaining('sites docs') });
 
     const again = await init('--domain', 'other.example.com', '--origin', site.origin);
@@ -80,7 +80,7 @@ describe('galley init without a terminal', () => {
   });
 
   test('asks for --yes if there is no terminal', async () => {
-    const { code, stderr } = await galley(['init'], {}, folder);
+    const { code, stderr } = await galleyHere(['init'], {}, folder);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('add --yes') });
   });
 });

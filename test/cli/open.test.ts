@@ -1,4 +1,4 @@
-import { galley } from '../helpers/galley.ts';
+import { galleyHere } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 
 const asked = async (args: string[], linksStatus: number) => {
@@ -10,7 +10,7 @@ const asked = async (args: string[], linksStatus: number) => {
         .writeHead(request.url === '/sites/docs' ? 200 : 404)
         .end(JSON.stringify({ site: 'docs', error: 'no such site' }));
   });
-  const found = await galley(['open', '--url', api.origin, ...args], { OPERATOR_TOKEN: 'token' });
+  const found = await galleyHere(['open', '--url', api.origin, ...args], { OPERATOR_TOKEN: 'token' });
   await api.close();
   return { ...found, stdout: found.stdout.replaceAll(api.origin, 'http://api') };
 };
@@ -26,6 +26,6 @@ test.each([
 
 test('open reports an unknown site, and that no up runs', async () => {
   expect(await asked(['nonsense'], 201)).toMatchObject({ code: 1, stderr: expect.stringContaining('no such site') });
-  const { code, stderr } = await galley(['open', '--served'], { GALLEY_HOME: '/nonexistent' });
+  const { code, stderr } = await galleyHere(['open', '--served'], { GALLEY_HOME: '/nonexistent' });
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/No galley up runs on/) });
 });

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { readSettings } from '../../cli/environment.ts';
 import { checkPorts } from '../../cli/up/check-ports.ts';
-import { galley } from '../helpers/galley.ts';
+import { galley, galleyHere } from '../helpers/galley.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 const folder = emptiedFolder();
@@ -51,7 +51,9 @@ describe('a program that is configured wrongly ends with 2 and names each mistak
     },
   ])('galley $command: $names', async ({ command, config, variables, names }) => {
     await writeFile(join(folder, 'galley.yaml'), JSON.stringify({ sites: {}, ...config }));
-    const { code, stderr } = await galley(command.split(' '), { ...variables, GALLEY_HOME: join(folder, 's') }, folder);
+    // A worker's modules load the Temporal SDK, which needs a process of its own.
+    const run = command === 'platform-worker' ? galley : galleyHere;
+    const { code, stderr } = await run(command.split(' '), { ...variables, GALLEY_HOME: join(folder, 's') }, folder);
     expect(
       [...stderr.matchAll(/^(?:galley: | +)([\w.]+):? .*(?:expected|too long)/gm)].map(([, name]) => name),
     ).toEqual(names);
@@ -68,7 +70,7 @@ describe('a GALLEY_HOME that is no folder', () => {
   ])('%s ends galley up with exit code 2 and one sentence', async (_where, path, reason) => {
     await writeFile(join(folder, 'a-file'), '');
     const home = path();
-    const { code, stderr } = await galley(['up'], { GALLEY_HOME: home }, folder);
+    const { code, stderr } = await galleyHere(['up'], { GALLEY_HOME: home }, folder);
     const sentence = `GALLEY_HOME: expected a folder that can be created and written at ${home} (${reason})`;
     expect({ code, stderr: stderr.trim() }).toEqual({ code: 2, stderr: `galley: ${sentence}` });
   });
@@ -76,7 +78,7 @@ describe('a GALLEY_HOME that is no folder', () => {
 
 describe('a program that serves sites', () => {
   test.each(['api', 'worker'])('galley %s ends with 2 without a galley.yaml, and names the path', async (command) => {
-    const { code, stderr } = await galley([command], ADMIN_API, folder);
+    const { code, stderr } = await galleyHere([command], ADMIN_API, folder);
     const path = join(folder, 'galley.yaml');
     expect({ code, stderr }).toEqual({
       code: 2,
@@ -115,7 +117,7 @@ describe('galley up on a port in use', () => {
   );
 
   test('ends with 1 and that one sentence', async () => {
-    const { code, stderr } = await galley(['up'], { PORT: String(port), GALLEY_HOME: join(folder, 's') }, folder);
+    const { code, stderr } = await galleyHere(['up'], { PORT: String(port), GALLEY_HOME: join(folder, 's') }, folder);
     expect(stderr.split('\n').filter((line) => line.startsWith('galley:'))).toEqual([`galley: ${sentence('PORT')}`]);
     expect(code).toBe(1);
   });

@@ -1,5 +1,5 @@
 import { describeBriefly, describeInFull, siteStatus } from '../../cli/sites/describe-site.ts';
-import { galley } from '../helpers/galley.ts';
+import { galleyHere } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 
 /** Runs `galley sites status` with these arguments against an api that responds like this. */
@@ -7,7 +7,7 @@ async function statusOf(respond: (url: URL) => unknown, ...args: string[]): Prom
   const api = await startHttpSite((request, response) => {
     response.end(JSON.stringify(respond(new URL(request.url ?? '/', 'http://x'))));
   });
-  const { stdout } = await galley(['sites', 'status', '--url', api.origin, ...args], { OPERATOR_TOKEN: 'token' });
+  const { stdout } = await galleyHere(['sites', 'status', '--url', api.origin, ...args], { OPERATOR_TOKEN: 'token' });
   await api.close();
   return stdout;
 }
@@ -55,7 +55,7 @@ test.each([[['docs']], [['docs', '--json']], [[]]])(
       const isList = request.url?.startsWith('/sites?');
       response.end(JSON.stringify(isList ? { sites: [failed], nextCursor: null } : failed));
     });
-    const found = await galley(['sites', 'status', '--url', api.origin, ...args], { OPERATOR_TOKEN: 'token' });
+    const found = await galleyHere(['sites', 'status', '--url', api.origin, ...args], { OPERATOR_TOKEN: 'token' });
     await api.close();
     expect(found).toMatchObject({ code: 1, stderr: 'galley: Failed: docs\n' });
     expect(found.stdout).toContain('the origin responds 503');
@@ -106,7 +106,7 @@ test('sites status shows no old failure beside a new export, but one of that exp
 test('sites status says that nothing listens, rather than ask for a token', async () => {
   const closed = await startHttpSite((_, response) => response.end());
   await closed.close();
-  const { code, stderr } = await galley(['sites', 'status', '--url', closed.origin]);
+  const { code, stderr } = await galleyHere(['sites', 'status', '--url', closed.origin]);
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr: `galley: Nothing listens at ${closed.origin}. Start galley up or galley api, or name its URL with --url\n`,
@@ -145,7 +145,7 @@ test.each([
     requests.push([request.method, request.url, JSON.parse(Buffer.concat(chunks).toString())]);
     response.end(JSON.stringify({ site: 'docs', phase: 'live', version: 'v7' }));
   });
-  const { stdout } = await galley(['sites', 'rollback', 'docs', name, '--url', api.origin], {
+  const { stdout } = await galleyHere(['sites', 'rollback', 'docs', name, '--url', api.origin], {
     OPERATOR_TOKEN: 'token',
   });
   await api.close();
@@ -170,7 +170,7 @@ test('sites remove reports what ended', async () => {
     asked.push(`${request.method} ${request.url}`);
     response.end(JSON.stringify(state));
   });
-  const { stdout } = await galley(['sites', 'remove', 'docs', '--url', api.origin], { OPERATOR_TOKEN: 'token' });
+  const { stdout } = await galleyHere(['sites', 'remove', 'docs', '--url', api.origin], { OPERATOR_TOKEN: 'token' });
   await api.close();
   expect(asked).toEqual(['DELETE /sites/docs']);
   expect(stdout.split('\n')).toEqual([
@@ -189,7 +189,9 @@ test('an action that is not possible now ends with the reason', async () => {
   const api = await startHttpSite((_, response) => {
     response.writeHead(409).end(JSON.stringify({ error: 'the site is paused: resume it first' }));
   });
-  const { code, stderr } = await galley(['sites', 'export', 'docs', '--url', api.origin], { OPERATOR_TOKEN: 'token' });
+  const { code, stderr } = await galleyHere(['sites', 'export', 'docs', '--url', api.origin], {
+    OPERATOR_TOKEN: 'token',
+  });
   await api.close();
   expect(code).toBe(1);
   expect(stderr).toContain('the site is paused: resume it first');

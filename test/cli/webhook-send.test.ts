@@ -12,7 +12,7 @@ import { receiverUrl } from '../../cli/webhook/receiver-url.ts';
 import { verdictOf } from '../../cli/webhook/verdict.ts';
 import { OPERATOR_TOKEN, startApi, startRecordingApi } from '../api/running-api.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { type Finished, galley } from '../helpers/galley.ts';
+import { type Finished, galleyHere } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 import { NEWEST, OLDEST, writeConfig } from './webhook-fixture.ts';
 
@@ -36,7 +36,7 @@ afterAll(async () => {
 async function send(args: string[], variables: Record<string, string> = {}): Promise<Finished> {
   const PORT = new URL(api.url).port;
   const context = { PORT, GALLEY_HOME: join(file.folder, 'home'), ...variables };
-  return await galley(['webhook', 'send', ...args], context, file.folder);
+  return await galleyHere(['webhook', 'send', ...args], context, file.folder);
 }
 
 describe('galley webhook send', () => {

@@ -11,7 +11,7 @@ export type BundleSpec = {
   jobId?: string;
   domain?: string;
   redirects?: BundleManifest['redirects'];
-  /** Pages' own addresses at the origin, by path. */
+  /** URLs of pages at the origin, by path. */
   urls?: Record<string, string>;
   contentTypes?: Record<string, string>;
 };
@@ -28,7 +28,7 @@ export function sha256(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** The manifest of a sound bundle with these files. */
+/** The manifest of a valid bundle with these files. */
 export function manifestOf(spec: BundleSpec): BundleManifest {
   const files = Object.entries(spec.files)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -52,7 +52,7 @@ export function manifestOf(spec: BundleSpec): BundleManifest {
   });
 }
 
-/** The entries of a sound bundle, for a test to spoil. */
+/** The entries of a valid bundle, which a test can corrupt. */
 export function entriesOf(spec: BundleSpec, manifest: unknown = manifestOf(spec)): Entry[] {
   const all: [string, string | Buffer][] = [
     [MANIFEST_PATH, typeof manifest === 'string' ? manifest : JSON.stringify(manifest)],
@@ -61,7 +61,7 @@ export function entriesOf(spec: BundleSpec, manifest: unknown = manifestOf(spec)
   return all.map(([name, content]) => ({ header: { name, type: 'file' }, content: Buffer.from(content) }));
 }
 
-/** Packs entries as they are. Headers are written by tar-stream, so a lie in one stays a lie. */
+/** Packs entries without checking them, so wrong headers stay wrong. */
 export async function packTar(entries: readonly Entry[]): Promise<Buffer> {
   const pack = tar.pack();
   const chunks: Buffer[] = [];
@@ -82,7 +82,7 @@ export async function packTar(entries: readonly Entry[]): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** A `.tar.gz` of several gzip members, cut at odd places as a packer that works in pieces would. */
+/** A `.tar.gz` of several gzip members that don't align with tar entries. */
 export function gzipInMembers(bytes: Buffer): Buffer {
   const cuts = [0, 512, 1536, Math.floor(bytes.length / 2), bytes.length].filter((cut) => cut <= bytes.length);
   cuts.sort((a, b) => a - b);
@@ -93,7 +93,7 @@ export async function buildBundle(spec: BundleSpec): Promise<Buffer> {
   return gzipInMembers(await packTar(entriesOf(spec)));
 }
 
-/** A small site whose every page says its version. */
+/** A small site. Each page's title contains the version. */
 export function siteOf(version: string, extra: Record<string, string | Buffer> = {}): BundleSpec {
   return {
     version,

@@ -1,6 +1,6 @@
 import { cacheControl } from '../../deployment/cache-control.ts';
 
-describe('the cache time of a file', () => {
+describe('cacheControl', () => {
   it.each([
     'assets/app.DtHmvp7M.js',
     'assets/guides_start.md.BcA3kR0x.lean.js',
@@ -9,7 +9,7 @@ describe('the cache time of a file', () => {
     '_next/static/chunks/123-0f1e2d3c4b5a6978.js',
     '_next/static/css/0f1e2d3c4b5a6978.css'.replace('css/', 'css/main.'),
     'img/logo-3f2a91bc.svg',
-  ])('%s carries a hash: kept without asking', (path) => {
+  ])('%s contains a hash, so it is immutable', (path) => {
     expect(cacheControl(path)).toContain('immutable');
   });
 
@@ -23,7 +23,7 @@ describe('the cache time of a file', () => {
     'jquery-3.7.1.js',
     'img/screenshot.png',
     'docs/v12345678.html',
-  ])('%s carries none: asked for each time', (path) => {
+  ])('%s contains no hash, so it is revalidated each time', (path) => {
     expect(cacheControl(path)).toBe('public, no-cache');
   });
 });

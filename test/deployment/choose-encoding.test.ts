@@ -24,11 +24,11 @@ describe('chooseEncoding', () => {
     ['deflate, identity;q=0', 'identity'],
     ['*;q=0', 'identity'],
     ['br;q=x, ;;, gzip;q=0.2', 'gzip'],
-  ])('answers Accept-Encoding "%s" with %s', (accepted, expected) => {
+  ])('chooses for Accept-Encoding "%s": %s', (accepted, expected) => {
     expect(chosen(accepted)).toBe(expected);
   });
 
-  it('has nothing to choose without siblings', () => {
+  it('chooses identity if the file has no precompressed siblings', () => {
     expect(chosen('br, gzip', [])).toBe('identity');
   });
 });

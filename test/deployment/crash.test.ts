@@ -26,7 +26,7 @@ async function start(): Promise<{ process: RunningGalley; page(): Promise<string
   return { process, page: async () => await (await fetch(`${url}/guides/start`)).text() };
 }
 
-test('galley deployment serves its last good version after a crash, though its bundle cannot be fetched', async () => {
+test('galley deployment serves its last good version after a crash, even if the bundle cannot be downloaded', async () => {
   const bundle = await buildBundle(siteOf('7'));
   const store = await startHttpSite((_request, response) => response.end(bundle));
   await fixture.writeValues({ enabled: true, bundleUrl: `${store.origin}/bundle.tar.gz` });
@@ -38,7 +38,7 @@ test('galley deployment serves its last good version after a crash, though its b
   expect(await second.page()).toContain('start 7');
 });
 
-test('galley deployment with a wrong values file exits with 2 and names the key', async () => {
+test('galley deployment with an invalid values file exits with 2 and names the key', async () => {
   await writeFile(fixture.valuesFile, 'staticExport:\n  enabled: perhaps\n');
   const { code, stderr } = await galley(['deployment', '--values', fixture.valuesFile], variables());
   expect(stderr).toMatch(/staticExport\.enabled/);

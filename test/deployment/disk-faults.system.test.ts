@@ -13,10 +13,10 @@ import { buildBundle, siteOf } from './bundles.ts';
 
 const TIMEOUT_MS = 300_000;
 
-/** The state folder's size: enough for a few small versions, too small for the filler and one more. */
+/** The state folder's size: enough for a few small versions, too small for another one next to the filler. */
 const DISK_KIB = 4096;
 
-/** Mounts a small disk as the state folder in a mount namespace of its own, and becomes the deployment. */
+/** Mounts a small disk as the state folder in a new mount namespace, then execs the deployment. */
 const ON_SMALL_DISK = `
 mount -t tmpfs -o size=${DISK_KIB}k tmpfs "$GALLEY_HOME" && echo $$ > "$PID_FILE" && exec "$@"
 `;
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const command = [process.execPath, galley, 'deployment', '--values', join(folder, 'values.yaml')];
   const namespace = ['--map-root-user', '--mount', 'sh', '-c', ON_SMALL_DISK, 'sh', ...command];
   deployment = spawnGuarded('unshare', namespace, environment);
-  await served(1);
+  await untilServed(1);
 }, TIMEOUT_MS);
 afterAll(async () => {
   await deployment.stop();
@@ -48,7 +48,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Half a megabyte that doesn't compress, so that a version has a size. */
+/** Half a megabyte that doesn't compress, so that each version needs disk space. */
 async function bundleOf(path: string): Promise<Buffer> {
   return await buildBundle(siteOf(path.slice(1), { 'noise.bin': randomBytes(512 * 1024) }));
 }
@@ -68,18 +68,18 @@ async function status(): Promise<Status> {
   return await (await fetch(`${url}/-/status`)).json();
 }
 
-async function served(version: number): Promise<void> {
+async function untilServed(version: number): Promise<void> {
   await waitFor(
     async () => {
       const found = await status();
       if (found.version !== String(version) || found.lastError !== null) throw new Error(JSON.stringify(found));
       return true;
     },
-    { describe: `served version ${version}: ${deployment.output()}` },
+    { describe: `untilServed version ${version}: ${deployment.output()}` },
   );
 }
 
-/** Runs a command where the deployment's disk is mounted. */
+/** Runs a command in the mount namespace of the deployment's disk. */
 async function onDisk(script: string): Promise<void> {
   const pid = (await readFile(join(folder, 'pid'), 'utf8')).trim();
   const { GALLEY_HOME = '' } = Object.fromEntries(
@@ -90,7 +90,7 @@ async function onDisk(script: string): Promise<void> {
   });
 }
 
-async function failedWith(code: string, version: number): Promise<void> {
+async function expectFailure(code: string, version: number): Promise<void> {
   const found = await waitFor(
     async () => {
       const each = await status();
@@ -105,27 +105,27 @@ async function failedWith(code: string, version: number): Promise<void> {
 }
 
 test(
-  'a full disk: the last version serves, the status says why, and space is enough to recover',
+  'a full disk: the deployment serves the last version, reports the error, and recovers when space is free',
   async () => {
     const before = versions;
     await onDisk(`dd if=/dev/zero of="$HOME_DISK/filler" bs=1k 2>/dev/null; true`);
     const next = await publish();
-    await failedWith('ENOSPC', before);
+    await expectFailure('ENOSPC', before);
     await onDisk('rm "$HOME_DISK/filler"');
-    await served(next);
+    await untilServed(next);
   },
   TIMEOUT_MS,
 );
 
 test(
-  'a read-only disk: the last version serves, the status says why, and it recovers when it can write',
+  'a read-only disk: the deployment serves the last version, reports the error, and recovers when it can write',
   async () => {
     const before = versions;
     await onDisk('mount -o remount,ro "$HOME_DISK"');
     const next = await publish();
-    await failedWith('EROFS', before);
+    await expectFailure('EROFS', before);
     await onDisk('mount -o remount,rw "$HOME_DISK"');
-    await served(next);
+    await untilServed(next);
   },
   TIMEOUT_MS,
 );

@@ -27,7 +27,7 @@ function download(
   return downloadBundle({ link: new URL(link), etag, folder, maxSizeBytes, signal, onProgress });
 }
 
-async function refusal(link: string, options = {}): Promise<unknown> {
+async function failure(link: string, options = {}): Promise<unknown> {
   return await download(link, options).then(
     () => undefined,
     (error: unknown) => error,
@@ -35,11 +35,11 @@ async function refusal(link: string, options = {}): Promise<unknown> {
 }
 
 describe('a download', () => {
-  it('that broke off goes on where it ended', async () => {
-    const asked: unknown[] = [];
+  it('resumes where it broke off', async () => {
+    const requested: unknown[] = [];
     let cut = (): void => undefined;
     const origin = await serve((req, res) => {
-      asked.push([req.headers.range, req.headers['if-range']]);
+      requested.push([req.headers.range, req.headers['if-range']]);
       if (req.headers.range === undefined) {
         res.writeHead(200, { etag: '"a"', 'content-length': bytes.length });
         cut = () => res.destroy();
@@ -50,18 +50,18 @@ describe('a download', () => {
       res.writeHead(206, { etag: '"a"', 'content-range': `bytes ${start}-${bytes.length - 1}/${bytes.length}` });
       res.end(bytes.subarray(start));
     });
-    // Cut only after some bytes have arrived, else there is nothing to go on from.
-    const broken = await refusal(`${origin}/b`, { onProgress: () => cut() });
+    // Cut only after some bytes have arrived, else there is nothing to resume.
+    const broken = await failure(`${origin}/b`, { onProgress: () => cut() });
     expect(broken).toMatchObject({ name: 'BundleUnavailableError', pace: 'soon' });
     const done = await download(`${origin}/b?fresh`);
     expect(done).toMatchObject({ kind: 'fetched', sha256: sha256(bytes), sizeBytes: bytes.length, etag: '"a"' });
-    expect(asked).toEqual([
+    expect(requested).toEqual([
       [undefined, undefined],
       [expect.stringMatching(/^bytes=[1-9]/), '"a"'],
     ]);
   });
 
-  it('begins again if the server has other bytes by then, or no ranges', async () => {
+  it('restarts if the bytes have changed or the server has no ranges', async () => {
     let isFirst = true;
     let cut = (): void => undefined;
     const origin = await serve((_req, res) => {
@@ -71,19 +71,19 @@ describe('a download', () => {
       else res.end(bytes);
       isFirst = false;
     });
-    await refusal(`${origin}/b`, { onProgress: () => cut() });
+    await failure(`${origin}/b`, { onProgress: () => cut() });
     expect(await download(`${origin}/b`)).toMatchObject({ sha256: sha256(bytes), etag: '"b"' });
   });
 
-  it('distinguishes a response that ends early from a whole one', async () => {
+  it('fails if the response ends early', async () => {
     const origin = await serve((_req, res) => {
       res.writeHead(200, { 'content-length': bytes.length });
       res.write(bytes.subarray(0, 10), () => res.socket?.end());
     });
-    expect(await refusal(`${origin}/b`)).toMatchObject({ pace: 'soon' });
+    expect(await failure(`${origin}/b`)).toMatchObject({ pace: 'soon' });
   });
 
-  it('costs nothing if the server says that nothing changed', async () => {
+  it('transfers nothing if the ETag is unchanged', async () => {
     const origin = await serve((req, res) =>
       res.writeHead(req.headers['if-none-match'] === '"a"' ? 304 : 200).end('x'),
     );
@@ -91,18 +91,18 @@ describe('a download', () => {
     expect(await download(`${origin}/b`, { etag: '"old"' })).toMatchObject({ kind: 'fetched' });
   });
 
-  it('stops at the size allowed, announced or not', async () => {
+  it('stops at the maximum size, with and without a Content-Length', async () => {
     const origin = await serve((req, res) => {
       if (req.url === '/announced') res.setHeader('content-length', bytes.length);
       for (let start = 0; start < bytes.length; start += 10_000) res.write(bytes.subarray(start, start + 10_000));
       res.end();
     });
     for (const path of ['/announced', '/not']) {
-      expect(await refusal(origin + path, { maxSizeBytes: 50_000 })).toBeInstanceOf(BundleInvalidError);
+      expect(await failure(origin + path, { maxSizeBytes: 50_000 })).toBeInstanceOf(BundleInvalidError);
     }
   });
 
-  it('leaves nothing of other bundles lying about', async () => {
+  it('removes the files of other bundles', async () => {
     const origin = await serve((_req, res) => res.end('x'));
     await download(`${origin}/one`);
     const second = await download(`${origin}/two`);
@@ -110,23 +110,23 @@ describe('a download', () => {
     expect(await readdir(folder)).toHaveLength(1);
   });
 
-  it.each([401, 403, 404, 410])('answered %d asks for a new link', async (status) => {
+  it.each([401, 403, 404, 410])('is retried slowly after %d, without leaking the signature', async (status) => {
     const origin = await serve((_req, res) => res.writeHead(status).end('<Error>Request has expired</Error>'));
-    const error = await refusal(`${origin}/b?signature=secret`);
+    const error = await failure(`${origin}/b?signature=secret`);
     expect(error).toMatchObject({ pace: 'slowly', status });
     expect(String(error)).toContain('expired');
     expect(String(error)).not.toContain('secret');
   });
 
-  it.each([429, 500, 502, 503])('answered %d is tried again soon, when the server says', async (status) => {
+  it.each([429, 500, 502, 503])('is retried soon after %d, respecting Retry-After', async (status) => {
     const origin = await serve((_req, res) => res.writeHead(status, { 'retry-after': '7' }).end());
-    expect(await refusal(`${origin}/b`)).toMatchObject({ pace: 'soon', status, retryAfterMs: 7_000 });
+    expect(await failure(`${origin}/b`)).toMatchObject({ pace: 'soon', status, retryAfterMs: 7_000 });
   });
 
-  it('from nowhere is tried again soon', async () => {
+  it('reports a refused connection, without leaking the signature', async () => {
     const origin = await serve(() => undefined);
     await Promise.all(servers.map(({ close }) => close()));
-    const error = await refusal(`${origin}/b?signature=secret`);
+    const error = await failure(`${origin}/b?signature=secret`);
     expect(error).toBeInstanceOf(BundleUnavailableError);
     expect(String(error)).toContain('ECONNREFUSED');
     expect(String(error)).not.toContain('secret');
@@ -150,23 +150,23 @@ describe('a download', () => {
     'never follows a redirect to %j',
     async (location) => {
       const origin = await serve((_req, res) => res.writeHead(302, { location }).end());
-      const error = await refusal(`${origin}/b`);
+      const error = await failure(`${origin}/b`);
       expect(error).toMatchObject({ pace: 'slowly' });
     },
   );
 
-  it('ends if redirects go in circles', async () => {
+  it('fails after too many redirects', async () => {
     let hops = 0;
     const origin = await serve((_req, res) => {
       hops += 1;
       res.writeHead(302, { location: '/again' }).end();
     });
-    expect(String(await refusal(`${origin}/b`))).toContain('in circles');
+    expect(String(await failure(`${origin}/b`))).toContain('in circles');
     expect(hops).toBe(6);
   });
 
-  it('of a file that is not there, or is a folder, says so', async () => {
-    expect(await refusal('file:///no/such/bundle.tar.gz')).toMatchObject({ pace: 'soon' });
-    expect(String(await refusal(`file://${folder}`))).toContain('not a file');
+  it('fails if the file is missing or is a folder', async () => {
+    expect(await failure('file:///no/such/bundle.tar.gz')).toMatchObject({ pace: 'soon' });
+    expect(String(await failure(`file://${folder}`))).toContain('not a file');
   });
 });

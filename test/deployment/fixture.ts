@@ -13,7 +13,7 @@ const silent = pino({ level: 'silent' });
 export type Running = {
   url: string;
   deployment: Deployment;
-  /** Ends it as a killed process would leave it: nothing of it runs on, the folder stays. */
+  /** Stops the deployment and its server. The folder stays, as after a killed process. */
   stop(): Promise<void>;
   status(): Promise<DeploymentStatus>;
   /** Polls the status until it is as expected. */
@@ -26,14 +26,14 @@ export type Fixture = {
   valuesFile: string;
   writeValues(staticExport: Record<string, unknown>): Promise<void>;
   start(options?: Partial<DeploymentOptions>): Promise<Running>;
-  /** A server for bundles and the like, closed with the fixture. */
+  /** Starts a server that is closed with the fixture, and returns its origin. */
   serve(handler: RequestListener): Promise<string>;
   close(): Promise<void>;
 };
 
 const FAST_PAUSES = { soonBaseMs: 20, soonMaxMs: 100, slowlyMs: 60_000, invalidMs: 60_000 };
 
-/** A folder with a values file and what a test starts on it. */
+/** A folder with a values file, and the deployments and servers that a test starts on it. */
 export async function openFixture(): Promise<Fixture> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-deployment-'));
   const valuesFile = join(folder, 'values.yaml');
@@ -66,7 +66,7 @@ export async function openFixture(): Promise<Fixture> {
       };
       closers.push(stop);
       const status = async (): Promise<DeploymentStatus> => {
-        await fetch(`${url}/-/status`).then((answer) => answer.arrayBuffer());
+        await fetch(`${url}/-/status`).then((response) => response.arrayBuffer());
         return deployment.status();
       };
       return {

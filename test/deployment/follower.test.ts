@@ -18,12 +18,13 @@ const wanted = (link: string): Target => ({
     enabled: true,
     link: new URL(link, 'https://store.example'),
     version: undefined,
+    publicKey: undefined,
   },
 });
 
-/** A follower whose downloads a test ends by hand. */
+/** A follower whose downloads a test settles by hand. */
 function startFollower() {
-  const tries: { link: string; signal: AbortSignal; end(outcome: Acquired | Error): void }[] = [];
+  const attempts: { link: string; signal: AbortSignal; end(outcome: Acquired | Error): void }[] = [];
   const swapped: string[] = [];
   const follower = new Follower({
     served: {
@@ -41,7 +42,7 @@ function startFollower() {
         const end = (outcome: Acquired | Error): void =>
           outcome instanceof Error ? reject(outcome) : resolve(outcome);
         signal.addEventListener('abort', () => end(new Error('aborted')));
-        tries.push({ link: link.pathname + link.search, signal, end });
+        attempts.push({ link: link.pathname + link.search, signal, end });
       }),
     pauses: RETRY_PAUSES,
     supersedeGraceMs: GRACE_MS,
@@ -49,10 +50,10 @@ function startFollower() {
     random: () => 0.5,
     logger: pino({ level: 'silent' }),
   });
-  return { follower, tries, swapped, asked: () => tries.map(({ link }) => link) };
+  return { follower, attempts, swapped, requested: () => attempts.map(({ link }) => link) };
 }
 
-const pass = async (ms: number): Promise<void> => await jest.advanceTimersByTimeAsync(ms);
+const advance = async (ms: number): Promise<void> => await jest.advanceTimersByTimeAsync(ms);
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -61,94 +62,94 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-describe('a bundle that cannot be fetched', () => {
-  it('is tried again after the planned pause, until it is served', async () => {
-    const { follower, tries, swapped } = startFollower();
+describe('a bundle that cannot be downloaded', () => {
+  it('is retried with back-off until it is served', async () => {
+    const { follower, attempts, swapped } = startFollower();
     follower.follow(wanted('/1'));
-    await pass(0);
-    tries[0]?.end(new BundleUnavailableError('away', 'soon', 503));
-    await pass(999);
+    await advance(0);
+    attempts[0]?.end(new BundleUnavailableError('away', 'soon', 503));
+    await advance(999);
     expect(follower.report()).toMatchObject({
       problem: { status: 503 },
       nextTryAt: new Date(Date.now() + 1).toISOString(),
     });
-    expect(tries).toHaveLength(1);
-    await pass(1);
-    tries[1]?.end(new BundleUnavailableError('away', 'soon', 503));
-    await pass(1_999);
-    expect(tries).toHaveLength(2);
-    await pass(1);
-    tries[2]?.end({ site, etag: undefined });
-    await pass(0);
+    expect(attempts).toHaveLength(1);
+    await advance(1);
+    attempts[1]?.end(new BundleUnavailableError('away', 'soon', 503));
+    await advance(1_999);
+    expect(attempts).toHaveLength(2);
+    await advance(1);
+    attempts[2]?.end({ site, etag: undefined });
+    await advance(0);
     expect(swapped).toEqual(['/1']);
     expect(follower.report()).toMatchObject({ problem: null, nextTryAt: null });
   });
 
-  it('is not tried again once the follower has stopped', async () => {
-    const { follower, tries } = startFollower();
+  it('is not retried after the follower has stopped', async () => {
+    const { follower, attempts } = startFollower();
     follower.follow(wanted('/1'));
-    await pass(0);
-    tries[0]?.end(new BundleUnavailableError('away', 'soon'));
-    await pass(0);
+    await advance(0);
+    attempts[0]?.end(new BundleUnavailableError('away', 'soon'));
+    await advance(0);
     await follower.stop();
-    await pass(3_600_000);
-    expect(tries).toHaveLength(1);
+    await advance(3_600_000);
+    expect(attempts).toHaveLength(1);
   });
 
-  it('is tried at once when the values file changes', async () => {
-    const { follower, tries, asked } = startFollower();
+  it('is retried at once when the values file changes', async () => {
+    const { follower, attempts, requested } = startFollower();
     follower.follow(wanted('/1'));
-    await pass(0);
-    tries[0]?.end(new BundleUnavailableError('expired', 'slowly', 403));
-    await pass(0);
+    await advance(0);
+    attempts[0]?.end(new BundleUnavailableError('expired', 'slowly', 403));
+    await advance(0);
     follower.follow(wanted('/2'));
-    await pass(0);
-    expect(asked()).toEqual(['/1', '/2']);
+    await advance(0);
+    expect(requested()).toEqual(['/1', '/2']);
   });
 });
 
-it('a values file that cannot be read is not tried again: only a change of the file helps', async () => {
-  const { follower, tries } = startFollower();
+it('an unreadable values file is not retried until it changes', async () => {
+  const { follower, attempts } = startFollower();
   follower.follow({ kind: 'unreadable', error: new ValuesFileError('values.yaml', null, 'expected YAML') });
-  await pass(3_600_000);
+  await advance(3_600_000);
   expect(follower.report()).toMatchObject({ problem: { message: 'values.yaml: expected YAML' }, nextTryAt: null });
-  expect(tries).toEqual([]);
+  expect(attempts).toEqual([]);
 });
 
-describe('a download under way', () => {
-  it('goes on when its link is refreshed, and the newest link is settled afterwards', async () => {
-    const { follower, tries, swapped } = startFollower();
+describe('a running download', () => {
+  it('continues when its link is refreshed, then the newest link is checked', async () => {
+    const { follower, attempts, swapped } = startFollower();
     follower.follow(wanted('/1?token=1'));
-    await pass(0);
+    await advance(0);
     follower.follow(wanted('/1?token=2'));
-    await pass(10 * GRACE_MS);
-    expect(tries[0]?.signal.aborted).toBe(false);
-    tries[0]?.end({ site, etag: undefined });
-    await pass(0);
-    tries[1]?.end({ site, etag: undefined });
-    await pass(0);
+    await advance(10 * GRACE_MS);
+    expect(attempts[0]?.signal.aborted).toBe(false);
+    attempts[0]?.end({ site, etag: undefined });
+    await advance(0);
+    attempts[1]?.end({ site, etag: undefined });
+    await advance(0);
     expect(swapped).toEqual(['/1?token=1', '/1?token=2']);
   });
 
-  it('has a grace period when another bundle is wanted, and then makes room for it', async () => {
-    const { follower, tries, asked } = startFollower();
+  it('is aborted after a grace period when the values file names another bundle', async () => {
+    const { follower, attempts, requested } = startFollower();
     follower.follow(wanted('/stuck'));
-    await pass(0);
+    await advance(0);
     follower.follow(wanted('/2'));
-    await pass(GRACE_MS - 1);
-    expect(asked()).toEqual(['/stuck']);
-    await pass(1);
-    expect(tries[0]?.signal.aborted).toBe(true);
-    expect(asked()).toEqual(['/stuck', '/2']);
+    await advance(GRACE_MS - 1);
+    expect(requested()).toEqual(['/stuck']);
+    await advance(1);
+    expect(attempts[0]?.signal.aborted).toBe(true);
+    expect(requested()).toEqual(['/stuck', '/2']);
   });
 
-  it('ends at once when serving is switched off', async () => {
-    const { follower, tries } = startFollower();
+  it('is aborted at once when serving is disabled', async () => {
+    const { follower, attempts } = startFollower();
     follower.follow(wanted('/1'));
-    await pass(0);
+    await advance(0);
     follower.follow({ kind: 'wanted', wanted: { settings: DEFAULT_SETTINGS, enabled: false } });
-    await pass(0);
-    expect(tries[0]?.signal.aborted).toBe(true);
+    await advance(0);
+    expect(attempts[0]?.signal.aborted).toBe(true);
     expect(follower.report()).toMatchObject({ problem: null, download: null });
   });
 });

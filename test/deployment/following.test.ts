@@ -15,15 +15,15 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** An object store whose links expire when told to: `/{name}?token=…` answers 403 for tokens that were revoked. */
+/** An object store that responds to `/{name}?token=…` with 403 if the token is revoked. */
 async function openStore(...versions: string[]) {
   const objects = new Map<string, Buffer>();
   const revoked = new Set<string>();
-  const asked: string[] = [];
+  const requested: string[] = [];
   let fault: number | undefined;
   const url = await fixture.serve((req, res) => {
     const { pathname, search } = new URL(req.url ?? '', 'http://store');
-    asked.push(pathname + search);
+    requested.push(pathname + search);
     const bytes = objects.get(pathname.slice(1));
     if (fault !== undefined) res.writeHead(fault).end();
     else if (revoked.has(search)) res.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
@@ -41,7 +41,7 @@ async function openStore(...versions: string[]) {
   for (const version of versions) await put(version, version);
   return {
     url,
-    asked,
+    requested,
     revoked,
     put,
     putBytes: (name: string, bytes: Buffer) => objects.set(name, bytes),
@@ -65,14 +65,14 @@ async function startServing(version: string, running?: Running): Promise<Running
   return started;
 }
 
-/** Names this bundle, and maybe a pin, in the values file and waits until this version is served. */
+/** Writes this bundle link, and optionally a pin, to the values file and waits until the version is served. */
 async function deploy(bundleUrl: string, version: string, running?: Running, pin?: string): Promise<Running> {
   await fixture.writeValues({ enabled: true, bundleUrl, version: pin });
   return await startServing(version, running);
 }
 
 describe('a deployment', () => {
-  it('fetches the bundle of its values file and serves it', async () => {
+  it('downloads the bundle of its values file and serves it', async () => {
     const archive = await buildBundle(siteOf('1'));
     const origin = await fixture.serve((_req, res) => res.end(archive));
     const running = await deploy(`${origin}/bundle.tar.gz?signature=secret`, '1');
@@ -85,11 +85,11 @@ describe('a deployment', () => {
     expect(await running.text('/guides/')).toBe('<title>guides 1</title>');
   });
 
-  it('downloads nothing again when a fresh link names bytes that it holds', async () => {
+  it('downloads nothing when a fresh link names a bundle that it already has', async () => {
     const archive = await buildBundle(siteOf('1'));
-    const asked: string[] = [];
+    const requested: string[] = [];
     const origin = await fixture.serve((req, res) => {
-      asked.push(req.url ?? '');
+      requested.push(req.url ?? '');
       res.end(archive);
     });
     const link = `${origin}/bundles/${sha256(archive)}/bundle.tar.gz`;
@@ -102,12 +102,12 @@ describe('a deployment', () => {
     const second = await fixture.start();
     const status = await second.until('checked after the restart', (each) => each.checkedAt !== null);
     expect(status).toMatchObject({ version: '1', stale: false, since });
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
   });
 });
 
-describe('the last good version goes on being served', () => {
-  it('when the link has expired, also after a restart, until a fresh link comes', async () => {
+describe('the deployment keeps serving the last good version', () => {
+  it('when the link has expired, also after a restart, until it gets a fresh link', async () => {
     const store = await openStore('1', '2');
     const first = await deploy(`${store.url}/1?token=a`, '1');
     store.revoked.add('?token=b');
@@ -126,10 +126,10 @@ describe('the last good version goes on being served', () => {
     expect(second.deployment.status().lastError).toBeNull();
   });
 
-  it('when the archive is hostile, cut off or a sign-in page', async () => {
+  it('when the archive is truncated or is a sign-in page', async () => {
     const store = await openStore('1');
-    const sound = await buildBundle(siteOf('2'));
-    store.putBytes('cut', sound.subarray(0, sound.length - 20));
+    const valid = await buildBundle(siteOf('2'));
+    store.putBytes('cut', valid.subarray(0, valid.length - 20));
     store.putBytes('html', Buffer.from('<html>Sign in</html>'));
     const running = await deploy(`${store.url}/1`, '1');
     for (const name of ['cut', 'html']) {
@@ -148,20 +148,23 @@ describe('the last good version goes on being served', () => {
     const store = await openStore('1');
     const first = await deploy(`${store.url}/1`, '1');
     await writeFile(fixture.valuesFile, 'staticExport: {enabled: "perhaps"}');
-    const status = await first.until('reading nonsense', ({ lastError }) => lastError !== null);
+    const status = await first.until('reported the invalid file', ({ lastError }) => lastError !== null);
     expect(status.lastError?.message).toContain('staticExport.enabled: expected true or false');
     expect(status).toMatchObject({ version: '1', stale: true, nextTryAt: null });
     await writeFile(fixture.valuesFile, '');
-    await first.until('reading nothing', ({ lastError }) => lastError?.message.includes('is empty') === true);
+    await first.until('reported the empty file', ({ lastError }) => lastError?.message.includes('is empty') === true);
     expect(await first.text('/')).toBe('<title>home 1</title>');
     await rm(fixture.valuesFile);
-    await first.until('missing it', ({ lastError }) => lastError?.message.includes('no such file') === true);
+    await first.until(
+      'reported the missing file',
+      ({ lastError }) => lastError?.message.includes('no such file') === true,
+    );
     await first.stop();
     const second = await fixture.start();
     expect(await second.text('/')).toBe('<title>home 1</title>');
   });
 
-  it('or an older one, if its folder was damaged, until it is fetched again', async () => {
+  it('or an older one if its folder is damaged, until it has downloaded the bundle again', async () => {
     const store = await openStore('1', '2');
     const first = await deploy(`${store.url}/1`, '1');
     await deploy(`${store.url}/2`, '2', first);
@@ -178,8 +181,8 @@ describe('the last good version goes on being served', () => {
   });
 });
 
-describe('at the start', () => {
-  it('a wrong values file is named by key when there is nothing to serve meanwhile', async () => {
+describe('at startup', () => {
+  it('the deployment fails with the key of an invalid values file if it has nothing to serve', async () => {
     await writeFile(fixture.valuesFile, 'staticExport: {enabled: true, bundleUrl: nonsense}');
     const deployment = createDeployment({
       valuesFile: fixture.valuesFile,
@@ -192,11 +195,11 @@ describe('at the start', () => {
     });
   });
 
-  it('a wrong values file only shows in the state where other parts run beside it, and is followed', async () => {
+  it('with exitOnInvalidValues false, the deployment reports an invalid values file and keeps watching it', async () => {
     const store = await openStore('1');
     await writeFile(fixture.valuesFile, 'staticExport: {enabled: perhaps}');
     const running = await fixture.start({ exitOnInvalidValues: false });
-    const status = await running.until('told what is wrong', ({ lastError }) => lastError !== null);
+    const status = await running.until('reported the invalid file', ({ lastError }) => lastError !== null);
     expect(status).toMatchObject({ state: 'empty', stale: true });
     expect(status.lastError?.message).toBe(`${fixture.valuesFile}: staticExport.enabled: expected true or false`);
     expect((await fetch(running.url)).status).toBe(503);
@@ -204,7 +207,7 @@ describe('at the start', () => {
     expect(running.deployment.status().lastError).toBeNull();
   });
 
-  it('a values file that is still to come is waited for', async () => {
+  it('the deployment waits for a missing values file', async () => {
     const store = await openStore('1');
     const running = await fixture.start();
     const before = await fetch(running.url);
@@ -215,20 +218,20 @@ describe('at the start', () => {
     expect((await fetch(`${running.url}/-/readyz`)).status).toBe(200);
   });
 
-  it('the bundle is asked for again, but not sent again if its ETag is the same', async () => {
+  it('the deployment revalidates the bundle by its ETag', async () => {
     const store = await openStore();
     await store.put('latest', '1');
     const first = await deploy(`${store.url}/latest`, '1');
     await first.stop();
     const second = await fixture.start();
     await second.until('checked', ({ checkedAt }) => checkedAt !== null);
-    expect(store.asked).toEqual(['/latest', '/latest']);
+    expect(store.requested).toEqual(['/latest', '/latest']);
     await second.stop();
     await store.put('latest', '2');
     await startServing('2', await fixture.start());
   });
 
-  it('leftovers of a killed process are removed', async () => {
+  it('the deployment removes leftovers of a killed process', async () => {
     const versions = join(fixture.folder, 'home', 'versions');
     await mkdir(join(versions, '.staging-abc', 'half'), { recursive: true });
     await fixture.start();
@@ -237,7 +240,7 @@ describe('at the start', () => {
 });
 
 describe('the values file', () => {
-  it('may be a link that is switched to another folder, as a mounted ConfigMap is', async () => {
+  it('may be a symbolic link into another folder, like a mounted ConfigMap', async () => {
     const store = await openStore('1', '2');
     for (const version of ['1', '2']) {
       await mkdir(join(fixture.folder, `data-${version}`));
@@ -252,15 +255,15 @@ describe('the values file', () => {
     await startServing('2', running);
   });
 
-  it('switches serving off and on again without fetching anything', async () => {
+  it('disables and enables serving without a download', async () => {
     const store = await openStore('1');
     const link = `${store.url}/1`;
     const first = await deploy(link, '1');
     await fixture.writeValues({ enabled: false, bundleUrl: link });
     await first.until('off', ({ state }) => state === 'off');
-    const answer = await fetch(`${first.url}/guides/start`);
-    expect(answer.status).toBe(503);
-    expect(await answer.text()).toContain('switched off');
+    const response = await fetch(`${first.url}/guides/start`);
+    expect(response.status).toBe(503);
+    expect(await response.text()).toContain('switched off');
     expect((await fetch(`${first.url}/-/readyz`)).status).toBe(503);
     await first.stop();
     const second = await fixture.start();
@@ -270,7 +273,7 @@ describe('the values file', () => {
     expect(await second.text('/')).toBe('<title>home 1</title>');
   });
 
-  it('keeps what is served at the pinned version, and says why', async () => {
+  it('keeps serving the pinned version and reports why', async () => {
     const store = await openStore('1', '2');
     const running = await deploy(`${store.url}/1`, '1', undefined, '1');
     await fixture.writeValues({ enabled: true, bundleUrl: `${store.url}/2`, version: '1' });
@@ -283,7 +286,7 @@ describe('the values file', () => {
     await deploy(`${store.url}/2`, '2', running, '2');
   });
 
-  it('goes back to a version that is still on the disk without its link', async () => {
+  it('can pin a version that is still on the disk without its link', async () => {
     const store = await openStore('1', '2');
     const running = await deploy(`${store.url}/1`, '1');
     await deploy(`${store.url}/2`, '2', running);
@@ -291,12 +294,12 @@ describe('the values file', () => {
     expect(await running.text('/')).toBe('<title>home 1</title>');
   });
 
-  it('is followed further after an error, and the change that met the error is reported again', async () => {
+  it('is still watched after the listener throws, and the failed change is reported again', async () => {
     await fixture.writeValues({ enabled: false });
     const reported: unknown[] = [];
     const watch = await watchTarget(fixture.valuesFile, 20, pino({ level: 'silent' }), (target) => {
       reported.push(target.kind === 'wanted' && target.wanted.enabled && target.wanted.version);
-      if (reported.length === 1) throw new Error('a failure that nobody foresaw');
+      if (reported.length === 1) throw new Error('unexpected failure');
     });
     try {
       const bundleUrl = 'http://127.0.0.1/1';
@@ -310,7 +313,7 @@ describe('the values file', () => {
     expect(reported).toEqual(['1', '1', '2']);
   });
 
-  it('names a file, and a new archive under the old name is served too', async () => {
+  it('can name a local archive, and a replaced archive is served too', async () => {
     const archive = join(fixture.folder, 'bundle.tar.gz');
     await writeFile(archive, await buildBundle(siteOf('1')));
     const running = await deploy(pathToFileURL(archive).href, '1');
@@ -320,8 +323,8 @@ describe('the values file', () => {
   });
 });
 
-describe('a link whose path names the bytes', () => {
-  it('to an archive that is no bundle is not downloaded twice', async () => {
+describe('a link whose path contains the sha256 of the bundle', () => {
+  it('is not downloaded twice if the archive is invalid', async () => {
     const store = await openStore();
     const bad = Buffer.from('not an archive');
     const name = createHash('sha256').update(bad).digest('hex');
@@ -331,10 +334,10 @@ describe('a link whose path names the bytes', () => {
     const first = await running.until('refused', ({ lastError }) => lastError !== null);
     await fixture.writeValues({ enabled: true, bundleUrl: `${store.url}/${name}?token=2` });
     await running.until('refused again', ({ lastError }) => (lastError?.at ?? '') > (first.lastError?.at ?? ''));
-    expect(store.asked).toHaveLength(1);
+    expect(store.requested).toHaveLength(1);
   });
 
-  it('back to a version that is still on the disk fetches nothing', async () => {
+  it('is not downloaded if its version is still on the disk', async () => {
     const store = await openStore();
     let running: Running | undefined;
     for (const [version, token] of [
@@ -346,12 +349,12 @@ describe('a link whose path names the bytes', () => {
       store.putBytes(sha256(bytes), bytes);
       running = await deploy(`${store.url}/${sha256(bytes)}?token=${token}`, version, running);
     }
-    expect(store.asked).toHaveLength(2);
+    expect(store.requested).toHaveLength(2);
   });
 });
 
 describe('a swap', () => {
-  it('is never seen half-done, under requests without pause', async () => {
+  it('is atomic for visitors that request pages without pause', async () => {
     const versions = ['1', '2', '3', '4', '5', '6'];
     const store = await openStore(...versions);
     const running = await deploy(`${store.url}/1`, '1');
@@ -361,11 +364,11 @@ describe('a swap', () => {
       let newest = 0;
       while (!done) {
         for (const path of ['/', '/guides/start', '/guides/', '/nothing']) {
-          const answer = await fetch(running.url + path);
-          const text = await answer.text();
-          expect(answer.status).toBe(path === '/nothing' ? 404 : 200);
+          const response = await fetch(running.url + path);
+          const text = await response.text();
+          expect(response.status).toBe(path === '/nothing' ? 404 : 200);
           const version = /<title>[a-z ]+ (\d)<\/title>$/.exec(text)?.[1] ?? 'none';
-          expect(answer.headers.get('etag')).toBe(`"${sha256(text)}"`);
+          expect(response.headers.get('etag')).toBe(`"${sha256(text)}"`);
           expect(Number(version)).toBeGreaterThanOrEqual(newest);
           newest = Number(version);
           seen.add(version);
@@ -382,7 +385,7 @@ describe('a swap', () => {
     await untilVersionsOnDisk(3);
   });
 
-  it('lets an answer under way finish on its old version, whose folder stays as long', async () => {
+  it('lets a running response finish from the old version and removes its folder afterwards', async () => {
     const big = Buffer.alloc(30_000_000, 1);
     const store = await openStore('2', '3', '4');
     const archive = await buildBundle(siteOf('1', { 'big.bin': big }));
@@ -397,7 +400,7 @@ describe('a swap', () => {
     await untilVersionsOnDisk(1);
   });
 
-  it('leaves open pages the files of their version for a while, hashed ones longer, and no old page', async () => {
+  it('keeps assets of old versions for open pages, hashed ones longer, but no old pages', async () => {
     const store = await openStore('2', '3');
     const hashed = ['assets/a.DtHmvp7M.js', 'assets/b.DtHmvp7M.png', 'assets/c.DtHmvp7M.woff2', 'd.3f0c2a9b.json'];
     const unhashed = ['logo.png', 'data.json', 'body.woff2'];

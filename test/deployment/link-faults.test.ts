@@ -3,7 +3,7 @@ import { createGate } from '../helpers/system/gate.ts';
 import { buildBundle, siteOf } from './bundles.ts';
 import { type Fixture, openFixture } from './fixture.ts';
 
-/** Every pause is short, so that a repaired link is tried again soon. */
+/** Short pauses, so that the deployment retries a repaired link soon. */
 const PAUSES = { soonBaseMs: 20, soonMaxMs: 50, slowlyMs: 50, invalidMs: 50 };
 
 let fixture: Fixture;
@@ -18,16 +18,16 @@ afterEach(() => fixture.close());
 
 type Fault = [name: string, respond: RequestListener, message: RegExp, status: number | null];
 
-const refused =
+const rejectWith =
   (status: number, body: string): RequestListener =>
   (_req, res) =>
     res.writeHead(status).end(body);
 
 const faults: Fault[] = [
-  ['403', refused(403, '<Error><Code>AccessDenied</Code></Error>'), /answered 403: the link has expired/, 403],
-  ['a wrong signature', refused(403, '<Error><Code>SignatureDoesNotMatch</Code></Error>'), /answered 403/, 403],
-  ['404', refused(404, ''), /answered 404/, 404],
-  ['500', refused(500, ''), /answered 500/, 500],
+  ['403', rejectWith(403, '<Error><Code>AccessDenied</Code></Error>'), /answered 403: the link has expired/, 403],
+  ['a wrong signature', rejectWith(403, '<Error><Code>SignatureDoesNotMatch</Code></Error>'), /answered 403/, 403],
+  ['404', rejectWith(404, ''), /answered 404/, 404],
+  ['500', rejectWith(500, ''), /answered 500/, 500],
   [
     'a response that is cut off',
     (_req, res) => {
@@ -42,34 +42,34 @@ const faults: Fault[] = [
 ];
 
 it.each(faults)(
-  'a link that answers with %s: the last version stays, the status says why, and the next try recovers',
+  'a link that responds with %s: the deployment serves the last version, reports the error, and recovers',
   async (_name, respond, message, status) => {
-    let answer: RequestListener = (_req, res) => res.end(bundles.old);
-    const store = await fixture.serve((req, res) => answer(req, res));
+    let handler: RequestListener = (_req, res) => res.end(bundles.old);
+    const store = await fixture.serve((req, res) => handler(req, res));
     await fixture.writeValues({ enabled: true, bundleUrl: `${store}/old` });
     const running = await fixture.start({ retryPauses: PAUSES });
     await running.until('serving', ({ version }) => version === '1');
-    answer = respond;
+    handler = respond;
     await fixture.writeValues({ enabled: true, bundleUrl: `${store}/next` });
-    const failed = await running.until('said why', ({ lastError }) => lastError !== null);
+    const failed = await running.until('reported the error', ({ lastError }) => lastError !== null);
     expect(failed).toMatchObject({ state: 'serving', version: '1', stale: true });
     expect(failed.lastError?.message).toMatch(message);
     expect(failed.lastError?.status).toBe(status);
     expect(await running.text('/')).toBe('<title>home 1</title>');
-    answer = (_req, res) => res.end(bundles.next);
+    handler = (_req, res) => res.end(bundles.next);
     const recovered = await running.until('recovered', ({ version }) => version === '2');
     expect(recovered).toMatchObject({ stale: false, lastError: null });
   },
 );
 
-it('a link with another version than the pinned one is tried again until it has that', async () => {
+it('a link with another version than the pinned one is retried until it has the pinned version', async () => {
   let body = bundles.old;
   const store = await fixture.serve((_req, res) => res.end(body));
   await fixture.writeValues({ enabled: true, bundleUrl: `${store}/a` });
   const running = await fixture.start({ retryPauses: PAUSES });
   await running.until('serving', ({ version }) => version === '1');
   await fixture.writeValues({ enabled: true, bundleUrl: `${store}/b`, version: '2' });
-  const { lastError, version } = await running.until('said why', (status) => status.lastError !== null);
+  const { lastError, version } = await running.until('reported the error', (status) => status.lastError !== null);
   expect([version, lastError?.message]).toEqual([
     '1',
     expect.stringContaining('pins "2", but the bundle at the link is "1"'),
@@ -78,7 +78,7 @@ it('a link with another version than the pinned one is tried again until it has 
   await running.until('recovered', (status) => status.version === '2' && status.lastError === null);
 });
 
-it('a slow link keeps nobody waiting: the last version serves, and the status shows how far the download is', async () => {
+it('during a slow download the deployment serves the last version and reports the progress', async () => {
   const gate = createGate();
   const store = await fixture.serve(async (req, res) => {
     if (req.url === '/old') {
@@ -98,5 +98,5 @@ it('a slow link keeps nobody waiting: the last version serves, and the status sh
   expect(loading).toMatchObject({ version: '1', stale: true, download: { totalBytes: bundles.next.length } });
   expect(await running.text('/')).toBe('<title>home 1</title>');
   gate.open();
-  await running.until('serving the next', ({ version, download }) => version === '2' && download === null);
+  await running.until('served the next version', ({ version, download }) => version === '2' && download === null);
 });

@@ -53,7 +53,7 @@ describe('a request target', () => {
     ['/%C3%BCber%20uns', 'über uns.html'],
     ['/100%25', '100%.html'],
     ['/.well-known/security.txt', '.well-known/security.txt'],
-  ])('%s is answered with the file %s', (target, path) => {
+  ])('%s resolves to the file %s', (target, path) => {
     expect(resolve(target)).toBe(path);
   });
 
@@ -66,7 +66,7 @@ describe('a request target', () => {
     ['/guides?x=1', '308 /guides/?x=1'],
     ['/plain/', '308 /plain'],
     ['/plain//?x', '308 /plain?x'],
-  ])('%s is redirected: %s', (target, expected) => {
+  ])('%s redirects: %s', (target, expected) => {
     expect(resolve(target)).toBe(expected);
   });
 
@@ -75,7 +75,7 @@ describe('a request target', () => {
     ['/guides/start.html?x=1', '308 /guides/start?x=1'],
     ['/guides/index.html', '308 /guides/'],
     ['/search_q=a.html', '308 /search?q=a'],
-  ])("%s leads to the page's own address, which routers in the page need: %s", (target, expected) => {
+  ])("%s redirects to the page's URL, which client-side routers need: %s", (target, expected) => {
     expect(resolve(target)).toBe(expected);
   });
 
@@ -102,7 +102,7 @@ describe('a request target', () => {
     },
   );
 
-  it('never becomes an address of another host', () => {
+  it('never redirects to another host', () => {
     const odd = createSite(
       '/nowhere',
       'x',

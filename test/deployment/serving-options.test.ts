@@ -43,7 +43,7 @@ async function write(values: object): Promise<void> {
   await rename(`${fixture.valuesFile}.new`, fixture.valuesFile);
 }
 
-/** Bytes as sent: fetch would decompress them. */
+/** The response with its raw bytes: fetch would decompress them. */
 async function raw(
   url: string,
   headers: Record<string, string>,
@@ -61,7 +61,7 @@ describe('compression on the fly', () => {
   const expand = { br: brotliDecompressSync, gzip: gunzipSync };
 
   it.each(['br', 'gzip'] as const)(
-    'sends a page in %s with an ETag of its own, which clients revalidate',
+    'sends a page in %s with a separate ETag that clients can revalidate',
     async (coding) => {
       const { url } = await start();
       const hash = sha256(page);
@@ -87,7 +87,7 @@ describe('compression on the fly', () => {
     },
   );
 
-  it('leaves ranges, other types and small files alone', async () => {
+  it('skips ranges, other types and small files', async () => {
     const { url } = await start();
     const part = await raw(`${url}/guides/long`, { 'accept-encoding': 'br', range: 'bytes=0-6' });
     expect([part.statusCode, part.bytes.toString(), part.headers.etag]).toEqual([206, '<title>', `"${sha256(page)}"`]);
@@ -99,7 +99,7 @@ describe('compression on the fly', () => {
 });
 
 describe('headers', () => {
-  it('protect by default, and are what the values file says from then on', async () => {
+  it('have safe defaults and follow changes of the values file', async () => {
     const running = await start();
     const defaults = (await fetch(running.url)).headers;
     expect(Object.fromEntries(defaults)).toMatchObject({
@@ -131,9 +131,9 @@ describe('headers', () => {
 });
 
 describe('BASE_PATH', () => {
-  it('moves the site, its redirects and its endpoints below it', async () => {
+  it('prefixes the site, its redirects and its endpoints', async () => {
     const { url } = await start({}, { basePath: '/docs' });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [
         '/docs',
         '/docs?x=1',
@@ -151,7 +151,7 @@ describe('BASE_PATH', () => {
         return [path, status, headers.get('location')];
       }),
     );
-    expect(answers).toEqual([
+    expect(responses).toEqual([
       ['/docs', 308, '/docs/'],
       ['/docs?x=1', 308, '/docs/'],
       ['/docs/', 200, null],
@@ -168,7 +168,7 @@ describe('BASE_PATH', () => {
 });
 
 describe('BASIC_AUTH', () => {
-  it('asks visitors for the password, but not probes', async () => {
+  it('requires the password from visitors, but not from probes', async () => {
     const { url } = await start({}, { basicAuth: { user: 'ada', password: 'pass: wörd' } });
     const get = async (path: string, credentials?: string): Promise<Response> => {
       const authorization = `Basic ${Buffer.from(credentials ?? '').toString('base64')}`;
@@ -187,7 +187,7 @@ describe('BASIC_AUTH', () => {
 });
 
 describe('the access log', () => {
-  it('has a line for each response, without its query', async () => {
+  it('has a line for each response, without the query', async () => {
     const lines: Record<string, unknown>[] = [];
     const stream = new Writable({
       write(chunk, _encoding, done) {
@@ -210,8 +210,8 @@ describe('the access log', () => {
   });
 });
 
-describe('a kind of deployment', () => {
-  it('reports what it has', async () => {
+describe('the kind of a deployment', () => {
+  it('determines its capabilities and its content security policy', async () => {
     const { url } = await start({ kind: 'air-gapped', features: { apiPlayground: true }, replicas: 2 });
     expect(await (await fetch(`${url}/-/capabilities`)).json()).toEqual({
       kind: 'air-gapped',
@@ -228,7 +228,7 @@ describe('a kind of deployment', () => {
     );
   });
 
-  it('that is air-gapped requests no link over the network, and says so', async () => {
+  it('rejects network links if it is air-gapped', async () => {
     const requested: string[] = [];
     const store = await fixture.serve((req, res) => {
       requested.push(req.url ?? '');
@@ -243,7 +243,7 @@ describe('a kind of deployment', () => {
 });
 
 describe('several sites in one process', () => {
-  it('are told apart by host name, with probes and metrics under every name', async () => {
+  it('are selected by host name, with probes and metrics under every name', async () => {
     const shared = createSharedParts();
     const docs = await start({}, { shared, host: 'docs.example.com' });
     const empty = join(fixture.folder, 'empty.yaml');

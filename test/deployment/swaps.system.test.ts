@@ -13,12 +13,12 @@ const SWAPS = 200;
 const VISITORS = 64;
 const TIMEOUT_MS = 1_500_000;
 
-/** Of several measurements, so that garbage not collected yet doesn't count as a leak. */
+/** Allowed growth between the medians of several measurements, because of uncollected garbage. */
 const MEMORY_GROWTH = 1.25;
 
 const PATHS = ['/', '/guides/', ...Array.from({ length: 8 }, (_, index) => `/guides/page-${index}`)];
 
-/** A site whose pages consist of their version, and which has a hashed and an unhashed file that only this version has. */
+/** A site whose pages repeat the version. A hashed and an unhashed asset exist only in this version. */
 function versionSite(version: number): BundleSpec {
   const page = `<title>version ${version}</title>${`<p>version ${version}</p>`.repeat(300)}`;
   const pages = PATHS.map((path) => [`${path.slice(1)}${path.endsWith('/') ? 'index' : ''}.html`, page]);
@@ -52,7 +52,7 @@ afterAll(async () => {
 
 type Visits = { failures: string[]; pages: number; views: number[]; stop(): Promise<void> };
 
-/** Visitors who open pages without pause, each with a connection of its own: a page first, then its version's files. */
+/** Visitors that open pages without pause, each on a separate connection: a page first, then its version's assets. */
 function visit(url: string): Visits {
   const pool = new Pool(url, { connections: VISITORS, pipelining: 1 });
   const visits = { failures: [] as string[], pages: 0, views: new Array<number>(VISITORS).fill(0) };
@@ -122,7 +122,7 @@ test(
       await deploy(version);
       await waitFor(() => served(version), { describe: `served version ${version}`, timeoutMs: 60_000, everyMs: 20 });
       memory.push(await residentBytes(url));
-      // A page that was opened before this swap may only be one version old when it requests its last file.
+      // A page may be at most one version old when it requests its assets.
       const begun = [...visits.views];
       await waitFor(() => visits.views.every((count, index) => count > (begun[index] ?? 0)), {
         describe: `saw every visitor open a page of version ${version}`,

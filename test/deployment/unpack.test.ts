@@ -33,12 +33,12 @@ async function unpack(archive: Buffer, limits = LIMITS) {
   });
 }
 
-/** Everything outside the folder that was unpacked into. */
+/** Everything outside the target folder. */
 async function strayFiles(): Promise<string[]> {
   return [...(await readdir(folder)), ...(await readdir(join(folder, 'inner')))].sort();
 }
 
-async function expectRefused(archive: Buffer, message: RegExp | string, limits = LIMITS): Promise<void> {
+async function expectRejected(archive: Buffer, message: RegExp | string, limits = LIMITS): Promise<void> {
   const error: unknown = await unpack(archive, limits).then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -49,7 +49,7 @@ async function expectRefused(archive: Buffer, message: RegExp | string, limits =
 }
 
 const site = siteOf('1');
-const spoilt = async (change: (entries: Entry[]) => void): Promise<Buffer> => {
+const corrupted = async (change: (entries: Entry[]) => void): Promise<Buffer> => {
   const entries = entriesOf(site);
   change(entries);
   return gzipSync(await packTar(entries));
@@ -61,8 +61,8 @@ const withPath = async (path: string): Promise<Buffer> => {
   return gzipSync(await packTar(entriesOf(spec)));
 };
 
-describe('a sound bundle', () => {
-  it('made of several gzip members is unpacked whole', async () => {
+describe('a valid bundle', () => {
+  it('of several gzip members is unpacked completely', async () => {
     const spec = siteOf('1', {
       'größe/big file.bin': Buffer.alloc(300_000, 7),
       'empty.txt': '',
@@ -76,7 +76,7 @@ describe('a sound bundle', () => {
   });
 });
 
-describe('an archive is refused and leaves nothing outside its folder when', () => {
+describe('an archive is rejected and leaves nothing outside its folder if', () => {
   it.each([
     ['../evil.html', 'holds the segment'],
     ['a/../../evil.html', 'holds the segment'],
@@ -92,14 +92,14 @@ describe('an archive is refused and leaves nothing outside its folder when', () 
     ['x'.repeat(300), 'longer than 255'],
     ['abc/'.repeat(300), 'longer than 1024'],
   ])('its manifest and an entry have the path %j', async (path, message) => {
-    await expectRefused(await withPath(path), message);
+    await expectRejected(await withPath(path), message);
   });
 
   it.each(['../evil.html', '/tmp/evil.html', 'index.html/../../evil.html'])(
-    'an entry beside the manifest is %s',
+    'an entry that is not in the manifest is named %s',
     async (name) => {
-      await expectRefused(
-        await spoilt((entries) => entries.push({ header: { name }, content: Buffer.from('x') })),
+      await expectRejected(
+        await corrupted((entries) => entries.push({ header: { name }, content: Buffer.from('x') })),
         'not in the manifest',
       );
     },
@@ -113,50 +113,50 @@ describe('an archive is refused and leaves nothing outside its folder when', () 
     ['fifo', 'fifo'],
     ['directory', 'directory'],
   ] as const)('an entry is a %s', async (type, named) => {
-    const archive = await spoilt((entries) => {
+    const archive = await corrupted((entries) => {
       entries[1] = { header: { name: '404.html', type, linkname: '/etc/passwd' }, content: Buffer.alloc(0) };
     });
-    await expectRefused(archive, `is a ${named}, not a file`);
+    await expectRejected(archive, `is a ${named}, not a file`);
   });
 
-  it('an entry has another size than the manifest says', async () => {
-    const archive = await spoilt((entries) => {
+  it("an entry's size differs from the manifest", async () => {
+    const archive = await corrupted((entries) => {
       entries[1] = { header: { name: '404.html' }, content: Buffer.from('longer than it was announced by far') };
     });
-    await expectRefused(archive, 'another size');
+    await expectRejected(archive, 'another size');
   });
 
-  it('an entry has the right size and other bytes', async () => {
-    const archive = await spoilt((entries) => {
+  it('an entry has the right size but other bytes', async () => {
+    const archive = await corrupted((entries) => {
       const first = entries[1];
       if (first !== undefined) entries[1] = { ...first, content: Buffer.alloc(first.content.length, 'x') };
     });
-    await expectRefused(archive, "doesn't match its sha256");
+    await expectRejected(archive, "doesn't match its sha256");
   });
 
-  it('an entry stands twice', async () => {
-    await expectRefused(await spoilt((entries) => entries.push(...entries.slice(1, 2))), 'stands twice');
+  it('an entry occurs twice', async () => {
+    await expectRejected(await corrupted((entries) => entries.push(...entries.slice(1, 2))), 'stands twice');
   });
 
   it('a file is missing', async () => {
-    await expectRefused(await spoilt((entries) => entries.pop()), '1 files are missing');
+    await expectRejected(await corrupted((entries) => entries.pop()), '1 files are missing');
   });
 
   it('the manifest is not the first entry, or is missing', async () => {
-    await expectRefused(await spoilt((entries) => entries.reverse()), "doesn't begin with");
-    await expectRefused(await spoilt((entries) => entries.shift()), "doesn't begin with");
-    await expectRefused(gzipSync(await packTar([])), 'is empty');
+    await expectRejected(await corrupted((entries) => entries.reverse()), "doesn't begin with");
+    await expectRejected(await corrupted((entries) => entries.shift()), "doesn't begin with");
+    await expectRejected(gzipSync(await packTar([])), 'is empty');
   });
 
-  it('its contentSha256 is not that of its files', async () => {
-    await expectRefused(await withManifest({ ...manifestOf(site), contentSha256: sha256('x') }), 'contentSha256');
+  it('its contentSha256 does not match its files', async () => {
+    await expectRejected(await withManifest({ ...manifestOf(site), contentSha256: sha256('x') }), 'contentSha256');
   });
 
-  it('its manifest is not one', async () => {
-    await expectRefused(await withManifest('{'), 'not JSON');
-    await expectRefused(await withManifest('null'), 'manifest');
-    await expectRefused(await withManifest({ ...manifestOf(site), version: '' }), "manifest's version");
-    await expectRefused(await withManifest({ ...manifestOf(site), formatVersion: 2 }), 'newer than');
+  it('its manifest is invalid', async () => {
+    await expectRejected(await withManifest('{'), 'not JSON');
+    await expectRejected(await withManifest('null'), 'manifest');
+    await expectRejected(await withManifest({ ...manifestOf(site), version: '' }), "manifest's version");
+    await expectRejected(await withManifest({ ...manifestOf(site), formatVersion: 2 }), 'newer than');
   });
 
   it.each([
@@ -164,41 +164,44 @@ describe('an archive is refused and leaves nothing outside its folder when', () 
     { from: '/old', to: 'javascript:alert(1)', status: 301 },
     { from: '/old', to: '/new\r\nSet-Cookie: a=b', status: 301 },
     { from: '/old', to: '/new', status: 200 },
-  ])('a redirect is not one: %j', async (redirect) => {
-    await expectRefused(await withManifest({ ...manifestOf(site), redirects: [redirect] }), 'redirect from');
+  ])('a redirect is invalid: %j', async (redirect) => {
+    await expectRejected(await withManifest({ ...manifestOf(site), redirects: [redirect] }), 'redirect from');
   });
 
-  it('it is larger than allowed', async () => {
-    await expectRefused(await withManifest(manifestOf(site)), 'files allowed', { ...LIMITS, maxFiles: 3 });
-    await expectRefused(await withManifest(manifestOf(site)), 'bytes allowed', { ...LIMITS, maxUnpackedBytes: 50 });
+  it('it exceeds a limit', async () => {
+    await expectRejected(await withManifest(manifestOf(site)), 'files allowed', { ...LIMITS, maxFiles: 3 });
+    await expectRejected(await withManifest(manifestOf(site)), 'bytes allowed', { ...LIMITS, maxUnpackedBytes: 50 });
   });
 
-  it('a precompressed file is of no file, or in no coding', async () => {
+  it('a precompressed file has no original, or an invalid content coding', async () => {
     const manifest = manifestOf(site);
     const withEncoding = (encoding: string) => ({
       ...manifest,
       files: manifest.files.map((file) => (file.path === 'index.html' ? { ...file, encoding } : file)),
     });
-    await expectRefused(await withManifest(withEncoding('br')), `"index.html" is said to be a file in "br"`);
-    await expectRefused(await withManifest(withEncoding('br\r\nX: y')), 'expected a content coding');
+    await expectRejected(await withManifest(withEncoding('br')), `"index.html" is said to be a file in "br"`);
+    await expectRejected(await withManifest(withEncoding('br\r\nX: y')), 'expected a content coding');
   });
 
-  it('it goes on for ever after what its manifest announced', async () => {
+  it('it continues far beyond the size in its manifest', async () => {
     const endless = Buffer.concat([await packTar(entriesOf(site)), Buffer.alloc(40_000_000)]);
-    await expectRefused(gzipSync(endless), 'unpacks to more');
+    await expectRejected(gzipSync(endless), 'unpacks to more');
   });
 
-  it('it is cut off, at any place', async () => {
+  it('it is truncated at any position', async () => {
     const archive = gzipInMembers(await packTar(entriesOf(site)));
     for (const length of [0, 1, 20, 300, Math.floor(archive.length / 2), archive.length - 1]) {
-      await expectRefused(archive.subarray(0, length), /can't be unpacked|is empty|missing/);
+      await expectRejected(archive.subarray(0, length), /can't be unpacked|is empty|missing/);
       await rm(join(folder, 'inner'), { recursive: true });
     }
   });
 
-  it('it is no archive at all', async () => {
-    await expectRefused(Buffer.from('<html>Sign in</html>'), "can't be unpacked");
-    await expectRefused(gzipSync('x'.repeat(5_000)), "can't be unpacked");
-    await expectRefused(Buffer.concat([await spoilt(() => undefined), Buffer.from('rubbish')]), "can't be unpacked");
+  it('it is not an archive', async () => {
+    await expectRejected(Buffer.from('<html>Sign in</html>'), "can't be unpacked");
+    await expectRejected(gzipSync('x'.repeat(5_000)), "can't be unpacked");
+    await expectRejected(
+      Buffer.concat([await corrupted(() => undefined), Buffer.from('rubbish')]),
+      "can't be unpacked",
+    );
   });
 });

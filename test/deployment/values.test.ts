@@ -7,7 +7,7 @@ function parse(text: string): unknown {
 }
 
 describe('a values file', () => {
-  it('says which bundle to serve, whatever else it holds', () => {
+  it('names the bundle to serve; other keys are ignored', () => {
     const text =
       'image: {tag: 1}\nstaticExport:\n  enabled: true # on\n  bundleUrl: https://s3.example/b?X-Amz=1\n  replicas: 3\n';
     expect(parse(text)).toEqual({ link: 'https://s3.example/b?X-Amz=1', version: undefined });
@@ -19,24 +19,24 @@ describe('a values file', () => {
     ['2026-11-21', '2026-11-21'],
     ['0o17', '0o17'],
     ['1e3', '1e3'],
-  ])('pins the version as it is written: %s', (written, version) => {
+  ])('pins the version exactly as written: %s', (written, version) => {
     expect(parse(`staticExport: {enabled: true, bundleUrl: "https://x.example/", version: ${written}}`)).toMatchObject({
       version,
     });
   });
 
   it.each(['', '# nothing', 'other: 1', 'staticExport:', 'staticExport: {}', 'staticExport: {enabled: false}'])(
-    'without the wish to serve means off: %j',
+    'without enabled: true means off: %j',
     (text) => {
       expect(parse(text)).toBe('off');
     },
   );
 
-  it.each(['""', 'null'])('may leave bundleUrl and version blank while it is off: %s', (blank) => {
+  it.each(['""', 'null'])('may leave bundleUrl and version blank while disabled: %s', (blank) => {
     expect(parse(`staticExport: {enabled: false, bundleUrl: ${blank}, version: ${blank}}`)).toBe('off');
   });
 
-  it('takes a blank version for no pin', () => {
+  it('with a blank version pins nothing', () => {
     expect(parse('staticExport: {enabled: true, bundleUrl: "file:///srv/b.tar.gz", version: ""}')).toEqual({
       link: 'file:///srv/b.tar.gz',
       version: undefined,
@@ -51,6 +51,11 @@ describe('a values file', () => {
     ['staticExport: {enabled: true, bundleUrl: 7}', 'staticExport.bundleUrl', 'http, https or file'],
     ['staticExport: {enabled: true, bundleUrl: "file://host/b"}', 'staticExport.bundleUrl', 'file:///'],
     ['staticExport: {enabled: true, bundleUrl: "https://x.example/", version: [1]}', 'staticExport.version', 'text'],
+    [
+      'staticExport: {enabled: true, bundleUrl: "https://x.example/", publicKey: abc}',
+      'staticExport.publicKey',
+      'ed25519 public key',
+    ],
     ['staticExport: on', 'staticExport', 'enabled, bundleUrl and version'],
     ['- a', null, 'expected keys'],
     ['staticExport: {enabled: true', null, 'expected YAML'],
@@ -72,7 +77,7 @@ describe('a values file', () => {
     ],
     ['? '.repeat(5_000), null, 'nests too deep'],
     ['staticExport: {enabled: true}\nstaticExport: {enabled: false}', null, 'expected YAML'],
-  ])('that is wrong is refused by key: %s', (text, key, expected) => {
+  ])('is rejected with the key if it is invalid: %s', (text, key, expected) => {
     const error = (() => {
       try {
         return parse(text);

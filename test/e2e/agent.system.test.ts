@@ -10,7 +10,7 @@ const FILES = {
   CODEOWNERS: '*.md grace@example.com\n',
 };
 
-describe('a publish that prompts an agent, on the whole product, each part a process of its own', () => {
+describe('a publish that prompts an agent, on the whole product in separate processes', () => {
   let system: AgentSystem;
   let mailbox: Mailbox;
   const scenario = scenarios(() => system);
@@ -35,20 +35,23 @@ describe('a publish that prompts an agent, on the whole product, each part a pro
   const mailsAbout = async (text: string): Promise<ReceivedMail[]> =>
     (await mailbox.mails()).filter((mail) => mail.text.includes(text));
 
-  const untilTold = async (text: string, count: number): Promise<ReceivedMail[]> =>
+  const untilMailed = async (text: string, count: number): Promise<ReceivedMail[]> =>
     await waitFor(
       async () => {
         const mails = await mailsAbout(text);
         return mails.length >= count && mails;
       },
-      { describe: `told ${count} people of ${text}` },
+      { describe: `sent ${count} mails about ${text}` },
     );
 
   scenario(
-    'becomes a pull request, one mail for each reviewer, and ends with the merge, which prompts nobody',
+    'creates a pull request and one mail per reviewer, and completes with the merge, which prompts no agent',
     async () => {
-      const answer = await system.publish(SITE, "Replace '# Changelog' with '# Changelog\n\n* first' in CHANGELOG.md");
-      expect([answer.status, await answer.json()]).toEqual([
+      const response = await system.publish(
+        SITE,
+        "Replace '# Changelog' with '# Changelog\n\n* first' in CHANGELOG.md",
+      );
+      expect([response.status, await response.json()]).toEqual([
         202,
         { deliveryId: expect.any(String), accepted: [`export:${SITE}`, `agent-rule:${SITE}:${RULE}`] },
       ]);
@@ -58,11 +61,11 @@ describe('a publish that prompts an agent, on the whole product, each part a pro
       const state = await system.untilChange(workflowId, 'in-review');
       const prLink = state.prLink ?? '';
       expect(await (await fetch(prLink)).text()).toContain('* first');
-      const mails = await untilTold(prLink, 2);
+      const mails = await untilMailed(prLink, 2);
       expect(receivers(mails)).toEqual(['ada@example.com', 'grace@example.com']);
       expect(await system.repository.git('show', 'main:CHANGELOG.md')).toBe('# Changelog');
 
-      // What Ada does: she opens the link in her mail, and sends the forms of the page.
+      // Like a reviewer, open the link in the mail and submit the page's forms.
       const mail = mails.find(({ envelope }) => envelope.to.some(({ address }) => address === 'ada@example.com'));
       const link = /\S+\/review\?key=\S+/.exec(mail?.text ?? '')?.[0] ?? 'no link';
       const opened = await fetch(link, { redirect: 'manual' });
@@ -75,7 +78,7 @@ describe('a publish that prompts an agent, on the whole product, each part a pro
       };
       expect(await send('reviews', { event: 'APPROVE' })).toBe(303);
       await waitFor(async () => (await system.change(workflowId)).reviews.length > 0, {
-        describe: 'heard of the review',
+        describe: 'received the review',
       });
       expect(await send('merge', {})).toBe(303);
       expect(await system.untilChange(workflowId, 'merged')).toMatchObject({
@@ -90,13 +93,13 @@ describe('a publish that prompts an agent, on the whole product, each part a pro
       await waitFor(async () => (await handle.describe()).status.name === 'COMPLETED', { describe: 'completed' });
       expect(await system.repository.git('show', 'main:CHANGELOG.md')).toBe('# Changelog\n\n* first');
 
-      // The merge is a push to the site's branch: it is exported, and nobody is prompted.
+      // The merge pushes to the site's branch: that starts an export but prompts no agent.
       await waitFor(
         async () =>
           (await system.state(SITE)).deliveries.some(
             ({ source, outcome }) => source === 'github' && outcome === 'started',
           ),
-        { describe: 'was told of the merge as a push' },
+        { describe: 'received the merge as a push' },
       );
       expect(await system.rule()).toMatchObject({ phase: 'idle', pendingCount: 0, changes: [{ workflowId }] });
       expect(await system.jobs()).toHaveLength(1);

@@ -11,10 +11,10 @@ const CREATE = { method: 'POST', path: /\/jobs$/ } as const;
 const READ = { method: 'GET', path: /\/jobs\/[^/]+$/ } as const;
 const BUNDLE = { method: 'POST', path: /\/bundle$/ } as const;
 
-/** How long the site `waiting` waits for another publish. */
+/** The quiet period of the site `waiting`. */
 const QUIET_PERIOD_MS = 4_000;
 
-/** An overdue timer is promised within this time of a restart: the site `later` waits as long for another publish. */
+/** The documented bound for an overdue timer after a restart. It is also the quiet period of the site `later`. */
 const OVERDUE_TIMER_MS = 5_000;
 
 // Crashes of the platform's worker: test/platform/workflows/static-export-job-killed.system.test.ts.
@@ -35,7 +35,7 @@ describe('a crash in the middle of an export', () => {
 
   afterAll(() => system?.stop());
 
-  /** Publishes a second edition once a first one is served, so that "the newest" means something. */
+  /** Publishes a second edition after the first one is served, so that tests can tell which one is newest. */
   const publishSecond = async (site: string, prepare: () => unknown): Promise<void> => {
     await system.publish(site);
     await system.untilServed(site, 'edition 1');
@@ -45,18 +45,18 @@ describe('a crash in the middle of an export', () => {
     expect((await system.publish(site)).status).toBe(202);
   };
 
-  /** Publishes to `waiting`, and waits until its quiet period's timer is Temporal's. */
+  /** Publishes to `waiting` and waits until Temporal holds the timer of its quiet period. */
   const startTimer = async (): Promise<void> => {
     await system.publish('waiting');
     await system.untilPhase('waiting', 'debouncing');
     await waitFor(() => system.temporal.atRest('export:waiting'), { describe: 'waited for the timer', everyMs: 20 });
   };
 
-  /** Resolves with the site whose export is requested next: after a restart, an overdue one comes before `later`. */
-  const nextExport = async (asked: number): Promise<string> => {
+  /** Resolves with the site whose export is requested next. After a restart, an overdue one precedes `later`. */
+  const nextExport = async (exportCount: number): Promise<string> => {
     await waitFor(async () => (await system.publish('later')).status === 202, { describe: 'accepted a publish' });
-    const create = await waitFor(() => system.proxy.matching(CREATE)[asked], { describe: 'started an export' });
-    await waitFor(() => system.proxy.matching(CREATE)[asked + 1], { describe: 'started the later export' });
+    const create = await waitFor(() => system.proxy.matching(CREATE)[exportCount], { describe: 'started an export' });
+    await waitFor(() => system.proxy.matching(CREATE)[exportCount + 1], { describe: 'started the later export' });
     return create.body.includes(domainOf('waiting')) ? 'waiting' : 'later';
   };
 
@@ -77,7 +77,7 @@ describe('a crash in the middle of an export', () => {
       { describe: 'started the second export' },
     );
 
-  /** The job that ran at the crash went on, alone, and is what is served. */
+  /** Expects that the job that ran at the crash continued, that no other job started, and that its bundle is served. */
   const expectOneJob = async (site: string, jobId: string): Promise<void> => {
     await system.untilServed(site, 'edition 2');
     const state = await system.untilPhase(site, 'live');
@@ -87,7 +87,7 @@ describe('a crash in the middle of an export', () => {
     expect(state).toMatchObject({ jobId, version: newest?.version, lastError: null });
   };
 
-  scenario("of the orchestrator's worker while it polls leaves the job to go on", async () => {
+  scenario("of the orchestrator's worker while it polls lets the job continue", async () => {
     const origin = system.origin('polled');
     let held = createGate();
     await publishSecond('polled', () => {
@@ -105,12 +105,12 @@ describe('a crash in the middle of an export', () => {
     await expectOneJob('polled', jobId);
   });
 
-  scenario("of the orchestrator's worker while the bundle is made leaves it to be made again", async () => {
+  scenario("of the orchestrator's worker during the bundle request leads to another bundle request", async () => {
     const held = createGate();
     await publishSecond('bundled', () => {
       system.proxy.intercept({ ...BUNDLE, times: 1 }, holdAnswer(held));
     });
-    await waitFor(() => held.arrivals > 0, { describe: 'asked for the bundle' });
+    await waitFor(() => held.arrivals > 0, { describe: 'requested the bundle' });
     const jobId = await secondJob('bundled');
     await system.programs.kill('worker');
     held.open();
@@ -120,18 +120,18 @@ describe('a crash in the middle of an export', () => {
     expect(system.proxy.matching(bundles).length).toBeGreaterThan(1);
   });
 
-  scenario("of the orchestrator's worker between bundle and deploy leaves the deploy to be done", async () => {
+  scenario("of the orchestrator's worker between bundle and deploy delays the deploy until the restart", async () => {
     const values = async (): Promise<string> => await readFile(system.valuesFile('deployed'), 'utf8');
-    let letGo = async (): Promise<void> => {};
+    let release = async (): Promise<void> => {};
     let before = '';
     await publishSecond('deployed', async () => {
-      letGo = await holdValuesFile(system.valuesFile('deployed'));
+      release = await holdValuesFile(system.valuesFile('deployed'));
       before = await values();
     });
     await system.untilPhase('deployed', 'deploying');
     const jobId = await secondJob('deployed');
     await system.programs.kill('worker');
-    await letGo();
+    await release();
     expect(await values()).toBe(before);
     await system.programs.restart('worker');
     await expectOneJob('deployed', jobId);
@@ -139,23 +139,23 @@ describe('a crash in the middle of an export', () => {
 
   scenario("of the orchestrator's worker delays a timer that falls due meanwhile by at most 5 s", async () => {
     await startTimer();
-    const asked = system.proxy.matching(CREATE).length;
+    const exportCount = system.proxy.matching(CREATE).length;
     await system.programs.kill('worker');
     await waitFor(() => timerFired('export:waiting'), { describe: 'fired the timer' });
-    expect(system.proxy.matching(CREATE)).toHaveLength(asked);
+    expect(system.proxy.matching(CREATE)).toHaveLength(exportCount);
     await system.programs.restart('worker');
-    expect(await nextExport(asked)).toBe('waiting');
+    expect(await nextExport(exportCount)).toBe('waiting');
     await system.untilServed('waiting', 'edition 1');
     expect(await system.jobs('waiting')).toHaveLength(1);
   });
 
-  scenario("of the orchestrator's worker in its workflow's turn costs the site at most 5 s", async () => {
+  scenario("of the orchestrator's worker during a workflow task delays the site by at most 5 s", async () => {
     const { raw } = await system.temporal.client.workflow.getHandle('export:waiting').describe();
     const { seconds } = raw.executionConfig?.defaultWorkflowTaskTimeout ?? {};
     expect(Number(seconds) * 1_000).toBeLessThanOrEqual(OVERDUE_TIMER_MS);
   });
 
-  scenario('of Temporal refuses webhooks for a while and loses nothing that was accepted', async () => {
+  scenario('of Temporal rejects webhooks meanwhile and loses no accepted delivery', async () => {
     const origin = system.origin('stored');
     let held = createGate();
     await publishSecond('stored', () => {
@@ -165,25 +165,25 @@ describe('a crash in the middle of an export', () => {
     const jobId = await secondJob('stored');
     await startTimer();
     const dueAtMs = Date.now() + QUIET_PERIOD_MS;
-    const asked = system.proxy.matching(CREATE).length;
+    const exportCount = system.proxy.matching(CREATE).length;
     await system.temporal.kill();
     held.open();
 
-    const refusal = await system.publish('stored');
-    expect(refusal.status).toBe(503);
-    expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(0);
-    // Temporal's own clock: nothing tells that the timer fell due while Temporal is away.
+    const rejected = await system.publish('stored');
+    expect(rejected.status).toBe(503);
+    expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0);
+    // No event reports that a timer is due while Temporal is down, so wait by the clock.
     await sleep(Math.max(dueAtMs - Date.now(), 0));
     for (const name of ['api', 'worker', 'platform', 'platform-worker']) {
       expect([name, system.programs.get(name).running()]).toEqual([name, true]);
     }
-    expect(system.proxy.matching(CREATE)).toHaveLength(asked);
+    expect(system.proxy.matching(CREATE)).toHaveLength(exportCount);
 
     await system.temporal.restart();
-    expect(await nextExport(asked)).toBe('waiting');
+    expect(await nextExport(exportCount)).toBe('waiting');
     await expectOneJob('stored', jobId);
     origin.put('/', edition('edition 3'));
-    await waitFor(async () => (await system.publish('stored')).status === 202, { describe: 'took webhooks again' });
+    await waitFor(async () => (await system.publish('stored')).status === 202, { describe: 'accepted webhooks again' });
     await system.untilServed('stored', 'edition 3');
   });
 });

@@ -7,7 +7,7 @@ import { storedInTemporal } from '../helpers/system/stored-in-temporal.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 
 const DOMAIN = 'sealed.example.test';
-const TITLE = 'An entry that nobody may read';
+const TITLE = 'A confidential entry';
 
 describe('GALLEY_ENCRYPTION_KEY', () => {
   let system: SeedSystem;
@@ -27,7 +27,7 @@ describe('GALLEY_ENCRYPTION_KEY', () => {
 
   afterAll(() => system?.stop());
 
-  scenario('keeps links, titles and addresses from Temporal, in a namespace of its own too', async () => {
+  scenario('hides links, titles and domains from Temporal, also in another namespace', async () => {
     system.adminApi.edit(DOMAIN, 'edition 1');
     expect((await system.publish('sealed', TITLE)).status).toBe(202);
     await system.untilServed('sealed', 'edition 1');
@@ -40,7 +40,7 @@ describe('GALLEY_ENCRYPTION_KEY', () => {
     expect(['/bundles/', TITLE, DOMAIN].filter((secret) => stored.includes(secret))).toEqual([]);
   });
 
-  scenario('hides nothing from the operator', async () => {
+  scenario('lets the operator see the status', async () => {
     const variables = { OPERATOR_TOKEN };
     const args = ['sites', 'status', 'sealed', '--url', system.url];
     expect(await runToEnd(await builtGalley(), args, variables)).toMatch(/^sealed: live, link until /);

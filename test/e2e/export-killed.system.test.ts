@@ -27,7 +27,7 @@ const PAGES = 10_000;
 const DOMAIN = 'docs.example.test';
 const WORKERS = ['platform-worker', 'platform-worker-2', 'platform-worker-2-2'] as const;
 const SEED = Number(process.env.TEST_SEED ?? randomInt(1_000_000));
-/** What one kill may make another worker fetch again: what four activities hold, and what each has not yet settled. */
+/** Requests that one kill may repeat: the URLs that four activities hold or have fetched without saving them. */
 const REPEATED_PER_KILL = 4 * (96 + 64);
 
 type Ended = { manifest: BundleManifest; report: Omit<ExportReport, 'jobId'>; requests: number; repeated: number };
@@ -74,49 +74,49 @@ describe('an export of 10,000 pages by three workers', () => {
     await Promise.all([programs.double(WORKERS[0]), programs.double(WORKERS[1])]);
     ({ key } = await platform.createKey());
     await platform.addProject({ name: 'docs', domain: DOMAIN, origin: site.url });
-    // Each export shall fetch and make everything itself.
+    // Each export must fetch and build everything again.
     await pool.query(`update projects set settings = settings || '{"incremental": false}'`);
   });
 
   afterAll(() => cleanups.run());
 
-  /** Asks the platform until it answers: while its database is away it says 503. */
-  const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> => {
+  /** Calls the platform until it responds with anything but 503, which it sends while its database is down. */
+  const call = async (method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> => {
     const { status, text } = await waitFor(
       async () => {
         const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
         const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-        const answer = await fetch(`${platform.url}/v1/static-export/jobs${path}`, { method, headers, ...sent });
-        return answer.status !== 503 && { status: answer.status, text: await answer.text() };
+        const response = await fetch(`${platform.url}/v1/static-export/jobs${path}`, { method, headers, ...sent });
+        return response.status !== 503 && { status: response.status, text: await response.text() };
       },
-      { describe: `answered ${method} ${path}` },
+      { describe: `responded to ${method} ${path}` },
     );
-    if (status >= 300) throw new Error(`${method} ${path} was answered ${status}: ${text}`);
+    if (status >= 300) throw new Error(`The platform responded to ${method} ${path} with ${status}: ${text}`);
     return JSON.parse(text);
   };
 
   const start = async (): Promise<string> => {
     await site.resetCounts();
-    return exportJob.parse(await ask('POST', '', { domain: DOMAIN })).jobId;
+    return exportJob.parse(await call('POST', '', { domain: DOMAIN })).jobId;
   };
 
   const end = async (jobId: string): Promise<Ended> => {
     const job = await waitFor(
       async () => {
-        const seen = exportJob.parse(await ask('GET', `/${jobId}`));
+        const seen = exportJob.parse(await call('GET', `/${jobId}`));
         return (seen.status === 'completed' || seen.status === 'failed') && seen;
       },
       { describe: `ended ${jobId}`, timeoutMs: 1_200_000 },
     );
     expect(job).toMatchObject({ status: 'completed', pageCount: PAGES, progress: 100, error: null });
-    const { bundleUrl } = bundle.parse(await ask('POST', `/${jobId}/bundle`));
-    const { jobId: _, ...report } = exportReport.parse(await ask('GET', `/${jobId}/report`));
+    const { bundleUrl } = bundle.parse(await call('POST', `/${jobId}/bundle`));
+    const { jobId: _, ...report } = exportReport.parse(await call('GET', `/${jobId}/report`));
     const { requests, repeated } = await site.requestCounts();
     await temporal.client.workflow.getHandle(jobId).result();
     return { manifest: await readArchive(bundleUrl), report, requests, repeated };
   };
 
-  /** What exports have left in the database and in the store, beside their archives and reports. */
+  /** Rows and objects that exports left behind, except their archives and reports. */
   const leftovers = async (): Promise<unknown[]> => {
     const { rows } = await pool.query<{ left: string }>(`
       select 'crawl ' || job_id as left from crawls union all
@@ -139,7 +139,9 @@ describe('an export of 10,000 pages by three workers', () => {
       await s3.restart();
       return 'the S3 server';
     }
-    const ready = await waitFor(() => WORKERS.filter((name) => !restarts.has(name)), { describe: 'had a worker' });
+    const ready = await waitFor(() => WORKERS.filter((name) => !restarts.has(name)), {
+      describe: 'had a running worker',
+    });
     const name = pick(ready, by);
     await programs.kill(name);
     restarts.set(
@@ -149,9 +151,9 @@ describe('an export of 10,000 pages by three workers', () => {
     return name;
   };
 
-  scenario('makes the same bundle though workers, PostgreSQL and the S3 server are killed meanwhile', async () => {
+  scenario('builds the same bundle even if workers, PostgreSQL and the S3 server are killed meanwhile', async () => {
     const undisturbed = await end(await start());
-    // robots.txt is read for its rules, and once more as a file of the site.
+    // robots.txt is fetched twice: for its rules, and as a file of the site.
     expect(undisturbed.repeated).toBeLessThanOrEqual(1);
     expect(await leftovers()).toEqual([]);
 
@@ -167,7 +169,7 @@ describe('an export of 10,000 pages by three workers', () => {
             seen !== undefined && (seen.stage === each.stage ? seen.share >= each.atShare : seen.stage === 'rewriting')
           );
         },
-        { describe: `came to ${each.atShare} of ${each.stage} with seed ${SEED}`, everyMs: 20, timeoutMs: 600_000 },
+        { describe: `reached ${each.atShare} of ${each.stage} with seed ${SEED}`, everyMs: 20, timeoutMs: 600_000 },
       );
       const struck = await strike(each, restarts);
       log.push(`${struck} at ${Math.round(100 * each.atShare)} % of ${each.stage}`);

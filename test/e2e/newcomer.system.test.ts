@@ -12,7 +12,7 @@ afterEach(cleanups.run);
 const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
 
 /** The three commands of README.md and docs/getting-started.md. */
-test('a newcomer gets the first export of a site by init, up and sites export', async () => {
+test('init, up and sites export produce the first export of a site', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'galley-newcomer-'));
   cleanups.add(() => rm(folder, { recursive: true, force: true }));
   const site = await startHttpSite((request, response) => {
@@ -48,7 +48,7 @@ test('a newcomer gets the first export of a site by init, up and sites export', 
   expect(status.stdout).toContain(deployment);
   expect(await galley(['doctor', '--json'], {}, folder)).toMatchObject({ code: 0 });
 
-  // The webhook that init configured works too, with the secret that it made.
+  // The webhook that init configured also works, with the generated secret.
   const sent = await galley(['webhook', 'send', 'docs', 'contentful'], {}, folder);
   expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining('202: Accepted by export:docs') });
   const opened = await galley(['open', 'docs', '--print'], {}, folder);

@@ -14,7 +14,7 @@ const SITES = {
   removed: quick,
 };
 
-describe('a publish on the whole product, each part a process of its own', () => {
+describe('a publish on the whole product in separate processes', () => {
   let system: System;
   const scenario = scenarios(() => system);
 
@@ -40,9 +40,9 @@ describe('a publish on the whole product, each part a process of its own', () =>
     await system.untilPhase(site, 'live');
   };
 
-  scenario('makes a fresh deployment, and the next one another', async () => {
-    const answer = await system.publish('handbook');
-    expect([answer.status, await answer.json()]).toEqual([
+  scenario('leads to a new deployed version each time', async () => {
+    const response = await system.publish('handbook');
+    expect([response.status, await response.json()]).toEqual([
       202,
       { deliveryId: expect.any(String), accepted: ['export:handbook'] },
     ]);
@@ -60,7 +60,7 @@ describe('a publish on the whole product, each part a process of its own', () =>
     expect(state).toMatchObject({ jobId: newest?.jobId, version: newest?.version, lastError: null });
   });
 
-  scenario('is exported by the second of two workers when the first ones die for good', async () => {
+  scenario('is exported by the second worker if the first one is killed', async () => {
     await system.programs.double('worker');
     await system.programs.double('platform-worker');
     const origin = system.origin('shared');
@@ -78,7 +78,7 @@ describe('a publish on the whole product, each part a process of its own', () =>
     await system.programs.restart('platform-worker');
   });
 
-  scenario('follows a changed galley.yaml after a restart, and ends a site only when it is removed', async () => {
+  scenario('follows a changed galley.yaml after a restart, and a site ends only when it is removed', async () => {
     await published('removed', 'edition 1');
     const workflow = (site: string) => system.temporal.client.workflow.getHandle(`export:${site}`);
     const setups: SiteSetup[] = Object.entries(SITES).map(([name, settings]) => {
@@ -93,15 +93,15 @@ describe('a publish on the whole product, each part a process of its own', () =>
     );
     for (const name of ['worker', 'worker-2', 'api']) await system.programs.restart(name);
 
-    // Nothing wakes a site because a worker starts: this one waits for its next turn.
+    // The start of a worker doesn't wake a site, so this one is signaled.
     await workflow('changed').signal('configChanged');
     await system.untilServed('changed', 'edition 1');
     expect((await system.publish('removed')).status).toBe(404);
-    // Its link is refreshed with the last settings, and nobody knows them any more.
+    // The site no longer has settings with which its link could be refreshed.
     await system.untilPhase('removed', 'unconfigured');
     expect(await system.served('removed')).toContain('edition 1');
     expect((await system.remove('removed')).status).toBe(200);
-    // It ends a moment after the response.
+    // The workflow ends shortly after the response.
     await workflow('removed').result();
     expect((await workflow('handbook').describe()).status.name).toBe('RUNNING');
 
@@ -110,8 +110,8 @@ describe('a publish on the whole product, each part a process of its own', () =>
     await published('removed', 'edition back');
   });
 
-  scenario('shows a revoked key, and goes on with a new one', async () => {
-    // It would go on with the old key.
+  scenario('reports a revoked key and continues with a new one', async () => {
+    // This worker would keep using the old key.
     await system.programs.end('worker-2');
     const { jobId } = await system.state('handbook');
     const before = await link('handbook');
@@ -121,7 +121,7 @@ describe('a publish on the whole product, each part a process of its own', () =>
         const found = await system.state('handbook');
         return found.lastError?.status === 401 && found;
       },
-      { describe: 'told that the key is refused' },
+      { describe: 'reported the rejected key' },
     );
     expect(state.jobId).toBe(jobId);
     const handle = system.temporal.client.workflow.getHandle('export:handbook');
@@ -130,6 +130,6 @@ describe('a publish on the whole product, each part a process of its own', () =>
     await system.programs.restart('worker', { ADMIN_API_KEY: key });
     await waitFor(async () => (await link('handbook')) !== before, { describe: 'refreshed the old link' });
     expect(await system.state('handbook')).toMatchObject({ jobId });
-    await waitFor(async () => (await system.state('handbook')).lastError === null, { describe: 'forgot the refusal' });
+    await waitFor(async () => (await system.state('handbook')).lastError === null, { describe: 'cleared the error' });
   });
 });

@@ -9,7 +9,7 @@ import { storedInTemporal } from '../helpers/system/stored-in-temporal.ts';
 import { domainOf, edition, type System, startSystem } from '../helpers/system/system.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 
-/** Of the S3 server of the tests. */
+/** The secret key of the tests' S3 server. */
 const S3_SECRET = 'test-secret';
 
 describe('the secrets of the whole product', () => {
@@ -43,7 +43,7 @@ describe('the secrets of the whole product', () => {
     Object.entries(secrets).flatMap(([name, secret]) => (text.includes(secret) ? [name] : []));
 
   scenario(
-    'are neither in Temporal nor in any log at debug level, through refreshes, faults and refusals',
+    'are neither in Temporal nor in any log at debug level, despite refreshes, faults and rejections',
     async () => {
       const signatures = new Set<string>();
       for (const [path, behaviour] of [
@@ -71,21 +71,21 @@ describe('the secrets of the whole product', () => {
       system.origin('handbook').put('/', edition('edition 2'));
       await system.publish('handbook');
       await waitFor(async () => (await system.state('handbook')).lastError?.status === 401, {
-        describe: 'was refused',
+        describe: 'reported the rejected key',
       });
 
       const stored = await storedInTemporal(system.temporal);
       expect(stored).toContain(domainOf('handbook'));
       expect(found(stored)).toEqual([]);
       const names = ['platform', 'platform-worker', 'api', 'worker', 'deployment-handbook'];
-      // Their most talkative level, or the rest would prove little.
+      // Debug lines must be present, or the checks below prove little.
       expect(names.flatMap((name) => system.programs.lines(name)).join('\n')).toContain('"level":20');
       for (const name of names) {
         const log = system.programs.lines(name).join('\n');
         expect([name, log.length > 200]).toEqual([name, true]);
         expect([name, found(log)]).toEqual([name, []]);
-        const told = [...signatures].filter((signature) => signature !== '' && log.includes(signature));
-        expect([name, told]).toEqual([name, []]);
+        const leaked = [...signatures].filter((signature) => signature !== '' && log.includes(signature));
+        expect([name, leaked]).toEqual([name, []]);
       }
     },
   );

@@ -15,15 +15,15 @@ const HOUR_MS = 3_600_000;
 
 const rule = { name: 'changelog', on: 'publish', prompt: 'Mention {{ event.title }}.', quietPeriod: '300ms' } as const;
 
-/** The site that is published in a storm. */
+/** The site that gets a storm of deliveries. */
 const SITE = 'storm';
 const IN_FLIGHT = 64;
-/** Deliveries acknowledged before the receiver is killed. */
+/** The number of acknowledged deliveries before the receiver is killed. */
 const ENOUGH = 600;
 
 const quick = { quietPeriod: '100ms', maxWait: '1s', refreshMargin: '40%' } as const;
 
-describe("an Admin API with the specification's fields only", () => {
+describe("an Admin API with only the specification's fields", () => {
   let system: SeedSystem;
   const scenario = scenarios(() => system);
 
@@ -43,7 +43,7 @@ describe("an Admin API with the specification's fields only", () => {
       ],
       adminApi: {
         linkTtlMs: 10_000,
-        // A clock of its own: read with ours, its links would have ended before they were made.
+        // With a skewed clock: by our clock, its links would expire before they are created.
         clockSkewMs: -HOUR_MS,
         statusWords: ['QUEUED', 'pre_rendering', 'Finalizing …'],
       },
@@ -53,7 +53,7 @@ describe("an Admin API with the specification's fields only", () => {
 
   afterAll(() => system?.stop());
 
-  scenario('is enough, with unknown status words and dates of every spelling', async () => {
+  scenario('is sufficient, with unknown status words and any date format', async () => {
     const { adminApi } = system;
     adminApi.edit('plain.example.test', 'first edition');
     expect((await system.publish('plain')).status).toBe(202);
@@ -79,10 +79,10 @@ describe("an Admin API with the specification's fields only", () => {
     );
   });
 
-  scenario('is enough for agents too: a prompt leads to a pull request, or to none', async () => {
-    const ended = async (site: string, phase: string): Promise<AgentChangeState> => {
-      const answer = await system.publish(site, `{{ a page }} of ${site}`);
-      const { deliveryId } = z.object({ deliveryId: z.string() }).parse(await answer.json());
+  scenario('is sufficient for agents: a prompt leads to a pull request, or to none', async () => {
+    const untilEnded = async (site: string, phase: string): Promise<AgentChangeState> => {
+      const response = await system.publish(site, `{{ a page }} of ${site}`);
+      const { deliveryId } = z.object({ deliveryId: z.string() }).parse(await response.json());
       const handle = system.temporal.client.workflow.getHandle(WORKFLOW_IDS.agentChange(site, rule.name, deliveryId));
       return await waitFor(
         async () => {
@@ -90,72 +90,69 @@ describe("an Admin API with the specification's fields only", () => {
           const parsed = agentChangeState.safeParse(state);
           return parsed.success && parsed.data.phase === phase && parsed.data;
         },
-        { describe: `came to ${phase}` },
+        { describe: `reached ${phase}` },
       );
     };
-    const state = await ended('prompted', 'in-review');
+    const state = await untilEnded('prompted', 'in-review');
     const job = system.adminApi.agentJobs().find(({ projectId }) => projectId === 'prj/№ 1');
     expect(job?.prompt).toBe('Mention {{ a page }} of prompted.');
     expect(state).toMatchObject({ jobId: job?.id, prLink: job?.prLink, error: null });
-    expect(await ended('unchanging', 'unchanged')).toMatchObject({ prLink: null, error: null });
+    expect(await untilEnded('unchanging', 'unchanged')).toMatchObject({ prLink: null, error: null });
     expect(system.adminApi.agentJobs()).toHaveLength(2);
   });
 
-  /** Whether the receiver acknowledged it. */
+  /** Sends a delivery. Resolves with whether the receiver acknowledged it. */
   const deliver = async (id: string): Promise<boolean> => {
     const path = `/webhooks/${SITE}/contentful`;
     const body = JSON.stringify({ sys: { type: 'Entry', id }, fields: { title: { 'en-US': id } } });
     const headers = signContentful({ secret: CONTENTFUL_SECRET, body, path, at: new Date() }, 'Entry.publish', id);
     try {
-      const answer = await fetch(system.url + path, { method: 'POST', headers, body });
-      await answer.arrayBuffer();
-      return answer.status === 202;
+      const response = await fetch(system.url + path, { method: 'POST', headers, body });
+      await response.arrayBuffer();
+      return response.status === 202;
     } catch {
       return false;
     }
   };
 
-  /** The deliveries that the site's workflow holds, over all its runs, in the order of arrival. */
-  const held = async (): Promise<string[]> => {
+  /** The deliveries in the signals of the site's workflow, over all its runs, in the order of arrival. */
+  const signaledDeliveries = async (): Promise<string[]> => {
     const runs = await workflowChain(system.temporal.client, WORKFLOW_IDS.exportSite(SITE));
     return runs.flatMap(({ signals }) => signals.flatMap(({ deliveries }) => deliveries.map(({ id }) => id)));
   };
 
-  scenario(
-    'loses nothing that a receiver acknowledged before it was killed, and resends of the rest count once',
-    async () => {
-      const acknowledged = new Set<string>();
-      const unanswered = new Set<string>();
-      let sent = 0;
-      let killed: Promise<void> | undefined;
-      const sendUntilKilled = async (): Promise<void> => {
-        while (killed === undefined) {
-          const id = `delivery-${sent++}`;
-          const answer = deliver(id);
-          // With one just sent, and the others somewhere between the receiver's door and Temporal's answer.
-          if (acknowledged.size >= ENOUGH) killed = system.programs.kill('api');
-          ((await answer) ? acknowledged : unanswered).add(id);
-        }
-      };
-      await Promise.all(Array.from({ length: IN_FLIGHT }, sendUntilKilled));
-      await killed;
+  scenario('loses no delivery that a killed receiver acknowledged, and counts resends of the others once', async () => {
+    const acknowledged = new Set<string>();
+    const unanswered = new Set<string>();
+    let sent = 0;
+    let killed: Promise<void> | undefined;
+    const sendUntilKilled = async (): Promise<void> => {
+      while (killed === undefined) {
+        const id = `delivery-${sent++}`;
+        const delivered = deliver(id);
+        // Kill right after sending: this delivery and the others in flight are then partly processed.
+        if (acknowledged.size >= ENOUGH) killed = system.programs.kill('api');
+        ((await delivered) ? acknowledged : unanswered).add(id);
+      }
+    };
+    await Promise.all(Array.from({ length: IN_FLIGHT }, sendUntilKilled));
+    await killed;
 
-      const before = new Set(await held());
-      expect([...acknowledged].filter((id) => !before.has(id))).toEqual([]);
-      expect(unanswered.size).toBeGreaterThan(0);
+    const before = new Set(await signaledDeliveries());
+    expect([...acknowledged].filter((id) => !before.has(id))).toEqual([]);
+    expect(unanswered.size).toBeGreaterThan(0);
 
-      await system.programs.restart('api');
-      for (const id of unanswered) await waitFor(() => deliver(id), { describe: `acknowledged ${id}` });
-      const carried = await held();
-      expect(new Set(carried)).toEqual(new Set([...acknowledged, ...unanswered]));
-      const carriedAgain = new Set(carried.filter((id, index) => carried.indexOf(id) < index));
-      expect([...unanswered].filter((id) => before.has(id) && !carriedAgain.has(id))).toEqual([]);
-      const handle = system.temporal.client.workflow.getHandle(WORKFLOW_IDS.exportSite(SITE));
-      const { deliveries } = siteState.parse(await handle.query(QUERIES.state));
-      // Newest first: the resends, and behind them what may be the same deliveries' first arrival.
-      const resends = deliveries.slice(0, unanswered.size);
-      expect(resends.filter(({ id }) => !unanswered.has(id))).toEqual([]);
-      for (const { id, outcome } of resends) expect([id, outcome === 'duplicate']).toEqual([id, carriedAgain.has(id)]);
-    },
-  );
+    await system.programs.restart('api');
+    for (const id of unanswered) await waitFor(() => deliver(id), { describe: `acknowledged ${id}` });
+    const signaled = await signaledDeliveries();
+    expect(new Set(signaled)).toEqual(new Set([...acknowledged, ...unanswered]));
+    const signaledTwice = new Set(signaled.filter((id, index) => signaled.indexOf(id) < index));
+    expect([...unanswered].filter((id) => before.has(id) && !signaledTwice.has(id))).toEqual([]);
+    const handle = system.temporal.client.workflow.getHandle(WORKFLOW_IDS.exportSite(SITE));
+    const { deliveries } = siteState.parse(await handle.query(QUERIES.state));
+    // Newest first: the resends, then possibly the first arrival of the same deliveries.
+    const resends = deliveries.slice(0, unanswered.size);
+    expect(resends.filter(({ id }) => !unanswered.has(id))).toEqual([]);
+    for (const { id, outcome } of resends) expect([id, outcome === 'duplicate']).toEqual([id, signaledTwice.has(id)]);
+  });
 });

@@ -5,6 +5,7 @@ import {
   createWorkList,
   sideBySide,
   type WorkList,
+  workThrough,
   yieldToEventLoop,
 } from '../../exporter/concurrency.ts';
 
@@ -101,6 +102,45 @@ describe('a list of work that grows', () => {
     for (const item of [0, 1, 2, 3]) list.add(item);
     await expect(list.ended()).rejects.toThrow('broken');
     expect(ended).toEqual([1]);
+  });
+});
+
+describe('working through what is taken', () => {
+  const { signal } = new AbortController();
+
+  it('takes more while there is any, works on several items at a time, and ends when there are none', async () => {
+    const taken = [[1, 2, 3], [4], []];
+    const done: number[] = [];
+    let running = 0;
+    let most = 0;
+    await workThrough(
+      { take: async () => taken.shift() ?? [], atOnce: 2, goesOn: () => true, signal },
+      async (item) => {
+        running += 1;
+        most = Math.max(most, running);
+        await turn();
+        running -= 1;
+        done.push(item);
+      },
+    );
+    expect([done.toSorted(), most, taken.length]).toEqual([[1, 2, 3, 4], 2, 0]);
+  });
+
+  it('aborts and awaits the others if one fails, and takes no more', async () => {
+    let isOver = false;
+    let takes = 0;
+    const take = async () => {
+      takes += 1;
+      return ['waits', 'fails'];
+    };
+    const failed = workThrough({ take, atOnce: 2, goesOn: () => true, signal }, async (item, ending) => {
+      if (item === 'fails') throw new Error('the disk is full');
+      await once(ending, 'abort');
+      await turn();
+      isOver = true;
+    });
+    await expect(failed).rejects.toThrow('the disk is full');
+    expect([isOver, takes]).toEqual([true, 1]);
   });
 });
 

@@ -61,6 +61,25 @@ function depsOf(signal: AbortSignal, change: Partial<ExportDeps> = {}, onProgres
 
 const never = new AbortController().signal;
 
+describe('a stage in one process', () => {
+  it('leaves nothing running when it ends', async () => {
+    const runStage = createLocalStageRunner({ signal: never, onProgress: () => {} });
+    const signals: AbortSignal[] = [];
+    const run = (end: () => void) =>
+      runStage({ jobId: 'se_1', details: () => null }, async ({ signal }) => {
+        signals.push(signal);
+        expect(signal.aborted).toBe(false);
+        end();
+      });
+    await run(() => {});
+    const failed = run(() => {
+      throw new Error('no space left on device');
+    });
+    await expect(failed).rejects.toThrow('no space left on device');
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+  });
+});
+
 describe('an export in one process', () => {
   it('goes through all stages and stores the archive and the report', async () => {
     const request = requestOf();

@@ -75,6 +75,40 @@ export async function galley(
   return await collect(await spawnGalley(args, variables, cwd, form)).finished;
 }
 
+/**
+ * Runs a short command in this process, which takes a tenth of the time of `galley`. It sees only these variables and
+ * this folder. For commands that end by themselves; one at a time.
+ */
+export async function galleyHere(
+  args: readonly string[],
+  variables: Variables = {},
+  cwd: string = process.cwd(),
+): Promise<Finished> {
+  const { runCommandLine } = await import('../../cli/run-command-line.ts');
+  const before = { env: process.env, cwd: process.cwd() };
+  const output = { stdout: '', stderr: '' };
+  const restore = (['stdout', 'stderr'] as const).map((name) => {
+    const stream = process[name];
+    const write = stream.write;
+    stream.write = (chunk: string | Uint8Array) => {
+      output[name] += chunk.toString();
+      return true;
+    };
+    return () => {
+      stream.write = write;
+    };
+  });
+  process.env = shellEnvironment({ LOG_LEVEL: 'warn', ...variables });
+  process.chdir(cwd);
+  try {
+    return { code: await runCommandLine(args), ...output };
+  } finally {
+    process.chdir(before.cwd);
+    process.env = before.env;
+    for (const each of restore) each();
+  }
+}
+
 /** Starts a galley service and waits for its line `ready …`; rejects with what it said where it ends before that. */
 export async function startGalley(args: readonly string[], variables: Variables, cwd?: string): Promise<RunningGalley> {
   return await untilReady(await spawnGalley(args, variables, cwd), args);

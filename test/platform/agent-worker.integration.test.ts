@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.stop());
 
-it("leaves agents to the agents' own worker, and takes every other step of a job", async () => {
+it('leaves agent runs to the agent worker, and runs every other step of a job', async () => {
   const { temporal, db, objects, agents } = fixture;
   const repository = await createAgentRepository();
   const options = (runner: ScriptRunner) => ({
@@ -36,7 +36,7 @@ it("leaves agents to the agents' own worker, and takes every other step of a job
       const { raw } = await temporal.client.workflow.getHandle(id).describe();
       return (raw.pendingActivities ?? []).some(({ activityType }) => activityType?.name === 'runAgent');
     };
-    await waitFor(isWaiting, { describe: 'waited for an agent' });
+    await waitFor(isWaiting, { describe: 'scheduled the agent run' });
     const agentWorker = runWorker(await createAgentWorker(options(used)));
     try {
       expect(await fixture.end(id)).toMatchObject({ status: 'completed', prLink: expect.stringContaining('/pulls/') });

@@ -7,7 +7,7 @@ const unexpected = (error: unknown): void => {
   throw error;
 };
 
-describe('a loop with pauses', () => {
+describe('an interval loop', () => {
   beforeEach(() => {
     jest.useFakeTimers();
   });
@@ -16,7 +16,7 @@ describe('a loop with pauses', () => {
   });
   const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
-  it('takes the next turn at once if there is more to do, and otherwise after the pause', async () => {
+  it('runs the next turn at once if there is more to do, and otherwise after the interval', async () => {
     let turns = 0;
     const turn = async () => {
       turns += 1;
@@ -38,7 +38,7 @@ describe('a loop with pauses', () => {
     expect(turns).toBe(7);
   });
 
-  it('skips the pause if it is woken in the middle of a turn', async () => {
+  it('skips the pause if it is woken during a turn', async () => {
     let turns = 0;
     const turn = async () => {
       turns += 1;
@@ -52,7 +52,7 @@ describe('a loop with pauses', () => {
     await loop.stop();
   });
 
-  it('reports what a turn fails with, and goes on after the pause', async () => {
+  it('reports the failure of a turn, and continues after the interval', async () => {
     const reported: unknown[] = [];
     const turn = async () => {
       throw new Error(`turn ${reported.length + 1}`);
@@ -66,7 +66,7 @@ describe('a loop with pauses', () => {
     await loop.stop();
   });
 
-  it('ends after the current turn, whose signal fires, and never begins again', async () => {
+  it('aborts its signal when stopped, ends after the current turn, and does not start another', async () => {
     let turns = 0;
     let end = () => {};
     const turn = async () => {

@@ -41,7 +41,7 @@ describe('the reconciler', () => {
     await temporal?.stop();
   });
 
-  /** A job as a start leaves it when Temporal is away: a row and nothing else. */
+  /** A job as a start leaves it while Temporal is down: only a row. */
   async function queuedJob(at = new Date()): Promise<string> {
     const { project, domain } = await platform.addCustomer();
     const { rows } = await platform.db.execute(`select organization_id from projects where id = '${project}'`);
@@ -59,7 +59,7 @@ describe('the reconciler', () => {
   const state = async (jobId: string) => (await workflows().look(jobId)).state;
   const status = async (jobId: string) => (await getExportJob(platform.db, jobId))?.status;
 
-  it('starts the workflow of a queued job that has none, once, with the job as its only input', async () => {
+  it('starts the missing workflow of a queued job once', async () => {
     const jobId = await queuedJob();
     expect(await state(jobId)).toBe('unknown');
     await Promise.all([reconciler().reconcile(), reconciler().reconcile()]);
@@ -70,13 +70,13 @@ describe('the reconciler', () => {
     expect(await status(jobId)).toBe('queued');
   });
 
-  it('leaves alone what was touched a moment ago', async () => {
+  it('ignores a job that changed within the grace period', async () => {
     const jobId = await queuedJob();
     await reconciler({ graceMs: 60_000 }).reconcile();
     expect(await state(jobId)).toBe('unknown');
   });
 
-  it('repairs what a clock wrote that was a year ahead for a moment', async () => {
+  it('repairs times from a clock that was briefly a year ahead', async () => {
     const ahead = new Date(Date.now() + 365 * 86_400_000);
     const jobId = await queuedJob(ahead);
     const uses = ['then', 'now'].map((scope) => ({ scope, usedAt: scope === 'then' ? ahead : new Date() }));
@@ -112,7 +112,7 @@ describe('the reconciler', () => {
     for (const jobId of jobs) expect((await getExportJob(platform.db, jobId))?.error).toBe(error);
   });
 
-  it('fails a job whose workflow task fails for longer than the deadline, which frees its domain', async () => {
+  it('fails a job whose workflow task keeps failing past the deadline, which frees its domain', async () => {
     const jobId = await queuedJob();
     await markExportJobRunning(platform.db, jobId);
     await workflows().start(jobId);
@@ -138,13 +138,13 @@ describe('the reconciler', () => {
     await worker.stop();
   });
 
-  it('ends no job while Temporal is away', async () => {
+  it('fails no job while Temporal is down', async () => {
     const jobId = await queuedJob();
     await markExportJobRunning(platform.db, jobId);
     const connection = Connection.lazy({ address: '127.0.0.1:9', ...PATIENT_CONNECTION });
-    const away = new Client({ connection });
+    const unreachable = new Client({ connection });
     const later = () => Date.now() + 3_600_000;
-    await expect(reconciler({ temporalClient: away, now: later }).reconcile()).rejects.toThrow();
+    await expect(reconciler({ temporalClient: unreachable, now: later }).reconcile()).rejects.toThrow();
     expect(await status(jobId)).toBe('running');
     await connection.close();
     await failExportJob(platform.db, jobId, 'test');
@@ -160,7 +160,7 @@ describe('the reconciler', () => {
     expect(events?.filter((event) => event.workflowExecutionCancelRequestedEventAttributes)).toHaveLength(1);
   });
 
-  it('treats a cancel of what was never started, and a second start, as success', async () => {
+  it('treats canceling a workflow that never started, and a second start, as success', async () => {
     await workflows().cancel('se_ffffffffffffffff');
     const jobId = await queuedJob();
     await workflows().start(jobId);
@@ -170,24 +170,24 @@ describe('the reconciler', () => {
     expect(await state(jobId)).toBe('ended');
   });
 
-  it('deletes what jobs that ended a while ago left in the object store, and nothing else', async () => {
+  it('deletes only the leftover objects of jobs that ended a while ago', async () => {
     const { db, objects } = platform;
     const [over, fresh, running] = [await queuedJob(), await queuedJob(), await queuedJob()];
     for (const jobId of [over, fresh]) await failExportJob(db, jobId, 'test');
     await db.execute(`update export_jobs set finished_at = now() - interval '1 hour' where id = '${over}'`);
-    const stay = [
+    const kept = [
       ...[fresh, running, 'se_of_another_platform'].map((jobId) => `exports/${jobId}/segments/a`),
       `reports/${over}.json`,
       bundleKey('a'.repeat(64)),
     ];
-    const go = [`exports/${over}/members/0-a`, `exports/${over}/segments/late`];
-    for (const key of [...stay, ...go]) await objects.put(key, Buffer.from('x'), { contentType: 'text/plain' });
+    const leftover = [`exports/${over}/members/0-a`, `exports/${over}/segments/late`];
+    for (const key of [...kept, ...leftover]) await objects.put(key, Buffer.from('x'), { contentType: 'text/plain' });
     await reconciler().reconcile();
-    for (const key of stay) expect([key, await objects.head(key)]).toEqual([key, expect.anything()]);
-    for (const key of go) expect([key, await objects.head(key)]).toEqual([key, null]);
+    for (const key of kept) expect([key, await objects.head(key)]).toEqual([key, expect.anything()]);
+    for (const key of leftover) expect([key, await objects.head(key)]).toEqual([key, null]);
   });
 
-  it('drops once an hour what a process that died a day ago or earlier had half written', async () => {
+  it('drops drafts that are older than a day, once an hour', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'galley-swept-'));
     const objects = await createObjectStore({ url: pathToFileURL(folder).href });
     const drafts = join(folder, '.tmp');
@@ -212,12 +212,12 @@ describe('the reconciler', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('reconciles by itself, and goes on after failures until it is stopped', async () => {
+  it('runs on an interval, and continues after failures until it is stopped', async () => {
     const lines: string[] = [];
-    const loud = pino({}, { write: (line: string) => void lines.push(line) });
-    const away = connectDatabase({ url: 'postgres://127.0.0.1:9/none', logger });
+    const capturing = pino({}, { write: (line: string) => void lines.push(line) });
+    const unreachable = connectDatabase({ url: 'postgres://127.0.0.1:9/none', logger });
     const jobId = await queuedJob();
-    const failing = reconciler({ db: away, logger: loud });
+    const failing = reconciler({ db: unreachable, logger: capturing });
     failing.start();
     const failures = () => lines.filter((line) => line.includes('could not be compared')).length;
     await waitFor(() => failures() >= 2, { describe: 'failed twice' });
@@ -226,6 +226,6 @@ describe('the reconciler', () => {
     working.start();
     await waitFor(async () => (await state(jobId)) === 'running', { describe: 'started the workflow' });
     await working.stop();
-    await away.close();
+    await unreachable.close();
   });
 });

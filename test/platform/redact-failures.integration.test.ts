@@ -18,7 +18,7 @@ describe('the failure of an activity', () => {
     await server?.stop();
   });
 
-  const told = async (run: () => Promise<unknown>): Promise<Error> => {
+  const failureOf = async (run: () => Promise<unknown>): Promise<Error> => {
     const execute = redactQueryValues().inbound?.execute;
     if (execute === undefined) throw new Error('the interceptor does not run activities');
     const failure: unknown = await execute({ args: [], headers: {} }, run).catch((error: unknown) => error);
@@ -26,8 +26,8 @@ describe('the failure of an activity', () => {
     return failure;
   };
 
-  it('names the statement and what the database said of it, and none of its values', async () => {
-    const failure = await told(() =>
+  it('contains the statement and the error of the database, but no values', async () => {
+    const failure = await failureOf(() =>
       db.execute(sql`insert into organizations (id, name, plan) values (${'org_x'}, ${'hush-name'}, ${'hush-plan'})`),
     );
     expect(failure.message).toMatch(/violates check constraint .*\(in: insert into organizations/);
@@ -36,13 +36,13 @@ describe('the failure of an activity', () => {
     expect(`${failure.stack}${JSON.stringify(failure)}`).not.toContain('hush');
   });
 
-  it('still shows that the database is away', async () => {
-    const failure = await told(() => db.execute(sql`select * from nothing_yet where id = ${'hush'}`));
+  it('is still recognized as a failure of the database connection or schema', async () => {
+    const failure = await failureOf(() => db.execute(sql`select * from nothing_yet where id = ${'hush'}`));
     expect(isDatabaseAway(failure)).toBe(true);
   });
 
-  it('of any other kind is passed on as it is', async () => {
+  it('is passed on unchanged if it has any other cause', async () => {
     const failure = new TypeError('as it is');
-    expect(await told(() => Promise.reject(failure))).toBe(failure);
+    expect(await failureOf(() => Promise.reject(failure))).toBe(failure);
   });
 });

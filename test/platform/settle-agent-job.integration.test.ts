@@ -19,7 +19,7 @@ import { createApiClient } from './api/api-client.ts';
 
 const logger = pino({ level: 'silent' });
 
-/** No worker runs: workflows stand where they were started until they are terminated. */
+/** No worker runs, so workflows make no progress until they are terminated. */
 describe('the reconciler of agent jobs', () => {
   let temporal: TestTemporal;
   let database: TestDatabase;
@@ -48,7 +48,7 @@ describe('the reconciler of agent jobs', () => {
   const read = (jobId: string) => getAgentJob(platform.db, jobId);
   const begin = (jobId: string, run = 1) => beginAgentRun(platform.db, { jobId, run });
 
-  /** A job as a create leaves it when Temporal is away: a row and nothing else. */
+  /** A job as a create leaves it while Temporal is down: only a row. */
   async function createdJob(): Promise<string> {
     const path = `/v2/agent/${customer.project}/job`;
     const response = await createApiClient(platform.baseUrl).post(path, {
@@ -69,7 +69,7 @@ describe('the reconciler of agent jobs', () => {
     return jobId;
   }
 
-  it('starts the workflow of a run that has none, once, with nothing of the prompt in it', async () => {
+  it('starts the missing workflow of a run once, without the prompt in its history', async () => {
     const jobId = await createdJob();
     expect(await workflows().look(jobId)).toEqual({ state: 'unknown' });
     await Promise.all([reconcile(), reconcile()]);
@@ -84,7 +84,7 @@ describe('the reconciler of agent jobs', () => {
     expect((await read(jobId))?.status).toBe('active');
   });
 
-  it('starts the workflow of a follow-up after that of the run before', async () => {
+  it('starts the workflow of a follow-up after the previous run has ended', async () => {
     const jobId = await messagedJob();
     expect(await workflows().look(jobId)).toMatchObject({ state: 'ended', run: 1 });
     await reconcile();
@@ -92,7 +92,7 @@ describe('the reconciler of agent jobs', () => {
     expect(await read(jobId)).toMatchObject({ status: 'active', run: 2 });
   });
 
-  it('fails a run that has begun and that Temporal does not know: its packs go, its log stays', async () => {
+  it('fails a started run that Temporal does not know, deletes its packs and keeps its log', async () => {
     const jobId = await createdJob();
     const names = ['1/log.txt', '1/packs/a.pack', '2/packs/b.pack'].map((name) => `agent/${jobId}/${name}`);
     for (const name of names) await platform.objects.put(name, Buffer.from('x'), { contentType: 'text/plain' });
@@ -107,7 +107,7 @@ describe('the reconciler of agent jobs', () => {
     });
   });
 
-  it('fails a run whose workflow task fails for longer than the deadline, and ends its workflow', async () => {
+  it('fails a run whose workflow task keeps failing past the deadline, and terminates its workflow', async () => {
     const jobId = await createdJob();
     await begin(jobId);
     await workflows().start({ jobId, run: 1 });
@@ -138,7 +138,7 @@ describe('the reconciler of agent jobs', () => {
     expect(await cancelRequests(jobId)).toBe(1);
   });
 
-  it('never lets a late cancel reach the next run', async () => {
+  it('does not apply a late cancel request to the next run', async () => {
     const jobId = await messagedJob();
     await workflows().cancel({ jobId, run: 1 });
     await workflows().start({ jobId, run: 2 });
@@ -149,7 +149,7 @@ describe('the reconciler of agent jobs', () => {
     await workflows().cancel({ jobId: 'aj_ffffffffffffffff', run: 1 });
   });
 
-  it('starts a follow-up once the workflow before it has closed, and gives up if that takes too long', async () => {
+  it('starts a follow-up once the previous workflow has closed, and fails if that takes too long', async () => {
     const jobId = await createdJob();
     await workflows().start({ jobId, run: 1 });
     const waits: number[] = [];
@@ -160,7 +160,7 @@ describe('the reconciler of agent jobs', () => {
     await workflows(closes).start({ jobId, run: 2 });
     expect(waits).toEqual([50, 100]);
     expect(await workflows().look(jobId)).toMatchObject({ state: 'running', run: 2 });
-    // An earlier run, or the same again, is started already.
+    // An earlier run or the same run counts as started.
     for (const run of [1, 2]) await workflows().start({ jobId, run });
     waits.splice(0);
     const staysOpen = async (ms: number) => waits.push(ms);

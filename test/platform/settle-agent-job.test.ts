@@ -27,7 +27,7 @@ it.each([
   [2, true, -60_000, 'cancel'],
   [1, false, 60_000, 'leave'],
 ] as const)(
-  'if the workflow of run %i (second run canceled: %s) fails since %i ms before the deadline, the decision is: %s',
+  'if the workflow of run %i (second run canceled: %s) has failed since %i ms before the deadline, the decision is: %s',
   (run, cancelled, sinceMs, decision) => {
     const job = { id: 'aj_a', sequence: 1, run: 2, begun: true, cancelRequestedAt: cancelled ? new Date() : null };
     const deadline = new Date();

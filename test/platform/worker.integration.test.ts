@@ -24,7 +24,7 @@ describe("the platform's worker", () => {
     temporal = await connectTemporal();
     folder = await mkdtemp(join(tmpdir(), 'galley-worker-'));
     objects = await createObjectStore({ url: pathToFileURL(folder).href });
-    // No job comes, so nobody asks it.
+    // Unreachable on purpose: the test has no job, so the worker never uses it.
     db = connectDatabase({ url: 'postgres://127.0.0.1:9/nowhere', logger });
   }, 180_000);
   afterAll(async () => {
@@ -34,10 +34,10 @@ describe("the platform's worker", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('leaves nothing of itself if its part for agents cannot be made', async () => {
+  it('shuts down completely if its agent worker cannot be created', async () => {
     const connection = await NativeConnection.connect({ address: temporal.address });
     const forgeFor = (): never => {
-      throw new Error('No job comes');
+      throw new Error('The test has no job');
     };
     const agents = { runner: new ScriptRunner(), forgeFor, workDir: folder, runsAtOnce: -1 };
     const made = createPlatformWorker({
@@ -49,7 +49,7 @@ describe("the platform's worker", () => {
       workflowBundle: workflowBundles.platform,
     });
     await expect(made).rejects.toThrow('WorkerOptions');
-    // Refused while a worker holds it.
+    // Closing fails while a worker still uses the connection.
     await connection.close();
   });
 });

@@ -115,7 +115,8 @@ describe.each(WORKFLOWS)('the recorded histories of $folder', ({ folder, bundle,
 describe('the recorded histories, which have no traces', () => {
   it.each(['export-site', 'agent-change', 'agent-rule'])('of %s replay on a worker with traces', async (folder) => {
     const path = join(process.cwd(), 'test/replay', folder);
-    const files = readdirSync(path).filter((name) => name.endsWith('.json'));
+    // A quarter of them: interceptors see calls, not what a run was about.
+    const files = readdirSync(path).filter((name, index) => name.endsWith('.json') && index % 4 === 0);
     const workflowId = WORKFLOWS.find((each) => each.folder === folder)?.workflowId ?? '';
     const runs = files.map((name) => ({ workflowId, history: JSON.parse(readFileSync(join(path, name), 'utf8')) }));
     expect(await replayErrors(traced, runs)).toEqual(runs.map(() => undefined));

@@ -10,7 +10,7 @@ const merged = { deliveryId: 'm', url: PR_LINK, state: 'merged', mergeCommitSha:
 const reviewed = { deliveryId: 'r', url: PR_LINK, reviewer: 'ada', verdict: 'approved', at };
 
 describe('a change that continues as new', () => {
-  it('for a new build keeps all it knows, sends no mail twice, and still ends at the merge', async () => {
+  it('for a new build keeps its state, sends no mail twice, and still ends with the merge', async () => {
     const agents = await startAgents({ remindAfterMs: [60_000] });
     const change = await agents.startChange('new-build');
     const before = await change.until('in review', ({ phase }) => phase === 'in-review');
@@ -27,7 +27,7 @@ describe('a change that continues as new', () => {
     expect((await change.describe()).memo).toMatchObject({ prLink: PR_LINK });
   });
 
-  it('reports its pull request once, opened and merged, also across runs', async () => {
+  it('reports its pull request as opened and merged once each, also across runs', async () => {
     const agents = await startAgents({ notify: ['pull-request'] });
     const change = await agents.startChange('reported');
     await waitFor(() => agents.notified.length === 1, { describe: 'reported the pull request' });
@@ -46,7 +46,7 @@ describe('a change that continues as new', () => {
     expect(new Set(agents.notified.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('while its job runs goes on with the same job', async () => {
+  it('while its job runs continues with the same job', async () => {
     const agents = await startAgents();
     agents.outside.end = null;
     const change = await agents.startChange('while-working');
@@ -60,13 +60,13 @@ describe('a change that continues as new', () => {
     expect(agents.jobs).toHaveLength(1);
   });
 
-  it('sends the same prompt in every attempt and run, though the rule was edited meanwhile', async () => {
+  it('sends the same prompt in every attempt and run, even if the rule was edited meanwhile', async () => {
     const agents = await startAgents();
     const requests: string[] = [];
-    let away = true;
+    let refuses = true;
     agents.outside.onCreate = ({ idempotencyKey, projectId, prompt }) => {
       requests.push(`${idempotencyKey} ${projectId} ${prompt}`);
-      if (away) {
+      if (refuses) {
         throw ApplicationFailure.create({ type: 'KeyRefused', message: '401: unknown key', nonRetryable: true });
       }
     };
@@ -77,7 +77,7 @@ describe('a change that continues as new', () => {
     await agents.newBuild('four');
     await change.signal('configChanged');
     await waitFor(async () => (await change.describe()).runId !== runId, { describe: 'continued as new' });
-    away = false;
+    refuses = false;
     await change.signal('configChanged');
     await change.until('in review', ({ phase }) => phase === 'in-review');
     expect(requests.length).toBeGreaterThan(1);

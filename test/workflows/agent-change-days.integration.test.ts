@@ -6,7 +6,7 @@ const { startAgents, server } = useAgents('time-skipping');
 const sleep = (ms: number) => server().sleep(ms);
 
 describe('thirty days without a review', () => {
-  it('bring exactly the configured reminders and an orderly end, in a short history', async () => {
+  it('cause exactly the configured reminders and then expire the change, with a short history', async () => {
     const agents = await startAgents({ remindAfterMs: [2 * DAY_MS, 5 * DAY_MS, 20 * DAY_MS] });
     const change = await agents.startChange('silent');
     await change.result();
@@ -21,14 +21,14 @@ describe('thirty days without a review', () => {
     const sinceMs = Date.parse(state.expiresAt ?? '') - 30 * DAY_MS;
     const days = state.mails.map(({ at }) => Math.round((Date.parse(at) - sinceMs) / (DAY_MS / 100)) / 100);
     expect(days).toEqual([0, 2, 5, 20]);
-    // The forge was asked about every hour of them, and that left no trace.
+    // The polls of the forge, one an hour, add nothing to the history.
     expect(agents.reads).toBeGreaterThan(600);
     expect((await change.fetchHistory()).events?.length).toBeLessThan(200);
   });
 });
 
-describe('a pull request that gets another title', () => {
-  it('keeps its mails under the first one, so that they stay one thread', async () => {
+describe('a pull request whose title changes', () => {
+  it('keeps the first title in its mails, so that they stay in one thread', async () => {
     const agents = await startAgents({ remindAfterMs: [2 * DAY_MS] });
     const titles: string[] = [];
     agents.outside.onMail = (mail) => {
@@ -45,7 +45,7 @@ describe('a pull request that gets another title', () => {
 });
 
 describe('a review', () => {
-  it('ends the reminders only as the verdict of a person who was asked, and an unreported merge ends the change within an hour', async () => {
+  it('ends the reminders only if a requested person gave a verdict, and an unreported merge ends the change within an hour', async () => {
     const agents = await startAgents({ remindAfterMs: [DAY_MS, 3 * DAY_MS, 6 * DAY_MS] });
     const change = await agents.startChange('reviewed');
     const at = '2026-11-23T08:00:00Z';
@@ -68,8 +68,8 @@ describe('a review', () => {
   });
 });
 
-describe('a plan of the review that never comes to an end', () => {
-  it('leaves it to the rule’s own reviewers after an hour', async () => {
+describe('a review plan that never completes', () => {
+  it("is replaced by the rule's own reviewers after an hour", async () => {
     const agents = await startAgents();
     agents.outside.onForge = (call) => {
       if (call === 'plan') throw new Error('interrupted');
@@ -85,8 +85,8 @@ describe('a plan of the review that never comes to an end', () => {
   });
 });
 
-describe('a mail that is refused for good', () => {
-  it('is shown in the state, stops no other, and is followed by no reminder', async () => {
+describe('a mail that is permanently rejected', () => {
+  it('is shown in the state, does not stop other mails, and gets no reminder', async () => {
     const agents = await startAgents({ reviewers: ['gone@example.com', 'ada@example.com'], remindAfterMs: [DAY_MS] });
     const refused = { outcome: 'refused', detail: '550 no such user' } as const;
     agents.outside.onMail = ({ to }) => (to === 'gone@example.com' ? refused : { outcome: 'sent', detail: null });
@@ -100,8 +100,8 @@ describe('a mail that is refused for good', () => {
   });
 });
 
-describe('a mail that its server puts off for a day', () => {
-  it('delays no other mail, no reminder of the others and no event of the pull request', async () => {
+describe('a mail that its server defers for a day', () => {
+  it('delays neither other mails and their reminders nor events of the pull request', async () => {
     const remindAfterMs = [2 * HOUR_MS];
     const agents = await startAgents({ reviewers: ['slow@example.com', 'ada@example.com'], remindAfterMs });
     let tries = 0;
@@ -128,8 +128,8 @@ describe('a mail that its server puts off for a day', () => {
   });
 });
 
-describe('a refused key', () => {
-  it('is shown in the state, retried at longer intervals, and given up only when the change would expire', async () => {
+describe('a rejected API key', () => {
+  it('is shown in the state, and retried with back-off until the change expires', async () => {
     const agents = await startAgents({ expireAfterMs: 10 * DAY_MS });
     let tries = 0;
     agents.outside.onCreate = () => {
@@ -146,7 +146,7 @@ describe('a refused key', () => {
     expect(agents.mails).toEqual([]);
   });
 
-  it('that is mended after hours leads to one job under the key of the first try', async () => {
+  it('that works again after hours leads to one job with the idempotency key of the first attempt', async () => {
     const agents = await startAgents();
     let refuse = true;
     const keys = new Set<string>();
@@ -165,7 +165,7 @@ describe('a refused key', () => {
 });
 
 describe('a job that never ends', () => {
-  it('is cancelled after a day, and the operators hear of it', async () => {
+  it('is cancelled after a day, and the operators get a mail', async () => {
     const agents = await startAgents();
     agents.outside.end = null;
     agents.outside.pollAgainMs = 10 * MINUTE_MS;
@@ -179,7 +179,7 @@ describe('a job that never ends', () => {
 });
 
 describe('a forge that refuses to return the state of the pull request', () => {
-  it('is asked about once an hour, is noted, and the webhook still ends the change', async () => {
+  it('is polled once an hour and noted in the state, and the webhook still ends the change', async () => {
     const agents = await startAgents();
     agents.outside.onForge = (call) => {
       if (call === 'read')

@@ -11,7 +11,7 @@ const at = '2026-11-21T08:00:00Z';
 const merged = { deliveryId: 'm', url: PR_LINK, state: 'merged', mergeCommitSha: 'c0ffee', at };
 const reviewed = { deliveryId: 'r', url: PR_LINK, reviewer: 'bob', verdict: 'approved', at };
 
-/** A promise to be resolved later. */
+/** A promise and its resolve function. */
 function deferred(): { promise: Promise<void>; resolve: () => void } {
   let resolve = (): void => {};
   const promise = new Promise<void>((done) => {
@@ -25,7 +25,7 @@ function failure(type: string, message: string): ApplicationFailure {
 }
 
 describe('a change', () => {
-  it.concurrent('goes from the prompt to the pull request, its reviewers and its merge', async () => {
+  it.concurrent('runs from the prompt to the pull request, its reviews and its merge', async () => {
     const agents = await startAgents({
       remindAfterMs: [86_400_000],
       reviewers: ['ada@example.com', 'bob@example.com'],
@@ -68,7 +68,7 @@ describe('a change', () => {
     ['completed', null, 'unchanged'],
     ['archived', null, 'unchanged'],
     ['archived', PR_LINK, 'in-review'],
-  ] as const)('whose job is %s with the pull request %s is %s', async (status, prLink, expected) => {
+  ] as const)('whose job ends %s with the pull request %s becomes %s', async (status, prLink, expected) => {
     const agents = await startAgents();
     agents.outside.end = { status, prLink, error: null };
     const change = await agents.startChange('ended');
@@ -78,7 +78,7 @@ describe('a change', () => {
     expect(agents.mails).toEqual([]);
   });
 
-  it.concurrent('that changed nothing shows what the agent said last, in its own state and in that of its rule', async () => {
+  it.concurrent("that changed nothing shows the agent's last message in its own state and in its rule's state", async () => {
     const agents = await startAgents();
     agents.outside.end = { status: 'completed', prLink: null, error: null };
     await agents.publish({ id: 'quiet' });
@@ -89,7 +89,7 @@ describe('a change', () => {
     expect(await change.state()).toMatchObject({ phase: 'unchanged', lastWords: 'Nothing to do.' });
   });
 
-  it.concurrent('that changed nothing ends also if the service does not say what the agent printed', async () => {
+  it.concurrent("that changed nothing ends even if the service does not return the agent's last message", async () => {
     const agents = await startAgents();
     agents.outside.end = { status: 'completed', prLink: null, error: null };
     agents.outside.lastWords = () => {
@@ -102,14 +102,14 @@ describe('a change', () => {
   });
 
   it.concurrent.each(['job', 'prompt'])(
-    'whose %s fails tells each operator once, no reviewer, and fails its workflow',
+    'whose %s fails sends each operator one mail, reviewers none, and fails its workflow',
     async (what) => {
-      const said = 'exit code 1: no disk\n\nwhat the agent printed';
+      const message = 'exit code 1: no disk\n\nwhat the agent printed';
       const agents = await startAgents({ operators: ['ops@example.com', 'oncall@example.com'] });
-      if (what === 'job') agents.outside.end = { status: 'failed', prLink: null, error: said };
+      if (what === 'job') agents.outside.end = { status: 'failed', prLink: null, error: message };
       else {
         agents.outside.onCreate = () => {
-          throw failure('Rejected', said);
+          throw failure('Rejected', message);
         };
       }
       const change = await agents.startChange('failed');
@@ -117,7 +117,7 @@ describe('a change', () => {
       expect(error).toBeInstanceOf(WorkflowFailedError);
       expect(error).toMatchObject({ cause: { type: 'AgentJobFailed', message: 'exit code 1: no disk' } });
       const state = await change.state();
-      expect(state).toMatchObject({ phase: 'failed', error: said, prLink: null });
+      expect(state).toMatchObject({ phase: 'failed', error: message, prLink: null });
       expect(state.mails.map(({ event, to, outcome }) => `${event} ${to} ${outcome}`).sort()).toEqual([
         'job-failed oncall@example.com sent',
         'job-failed ops@example.com sent',
@@ -125,7 +125,7 @@ describe('a change', () => {
     },
   );
 
-  it.concurrent('needs neither a mail server nor a forge, and says what was left out', async () => {
+  it.concurrent('works without a mail server and a forge, and notes what it skipped', async () => {
     const agents = await startAgents({ mail: false, forge: false, remindAfterMs: [1] });
     const change = await agents.startChange('bare');
     const state = await change.until('in review', ({ phase }) => phase === 'in-review');
@@ -154,7 +154,7 @@ describe('a change', () => {
     expect(state.notes.join()).toContain('403 on plan');
   });
 
-  it.concurrent('whose rule no worker knows waits, says so, and begins once a worker knows it', async () => {
+  it.concurrent('whose rule no worker knows waits with that error, and starts once a worker knows it', async () => {
     const agents = await startAgents();
     const { settings } = agents.outside;
     agents.outside.settings = null;
@@ -167,21 +167,21 @@ describe('a change', () => {
     expect(agents.mails).toEqual(['review-requested ada@example.com']);
   });
 
-  it.concurrent('whose rule the worker does not know any more keeps to its last settings', async () => {
+  it.concurrent('whose rule the worker no longer knows keeps its last settings', async () => {
     const agents = await startAgents();
-    let told = false;
+    let forgeIsUp = false;
     agents.outside.onForge = (call) => {
-      if (call !== 'plan' || told) return;
-      throw ApplicationFailure.create({ type: 'ForgeUnavailable', message: 'away', nextRetryDelay: 1_000 });
+      if (call !== 'plan' || forgeIsUp) return;
+      throw ApplicationFailure.create({ type: 'ForgeUnavailable', message: 'down', nextRetryDelay: 1_000 });
     };
     const change = await agents.startChange('forgotten');
     await change.until('notifying', ({ phase }) => phase === 'notifying');
     agents.outside.settings = null;
     await change.signal('configChanged');
-    await change.until('told', ({ error }) => error?.includes('not configured') === true);
-    told = true;
+    await change.until('unconfigured', ({ error }) => error?.includes('not configured') === true);
+    forgeIsUp = true;
     await change.until('in review', ({ phase }) => phase === 'in-review');
-    await waitFor(() => agents.mails.length > 0, { describe: 'asked for a review' });
+    await waitFor(() => agents.mails.length > 0, { describe: 'requested a review' });
     expect(agents.mails).toEqual(['review-requested ada@example.com']);
   });
 
@@ -202,7 +202,7 @@ describe('a change', () => {
     expect(agents.mails).toEqual(['job-failed ops@example.com']);
   });
 
-  it.concurrent('shows a mail that was given up as refused, and one that was cut off as unknown', async () => {
+  it.concurrent('shows a mail that failed permanently as refused, and an interrupted one as unknown', async () => {
     const agents = await startAgents({ reviewers: ['a@example.com', 'b@example.com'] });
     agents.outside.onMail = ({ to }) => {
       if (to === 'a@example.com') throw failure('NoMailServer', 'smtp is not configured');
@@ -216,26 +216,26 @@ describe('a change', () => {
     ]);
   });
 
-  it.concurrent('that is canceled while its job is being made cancels that too', async () => {
+  it.concurrent('that is canceled while its job is being created also cancels the job', async () => {
     const agents = await startAgents();
     agents.outside.end = null;
     const creating = deferred();
     agents.outside.createEnds = creating.promise;
-    const change = await agents.startChange('being-made');
-    await change.until('being made', () => agents.creates > 0);
+    const change = await agents.startChange('being-created');
+    await change.until('creating its job', () => agents.creates > 0);
     const cancel = await change.startUpdate('cancel', { waitForStage: WorkflowUpdateStage.ACCEPTED });
     creating.resolve();
     expect(await cancel.result()).toMatchObject({ phase: 'cancelled', jobId: 'aj_1' });
     expect(agents.cancelled).toEqual(['aj_1']);
   });
 
-  it.concurrent('that is canceled notes a job that may exist because its response was lost, unless the service refused it', async () => {
+  it.concurrent('that is canceled notes that a job may exist if the response was lost, but not if it was rejected', async () => {
     const agents = await startAgents();
     agents.outside.onCreate = () => {
       throw ApplicationFailure.create({ type: 'Unavailable', message: 'reset', nextRetryDelay: 30_000 });
     };
     const lost = await agents.startChange('lost-answer');
-    await lost.until('tried', () => agents.creates > 0);
+    await lost.until('requested its job', () => agents.creates > 0);
     expect(await lost.executeUpdate('cancel')).toMatchObject({
       phase: 'cancelled',
       jobId: null,
@@ -260,7 +260,7 @@ describe('a change', () => {
     };
     await agents.publish({ id: 'overtaken' });
     const change = agents.change('overtaken');
-    await waitFor(() => mails > 0, { describe: 'a mail is on its way' });
+    await waitFor(() => mails > 0, { describe: 'was sending a mail' });
     const cancel = await change.startUpdate('cancel', { waitForStage: WorkflowUpdateStage.ACCEPTED });
     await change.signal('pullRequestChanged', merged);
     sending.resolve();
@@ -273,7 +273,7 @@ describe('a change', () => {
     expect(agents.jobs[1]).toMatchObject({ eventCount: 1, events: [{ title: 'Later' }] });
   });
 
-  it.concurrent('that is canceled in review leaves the pull request as it is, and cannot be canceled again', async () => {
+  it.concurrent('that is canceled in review does not change the pull request, and cannot be canceled again', async () => {
     const agents = await startAgents();
     const change = await agents.startChange('in-review');
     await change.until('in review', ({ phase }) => phase === 'in-review');
@@ -283,7 +283,7 @@ describe('a change', () => {
     await expect(change.executeUpdate('cancel')).rejects.toThrow();
   });
 
-  it.concurrent('that is canceled while the agent works, twice or by Temporal, cancels its job and sends no mail', async () => {
+  it.concurrent('that is canceled while the agent works, twice or through Temporal, cancels its job and sends no mail', async () => {
     const agents = await startAgents();
     agents.outside.end = null;
     const change = await agents.startChange('twice');
@@ -300,7 +300,7 @@ describe('a change', () => {
     expect(agents.mails).toEqual([]);
   });
 
-  it.concurrent('whose key was rejected is retried at once when the configuration changes', async () => {
+  it.concurrent('whose API key was rejected is retried at once when the configuration changes', async () => {
     const agents = await startAgents();
     let refuse = true;
     agents.outside.onCreate = () => {
@@ -314,7 +314,7 @@ describe('a change', () => {
     expect(agents.jobs).toHaveLength(1);
   });
 
-  it.concurrent('is found by the search attribute of its pull request, and by the memo', async () => {
+  it.concurrent('has search attributes for its pull request, site and phase, and a memo', async () => {
     const agents = await startAgents({ searchAttributes: true });
     await agents.publish({ id: 'found' });
     const change = agents.change('found');
@@ -333,7 +333,7 @@ describe('a change', () => {
     expect(searchAttributes).toMatchObject({ GalleySite: [agents.site], GalleyPhase: ['idle'] });
   });
 
-  it.concurrent('ignores events of another pull request or of another shape', async () => {
+  it.concurrent('ignores events of another pull request and malformed events', async () => {
     const agents = await startAgents();
     const change = await agents.startChange('other');
     await change.until('in review', ({ phase }) => phase === 'in-review');
@@ -343,7 +343,7 @@ describe('a change', () => {
     expect(await change.state()).toMatchObject({ phase: 'in-review', reviews: [] });
   });
 
-  it.concurrent('that continues as new because of very many events loses none of them and sends nothing twice', async () => {
+  it.concurrent('that continues as new after very many events loses none of them and sends no mail twice', async () => {
     const agents = await startAgents();
     const change = await agents.startChange('storm');
     await change.until('in review', ({ phase }) => phase === 'in-review');

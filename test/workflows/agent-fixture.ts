@@ -27,42 +27,42 @@ import { untilState, type WorkflowServer } from './use-temporal.ts';
 
 type AgentMail = ReviewMailInput | OperatorMailInput | RuleMailInput;
 
-/** How the outside behaves; a test may change it at any time. */
+/** The behavior of the stubs. A test may change it at any time. */
 export type Outside = {
-  /** Null: the worker that is asked doesn't know the rule. */
+  /** Null if the worker doesn't know the rule. */
   settings: RuleSettings | null;
-  /** What each prompt begins with. */
+  /** The beginning of each prompt. */
   template: string;
-  /** Called for each attempt to make a job: may throw. */
+  /** Called for each attempt to create a job. May throw. */
   onCreate: (input: CreateAgentJobInput, attempt: number) => void;
-  /** Until when making a job takes. */
+  /** Creating a job waits for this. */
   createEnds: Promise<void>;
   /** Null while the jobs run. */
   end: FinishedAgentJob | null;
-  /** What the agent printed last; throws if the service doesn't tell. */
+  /** The last output of the agent. Throws if the service doesn't return it. */
   lastWords: () => string | null;
-  /** How long a job that runs isn't asked about. */
+  /** The delay between two polls of a running job. */
   pollAgainMs: number;
   onPoll: (attempt: number) => void;
   pullRequest: PullRequestReading;
-  /** Who reviews, besides the rule's list. */
+  /** Reviewers in addition to the rule's list. */
   owners: { mails: string[]; logins: string[]; teams: string[] };
   onMail: (mail: AgentMail, attempt: number) => Promise<MailResult> | MailResult;
   onForge: (call: 'plan' | 'request' | 'read') => void;
 };
 
-/** A job as it was made: the request, and the events that its prompt was rendered from. */
+/** A created job: the request, and the events that its prompt was rendered from. */
 export type PromptedJob = CreateAgentJobInput & Pick<RenderAgentPromptInput, 'events' | 'eventCount'>;
 
 export type AgentFixture = {
   site: string;
   outside: Outside;
-  /** Each once. */
+  /** The created jobs, without repeated requests. */
   jobs: PromptedJob[];
-  /** Attempts to make a job. */
+  /** The number of attempts to create a job. */
   creates: number;
   cancelled: string[];
-  /** `event to`, each mail that was taken. */
+  /** The accepted mails, as `event recipient`. */
   mails: string[];
   /** Events whose notifications were started. */
   notified: NotificationEvent[];
@@ -70,25 +70,25 @@ export type AgentFixture = {
   reads: number;
   rule: WorkflowHandle<typeof agentRule>;
   ruleState(): Promise<AgentRuleState>;
-  /** Polls the rule's state until it is as described. */
+  /** Polls the rule's state until `holds` is true. */
   untilRule(description: string, holds: (state: AgentRuleState) => boolean): Promise<AgentRuleState>;
   publish(options?: PublishOptions, rule?: string): Promise<void>;
-  /** The same for many, in one signal. */
+  /** Publishes several events in one signal. */
   publishAll(options: readonly PublishOptions[], rule?: string): Promise<void>;
   startChange(id: string, options?: { events?: PublishEvent[]; eventCount?: number }): Promise<ChangeHandle>;
   change(id: string): ChangeHandle;
-  /** Makes the next reading of the settings find these. */
+  /** Changes the settings, as of the next time they are read. */
   configure(settings: Partial<RuleSettings>): void;
-  /** Replaces the worker, which may be others' too, by one that tells Temporal this build. */
+  /** Replaces the worker, which other fixtures may share, by one with this build id. */
   newBuild(build: string): Promise<void>;
-  /** Of every workflow that the test started, or may have started. */
+  /** The ids of all workflows that the test started or may have started. */
   workflowIds(): string[];
   close(): Promise<void>;
 };
 
 export type ChangeHandle = WorkflowHandle<typeof agentChange> & {
   state(): Promise<AgentChangeState>;
-  /** Polls the state until it is as described. */
+  /** Polls the state until `holds` is true. */
   until(description: string, holds: (state: AgentChangeState) => boolean): Promise<AgentChangeState>;
 };
 
@@ -103,7 +103,7 @@ export type PublishOptions = {
 
 export type AgentFixtureOptions = {
   server: WorkflowServer;
-  /** Other fixtures may use it too. */
+  /** Fixtures may share a worker. */
   worker: AgentWorker;
   settings?: Partial<RuleSettings>;
 };
@@ -113,7 +113,7 @@ export const RULE = 'changelog';
 
 let fixtures = 0;
 
-/** The agents' workflows on a real server, with stubs for everything outside of them. */
+/** The agents' workflows on a real server, with stubs for their activities. */
 export async function startAgentFixture(options: AgentFixtureOptions): Promise<AgentFixture> {
   const { server, worker } = options;
   const { client } = server;
@@ -157,7 +157,7 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
     return outside.pullRequest;
   };
   const send = async (mail: AgentMail): Promise<MailResult> => {
-    // A test may hold a mail back for as long as its machine needs.
+    // A test may delay a mail for a long time on a slow machine.
     const result = await heartbeatWhile(async () => outside.onMail(mail, attempt()));
     fixture.mails.push(`${mail.event} ${mail.to}`);
     return result;
@@ -177,7 +177,7 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
     async createAgentJob(input) {
       fixture.creates++;
       const from = 'prompt' in input && rendered.get(input.prompt);
-      if (!from) throw new Error('a job is made of a prompt that was not rendered');
+      if (!from) throw new Error('A job was created with a prompt that was not rendered');
       outside.onCreate(input, attempt());
       await heartbeatWhile(() => outside.createEnds);
       const { events, eventCount } = from;

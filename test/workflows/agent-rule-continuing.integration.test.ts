@@ -4,9 +4,9 @@ import { HOUR_MS, useAgents } from './use-agents.ts';
 
 const { startAgents, server } = useAgents('dev-server');
 
-// On the real server: a run that ends during a call can keep the time-skipping server from skipping.
+// Uses the dev server, because a run that ends during a call can stop the time-skipping server from skipping.
 describe('a rule that continues as new', () => {
-  it('because of very many events prompts for each of them once, and still knows a resend', async () => {
+  it('after very many events prompts for each of them once, and still recognizes a resend', async () => {
     const agents = await startAgents({ quietPeriodMs: 200, maxPerHour: 1_000, mail: false, forge: false });
     agents.outside.end = { status: 'completed', prLink: null, error: null };
     const total = 1_000;
@@ -16,7 +16,7 @@ describe('a rule that continues as new', () => {
     }
     const allPrompted = () => {
       if (prompted() >= total) return true;
-      throw new Error(`${prompted()} of ${total}`);
+      throw new Error(`Prompted for ${prompted()} of ${total} events`);
     };
     await waitFor(allPrompted, { describe: 'prompted for all events' });
     expect(prompted()).toBe(total);
@@ -26,7 +26,7 @@ describe('a rule that continues as new', () => {
     expect(prompted()).toBe(total + 1);
   });
 
-  it('for a new build keeps what waits, who unsubscribed and what it started', async () => {
+  it('for a new build keeps waiting events, unsubscribed addresses and its list of changes', async () => {
     const agents = await startAgents({ quietPeriodMs: 200 });
     await agents.publish({ id: 'first' });
     await agents.rule.signal('unsubscribed', { address: 'bob@example.com' });

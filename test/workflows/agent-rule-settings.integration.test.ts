@@ -1,13 +1,13 @@
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { HOUR_MS, useAgents } from './use-agents.ts';
 
-// On the real server: a run that ends during a call keeps the time-skipping server from skipping.
+// Uses the dev server, because a run that ends during a call stops the time-skipping server from skipping.
 const { startAgents } = useAgents('dev-server');
 
 const why = expect.stringContaining('not configured on the worker that was asked');
 
-describe('a rule that the worker does not know any more', () => {
-  it('keeps to its last settings and says so, and ends only when it is removed', async () => {
+describe('a rule that the worker no longer knows', () => {
+  it('keeps its last settings and reports that, and ends only when it is removed', async () => {
     const agents = await startAgents({ remindAfterMs: [1_000] });
     await agents.publish({ id: 'first' });
     await agents.change('first').until('in review', ({ phase }) => phase === 'in-review');
@@ -42,25 +42,25 @@ describe('a rule that no worker knows', () => {
     const { settings } = agents.outside;
     agents.outside.settings = null;
     await agents.rule.signal('configChanged');
-    await waitFor(() => agents.mails.length === 1, { describe: 'told of the trouble' });
+    await waitFor(() => agents.mails.length === 1, { describe: 'mailed the problem' });
     agents.outside.settings = settings;
-    await waitFor(() => agents.mails.length === 2, { describe: 'told of its end' });
+    await waitFor(() => agents.mails.length === 2, { describe: 'mailed its end' });
     expect(agents.mails).toEqual(['rule-trouble ops@example.com', 'rule-recovered ops@example.com']);
   });
 });
 
 describe('a rule that was removed', () => {
-  it('still knows who wanted no more mail when it prompts again, and forgot what it had collected', async () => {
+  it('keeps its unsubscribed addresses, and drops its collected events', async () => {
     const agents = await startAgents({ quietPeriodMs: HOUR_MS });
     await agents.publish({ id: 'before' });
     await agents.rule.signal('unsubscribed', { address: 'Ada@example.com' });
-    await agents.rule.signal('unsubscribed', 'of another shape');
+    await agents.rule.signal('unsubscribed', 'malformed');
     await agents.untilRule(
       'collecting',
       ({ phase, unsubscribed }) => phase === 'collecting' && unsubscribed.length > 0,
     );
     expect(await agents.rule.executeUpdate('remove')).toMatchObject({ phase: 'collecting', pendingCount: 1 });
-    await agents.untilRule('forgot', ({ pendingCount }) => pendingCount === 0);
+    await agents.untilRule('dropped its events', ({ pendingCount }) => pendingCount === 0);
     agents.configure({ quietPeriodMs: 200 });
     await agents.publish({ id: 'after' });
     await waitFor(() => agents.jobs.length === 1, { describe: 'prompted' });

@@ -3,14 +3,14 @@ import { HOUR_MS, MINUTE_MS, useAgents } from './use-agents.ts';
 const { startAgents, server } = useAgents('time-skipping');
 const sleep = (ms: number) => server().sleep(ms);
 
-/** When each change began, in minutes since the first one. */
-function minutes(startedAt: readonly string[]): number[] {
+/** The start of each change, in minutes since the first one. */
+function startMinutes(startedAt: readonly string[]): number[] {
   const times = startedAt.map((at) => Date.parse(at)).sort((a, b) => a - b);
   return times.map((time) => Math.round((time - (times[0] ?? 0)) / MINUTE_MS));
 }
 
 describe('a burst of events', () => {
-  it('makes one change with all of them, oldest first, once it is over', async () => {
+  it('starts one change with all of them, oldest first, after the quiet period', async () => {
     const agents = await startAgents({ quietPeriodMs: 30 * MINUTE_MS });
     for (let count = 0; count < 4; count++) {
       await agents.publish();
@@ -27,8 +27,8 @@ describe('a burst of events', () => {
 });
 
 describe('events that never stop', () => {
-  // After ten quiet periods (due.test.ts).
-  it('are prompted while they come, and none is lost', async () => {
+  // At most ten quiet periods after the first event (agent-rule/schedule.test.ts).
+  it('are prompted for while more arrive, and none is lost', async () => {
     const agents = await startAgents({ quietPeriodMs: 10 * MINUTE_MS });
     for (let count = 0; count < 24; count++) {
       await agents.publish();
@@ -42,9 +42,9 @@ describe('events that never stop', () => {
 });
 
 describe('maxPerHour', () => {
-  it('lets no more changes start in any hour; what is collected meanwhile waits for its turn', async () => {
+  it('limits the changes that start in any hour, and later events wait', async () => {
     const agents = await startAgents({ quietPeriodMs: 1_000, maxPerHour: 2 });
-    // Until shortly before the next ones may start.
+    // Ends shortly before the next changes may start.
     for (let count = 0; count < 29; count++) {
       await agents.publish();
       await sleep(6 * MINUTE_MS);
@@ -54,14 +54,14 @@ describe('maxPerHour', () => {
     expect(Date.parse(dueAt ?? '')).toBeGreaterThan(await server().now());
     await sleep(2 * HOUR_MS);
     const { changes, pendingCount } = await agents.ruleState();
-    expect(minutes(changes.map(({ startedAt }) => startedAt))).toEqual([0, 6, 60, 66, 120, 126, 180]);
+    expect(startMinutes(changes.map(({ startedAt }) => startedAt))).toEqual([0, 6, 60, 66, 120, 126, 180]);
     expect(pendingCount).toBe(0);
     expect(agents.jobs.reduce((sum, { eventCount }) => sum + eventCount, 0)).toBe(29);
   });
 });
 
 describe('a delivery', () => {
-  it('that is resent within its window prompts nothing, and after it prompts again', async () => {
+  it('prompts nothing if it is resent within its window, and prompts again after that', async () => {
     const agents = await startAgents();
     const hash = { id: 'hash-of-body', dedupeMs: HOUR_MS };
     await agents.publish(hash);
@@ -78,9 +78,9 @@ describe('a delivery', () => {
   });
 });
 
-// What a rule leaves out is shown by intake.test.ts.
+// agent-rule/transitions.test.ts covers which events a rule excludes.
 describe('the merge of a change', () => {
-  it('is reported to its rule by the change, and prompts nothing', async () => {
+  it('is signaled to its rule, and prompts nothing', async () => {
     const agents = await startAgents({ quietPeriodMs: 60_000 });
     await agents.publish();
     await sleep(2 * MINUTE_MS);
@@ -94,7 +94,7 @@ describe('the merge of a change', () => {
 });
 
 describe('two rules of a site', () => {
-  it('both get a signal of a merge, so that they never react to each other', async () => {
+  it('both get a signal of a merge, so that neither reacts to the changes of the other', async () => {
     const agents = await startAgents({ quietPeriodMs: 30_000 });
     for (const rule of ['changelog', 'glossary']) await agents.publish({ agentsOwn: true }, rule);
     agents.configure({ rules: ['changelog', 'glossary'] });
@@ -105,7 +105,7 @@ describe('two rules of a site', () => {
     await agents.publish({ eventId: 'c0ffee' }, 'glossary');
     await sleep(HOUR_MS);
     expect(agents.jobs).toHaveLength(1);
-    // This server can't cancel what is planned for a pull request that is merged at once.
+    // The time-skipping server can't cancel the timers of a pull request that is merged at once.
     agents.outside.pullRequest = { ...agents.outside.pullRequest, state: 'open', mergeCommitSha: null };
     await agents.publish({ eventId: 'cafe' }, 'glossary');
     await sleep(HOUR_MS);
@@ -113,8 +113,8 @@ describe('two rules of a site', () => {
   });
 });
 
-describe('a change that was started for a delivery already', () => {
-  it('counts as accepted, unless the delivery’s id may stand for another publish', async () => {
+describe('a change that already exists for a delivery', () => {
+  it('counts as started, unless another publish may have the same delivery id', async () => {
     const agents = await startAgents();
     await agents.startChange('taken');
     await agents.startChange('hash-of-body');
@@ -127,7 +127,7 @@ describe('a change that was started for a delivery already', () => {
     expect(changes.map(({ workflowId }) => workflowId)).toEqual([expect.stringMatching(/:hash-of-body~/)]);
   });
 
-  it('takes nothing else with it of what was collected', async () => {
+  it('does not affect other collected events', async () => {
     const agents = await startAgents();
     await agents.startChange('taken');
     await agents.startChange('taken-too');
@@ -141,7 +141,7 @@ describe('a change that was started for a delivery already', () => {
 });
 
 describe('an operator', () => {
-  it('prompts with the newest event again, once for each time, if no event waits', async () => {
+  it('can prompt with the newest event again, any number of times, if no event waits', async () => {
     const agents = await startAgents({ quietPeriodMs: 30 * MINUTE_MS });
     await agents.publish();
     await agents.publish();

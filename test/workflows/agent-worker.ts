@@ -5,7 +5,7 @@ import { TASK_QUEUES } from '../../contract/names.ts';
 import { runWorker } from '../helpers/run-worker.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 
-/** The activities that the agents' workflows call, as the worker has them. */
+/** The names of the activities that the agents' workflows call. */
 const NAMES = [
   'readRuleSettings',
   'renderAgentPrompt',
@@ -27,9 +27,9 @@ export type AgentActivities = Pick<Activities, (typeof NAMES)[number]>;
 
 export type AgentWorker = {
   taskQueue: string;
-  /** What the workflows of this site call from now on. */
+  /** Sets the activities for the workflows of a site. */
   serve(site: string, activities: AgentActivities): void;
-  /** Does nothing while it runs. `build` is what Temporal is told of the code. */
+  /** Does nothing if it already runs. `build` is the build id. */
   start(build?: string): Promise<void>;
   stop(): Promise<void>;
 };
@@ -37,8 +37,8 @@ export type AgentWorker = {
 let workers = 0;
 
 /**
- * A worker that many fixtures share, because to start one takes a second of processor time. Activities are stubs, found by
- * the workflow's site: what an ended test left behind never reaches another test.
+ * A worker that many fixtures share, because starting one takes a second of CPU time. It finds the activity stubs by the
+ * workflow's site, so leftover workflows of one test never affect another test.
  */
 export function createAgentWorker(connection: NativeConnection, namespace: string): AgentWorker {
   const taskQueue = `${TASK_QUEUES.orchestrator}-agents-${process.pid}-${++workers}`;
@@ -48,7 +48,7 @@ export function createAgentWorker(connection: NativeConnection, namespace: strin
   const own = (): AgentActivities => {
     const id = Context.current().info.workflowExecution?.workflowId ?? '';
     const activities = served.get(id.split(':')[1] ?? '');
-    if (activities === undefined) throw new Error(`no fixture has the workflow ${id}`);
+    if (activities === undefined) throw new Error(`No fixture serves the workflow ${id}`);
     return activities;
   };
   const activities = Object.fromEntries(NAMES.map((name) => [name, (input: never) => own()[name](input)]));

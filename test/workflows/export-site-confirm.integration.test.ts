@@ -21,7 +21,7 @@ const { startSite } = useSites('dev-server', () => ({
   operators,
 }));
 
-/** The status of a deployment that serves what the test says. */
+/** The status endpoint of a deployment that reports the version in `serving`. */
 async function startStatus() {
   const authorizations: (string | undefined)[] = [];
   const serving: { version: string | null } = { version: null };
@@ -50,7 +50,7 @@ describe('a deployment with a statusUrl', () => {
     await site.until('confirming', ({ phase }) => phase === 'confirming');
     first.serving.version = 'v1';
     await waitFor(() => first.authorizations.length > 1 && second.authorizations.length > 1, {
-      describe: 'asked again',
+      describe: 'polled again',
     });
     expect(await site.state()).toMatchObject({ phase: 'confirming', confirmed: false, version: 'v1' });
     second.serving.version = 'v1';
@@ -60,23 +60,26 @@ describe('a deployment with a statusUrl', () => {
     expect(second.authorizations[0]).toBe(`Basic ${Buffer.from('ada:hush!').toString('base64')}`);
     const { events } = await site.handle.fetchHistory();
     expect(JSON.stringify(events)).not.toContain('hush');
-    // A refresh of the link is no new version.
+    // A refresh of the link doesn't need another confirmation.
     expect(await site.handle.executeUpdate('refreshNow')).toMatchObject({ phase: 'live', confirmed: true });
   });
 
-  it.concurrent('is given up for a newer publish while it is being confirmed', async () => {
+  it.concurrent('is replaced by a newer publish while it waits for confirmation', async () => {
     const status = await startStatus();
     const site = await confirmedSite({ statusUrl: `${status.origin}/-/status` });
     await site.publish();
     await site.until('confirming', ({ phase }) => phase === 'confirming');
     await site.publish();
-    await site.until('confirming the newer', ({ phase, version }) => phase === 'confirming' && version === 'v2');
+    await site.until(
+      'confirming the newer version',
+      ({ phase, version }) => phase === 'confirming' && version === 'v2',
+    );
     status.serving.version = 'v2';
     const live = await site.until('live', ({ phase }) => phase === 'live');
     expect(live.exports.map(({ servedAt }) => servedAt !== null)).toEqual([true, false]);
   });
 
-  it.concurrent('that is late is rolled back once, operators get a mail at once, and the next publish goes forward', async () => {
+  it.concurrent('is rolled back once with a mail if it is late, and the next publish is deployed', async () => {
     const status = await startStatus();
     status.serving.version = 'v1';
     const site = await startSite();
@@ -106,7 +109,7 @@ describe('a deployment with a statusUrl', () => {
     });
   });
 
-  it.concurrent('that is late without a rollback is failed until it comes round', async () => {
+  it.concurrent('is failed without a rollback while it is late, and recovers once it serves the version', async () => {
     const status = await startStatus();
     const site = await confirmedSite({ statusUrl: `${status.origin}/-/status`, confirmWithin: '1s' });
     await site.publish();

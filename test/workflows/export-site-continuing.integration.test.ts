@@ -23,7 +23,7 @@ async function mailsOf({ site }: SiteFixture): Promise<ReceivedMail[]> {
 }
 
 describe('a site', () => {
-  it.concurrent('whose run grows long continues as new, and keeps its job, its pause and every publish', async () => {
+  it.concurrent('continues as new after a long history, and keeps its job, its pause and every publish', async () => {
     const site = await startSite();
     await site.publish({ id: 'very first' });
     await site.until('live', ({ phase }) => phase === 'live');
@@ -59,7 +59,7 @@ describe('a site', () => {
     expect(Math.max(...lengths)).toBeLessThan(2_000);
   });
 
-  it.concurrent('that keeps failing sends each operator one mail, also across runs, and one once it is over', async () => {
+  it.concurrent('that keeps failing sends each operator one mail, also across runs, and one on recovery', async () => {
     const site = await startSite({ tellAfter: '1s' });
     site.api.behaviour.succeed = false;
     await site.publish();
@@ -86,7 +86,7 @@ describe('a site', () => {
     expect(all.filter(({ text }) => text.includes('up to date again'))).toHaveLength(operators.length);
   });
 
-  it.concurrent('sends no mail about a failure that is over before the time set', async () => {
+  it.concurrent('sends no mail about a failure that is resolved before the configured delay', async () => {
     const site = await startSite({ tellAfter: '1h' });
     site.api.behaviour.succeed = false;
     await site.publish();

@@ -7,13 +7,13 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Real time passes too while a workflow takes its turns. No machine is so busy that one takes minutes. */
+/** Tolerance for the real time that passes while a workflow works. */
 const SLACK_MS = 3 * MINUTE_MS;
 
 const { startSite, server } = useSites('time-skipping');
 const sleep = (ms: number) => server().sleep(ms);
 
-/** Publishes what the next export is to contain, and returns when. */
+/** Publishes new content, and returns the time. */
 async function publishNext(site: SiteFixture): Promise<number> {
   const atMs = await server().now();
   site.api.behaviour.content++;
@@ -37,11 +37,11 @@ function expectAt(startedAtMs: number | undefined, dueAtMs: number): void {
   expect((startedAtMs ?? 0) - dueAtMs).toBeLessThan(SLACK_MS);
 }
 
-// The tables of debounce.test.ts show when exports are due; here the workflow's timers keep to it.
+// debounce.test.ts covers when exports are due. These tests cover the workflow's timers.
 describe('publishes', () => {
   const settings = { quietPeriod: '5m', maxWait: '30m' };
 
-  it('that come in bursts make one export each, a quiet period after the last one', async () => {
+  it('in a burst cause one export, a quiet period after the last publish', async () => {
     const site = await startSite(settings);
     let lastMs = 0;
     for (let count = 0; count < 3; count++) {
@@ -54,7 +54,7 @@ describe('publishes', () => {
     expectAt(site.api.jobs[0]?.startedAtMs, lastMs + 5 * MINUTE_MS);
   });
 
-  it('that do not end are exported at the longest wait after the first one', async () => {
+  it('that do not end are exported after the maximum wait since the first one', async () => {
     const site = await startSite({ ...settings, maxWait: '10m' });
     const firstMs = await publishNext(site);
     for (let count = 0; count < 4; count++) {
@@ -69,7 +69,7 @@ describe('publishes', () => {
     ]);
   });
 
-  it('are exported sooner if the configuration is given a shorter quiet period', async () => {
+  it('are exported sooner if the configured quiet period becomes shorter', async () => {
     const site = await startSite({ quietPeriod: '7d', maxWait: '7d' });
     await publishNext(site);
     await sleep(DAY_MS);
@@ -81,7 +81,7 @@ describe('publishes', () => {
     expect(site.api.jobs).toHaveLength(1);
   });
 
-  it('during an export are exported next, once, with the newest content, if they queue', async () => {
+  it('during an export are exported next, once, with the newest content, with whenBusy: queue', async () => {
     const site = await startSite({ ...settings, whenBusy: 'queue' });
     site.api.behaviour.jobDurationMs = 20 * MINUTE_MS;
     await publishNext(site);
@@ -92,12 +92,12 @@ describe('publishes', () => {
       ['completed', 1],
       ['completed', 4],
     ]);
-    // Its quiet period was over long before: it starts as soon as the end of the first one is known.
+    // Its quiet period has long passed, so it starts as soon as the first export has ended.
     const [first, second] = site.api.jobs.map(({ startedAtMs }) => startedAtMs);
     expectAt(second, (first ?? 0) + 20 * MINUTE_MS);
   });
 
-  it('during an export replace it while the oldest one is young, and then no more, with whenBusy: cancel', async () => {
+  it('during an export replace it until the oldest publish has waited for maxWait, with whenBusy: cancel', async () => {
     const site = await startSite({ ...settings, whenBusy: 'cancel' });
     site.api.behaviour.jobDurationMs = 20 * MINUTE_MS;
     const oldestMs = await publishNext(site);
@@ -110,13 +110,13 @@ describe('publishes', () => {
     const firstWhole = jobs.findIndex(({ status }) => status === 'completed');
     expect(firstWhole).toBeGreaterThan(0);
     expect(jobs.slice(0, firstWhole).every(({ status }) => status === 'failed')).toBe(true);
-    // Never replaced once the oldest has waited for the longest wait, so it starts a quiet period later at the latest.
+    // No export is replaced after maxWait, so the first whole one starts at most a quiet period later.
     expect((jobs[firstWhole]?.startedAtMs ?? 0) - oldestMs).toBeLessThan(35 * MINUTE_MS + SLACK_MS);
     expect((await site.deployed())?.content).toBe(11);
     expect(await site.state()).toMatchObject({ phase: 'live', lastError: null });
   });
 
-  it('wait for the job of a service that cannot cancel, which is asked once, with whenBusy: cancel', async () => {
+  it('wait for the job if the service cannot cancel, after one attempt, with whenBusy: cancel', async () => {
     const site = await startSite({ ...settings, whenBusy: 'cancel' });
     site.api.behaviour.canCancel = false;
     site.api.behaviour.jobDurationMs = 20 * MINUTE_MS;
@@ -150,8 +150,8 @@ describe('a site that was never published', () => {
 });
 
 describe('a failing Admin API', () => {
-  // Other faults of one call: test/activities/admin-api/activities.test.ts.
-  it('that accepts a job and drops the connection gets the same key again, and makes one job', async () => {
+  // test/activities/admin-api/activities.test.ts covers other faults of single calls.
+  it('that accepts a job and drops the connection gets the same idempotency key again, and creates one job', async () => {
     const site = await startSite();
     site.api.behaviour.intercept = firstStarts(2, 'drop-after');
     await site.publish();
@@ -161,7 +161,7 @@ describe('a failing Admin API', () => {
     expect(site.api.jobs).toHaveLength(1);
   });
 
-  it('that fails each of its calls, with and without doing the work, makes one job and deploys it', async () => {
+  it('that fails each kind of call, with and without doing the work, creates one job, which is deployed', async () => {
     const site = await startSite();
     const html = { status: 502, body: '<h1>Bad gateway</h1>', headers: { 'content-type': 'text/html' } };
     const limited = { status: 429, headers: { 'retry-after': '1' } };
@@ -178,7 +178,7 @@ describe('a failing Admin API', () => {
     expect((await site.deployed())?.content).toBe(1);
   });
 
-  it('that asks for rest is left alone until then, also by a new publish, and the state shows it', async () => {
+  it('that sends Retry-After gets no request before then, also after a new publish, and the state shows it', async () => {
     const site = await startSite();
     site.api.behaviour.intercept = firstStarts(1, { status: 429, headers: { 'retry-after': '3000' } });
     await site.publish();
@@ -188,12 +188,12 @@ describe('a failing Admin API', () => {
     await sleep(2 * HOUR_MS);
     const [refused = 0, accepted = 0] = startCalls(site).map(({ atMs }) => atMs);
     expect(accepted - refused).toBeGreaterThanOrEqual(3_000_000);
-    // Up to a fifth later, so that sites with one limit don't come together (shared-limit.test.ts).
+    // Up to a fifth later, so that sites with a shared limit don't retry together (shared-limit.test.ts).
     expect(accepted - refused).toBeLessThan(1.2 * 3_000_000 + SLACK_MS);
     expect(await site.state()).toMatchObject({ phase: 'live', lastError: null });
   });
 
-  it('that gives an old job instead of a new one is shown in the state, and gets a new key', async () => {
+  it('that returns an old job instead of a new one is shown in the state, and gets a new idempotency key', async () => {
     const site = await startSite();
     await publishNext(site);
     await untilLive(site);
@@ -225,14 +225,14 @@ describe('a failing Admin API', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  it('whose job never ends: the job is cancelled after the timeout, and a new one is tried', async () => {
+  it('whose job never ends has it cancelled after the timeout, and a new job is started', async () => {
     const site = await startSite({ timeout: '30m' });
     site.api.behaviour.jobDurationMs = 30 * DAY_MS;
     await site.publish();
     await sleep(25 * MINUTE_MS);
     expect(await site.state()).toMatchObject({ phase: 'exporting', lastError: null });
     await sleep(5 * MINUTE_MS);
-    const failed = await site.until('given up', ({ phase }) => phase === 'failed');
+    const failed = await site.until('timed out', ({ phase }) => phase === 'failed');
     expect(failed.lastError?.message).toContain("didn't end within 30m");
     expect(site.api.jobs[0]?.status).toBe('failed');
     site.api.behaviour.jobDurationMs = 0;
@@ -241,7 +241,7 @@ describe('a failing Admin API', () => {
     expect(site.api.jobs).toHaveLength(2);
   });
 
-  it('whose bundle is gone gets a request for a new export', async () => {
+  it('whose bundle is gone gets a new export', async () => {
     const site = await startSite();
     await site.publish();
     await untilLive(site);
@@ -255,25 +255,25 @@ describe('a failing Admin API', () => {
   });
 });
 
-describe('a refused key', () => {
+describe('a rejected API key', () => {
   it.each(['a new publish', 'an announced configuration'])('stops the export until %s', async (event) => {
     const site = await startSite();
     site.api.behaviour.intercept = () => ({ status: 401, body: '{"error":"unknown key"}' });
     await site.publish();
     const refused = await site.until('refused', ({ phase }) => phase === 'failed');
     expect(refused.lastError).toMatchObject({ status: 401, message: expect.stringContaining('unknown key') });
-    // A back-off of 5 minutes (intake.test.ts).
+    // The back-off is 5 minutes (transitions.test.ts).
     await sleep(MINUTE_MS);
     expect(site.api.calls).toHaveLength(1);
     site.api.behaviour.intercept = () => undefined;
-    const mendedAtMs = await server().now();
+    const restoredAtMs = await server().now();
     if (event === 'a new publish') await site.publish();
     else await site.handle.signal('configChanged');
     await site.until('live', ({ phase, lastError }) => phase === 'live' && lastError === null);
-    expectAt(site.api.jobs[0]?.startedAtMs, mendedAtMs);
+    expectAt(site.api.jobs[0]?.startedAtMs, restoredAtMs);
   });
 
-  it('keeps the refresh trying while the link is due, 5 to 60 s apart, until the key is mended', async () => {
+  it('makes a due refresh retry every 5 to 60 s until the key works again', async () => {
     const site = await startSite();
     site.api.behaviour.linkLifetimeMs = HOUR_MS;
     await site.publish();
@@ -289,14 +289,14 @@ describe('a refused key', () => {
     expect(Math.max(...pausesMs)).toBeLessThan(MINUTE_MS + SLACK_MS);
     site.api.behaviour.intercept = () => undefined;
     await sleep(2 * MINUTE_MS);
-    const mended = await site.state();
-    expect(mended.lastError).toBeNull();
-    expect(Date.parse(mended.linkExpiresAt ?? '')).toBeGreaterThan(await server().now());
+    const recovered = await site.state();
+    expect(recovered.lastError).toBeNull();
+    expect(Date.parse(recovered.linkExpiresAt ?? '')).toBeGreaterThan(await server().now());
   });
 });
 
-describe('a deployment that cannot be written', () => {
-  it('because it saw later writes of this workflow, before that was restored, is written after all', async () => {
+describe('a deployment with a newer sequence number than its workflow', () => {
+  it('is still written, as after the workflow was restored from a backup', async () => {
     const site = await startSite();
     await site.publish();
     await untilLive(site);

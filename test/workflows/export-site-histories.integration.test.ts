@@ -9,7 +9,7 @@ const summary = ({ exports, actions }: SiteState): unknown => ({
 });
 
 describe('a site', () => {
-  it('lists what it exported and what operators did, with who did it', async () => {
+  it('lists its exports and the actions of operators, with their authors', async () => {
     const site = await startSite();
     await site.publish({ id: 'first' });
     const first = await site.until('live', ({ phase }) => phase === 'live');
@@ -25,7 +25,7 @@ describe('a site', () => {
     const brief = await handle.executeUpdate('pause', { args: [{ actor: 'ada' }] });
     expect(brief).toMatchObject({ phase: 'paused', exports: [], refreshes: [], actions: [] });
     await handle.executeUpdate('resume');
-    // As earlier releases and Temporal's own tools send it.
+    // The format of earlier releases and of Temporal's own tools.
     await handle.executeUpdate('rollback', { args: [first.version] });
     await handle.executeUpdate('rollback', { args: [second.jobId, { actor: 'grace' }] });
     await expect(handle.executeUpdate('rollback', { args: ['v99', { actor: 'grace' }] })).rejects.toThrow();

@@ -19,7 +19,7 @@ const { startSite } = useSites('dev-server', () => ({
 const mailsOf = async ({ site }: SiteFixture) =>
   ((await mailbox?.mails()) ?? []).filter(({ subject }) => subject.includes(`[${site}]`));
 
-/** A site that serves 7 pages, and whose next export lacks most of them and waits. */
+/** A site that serves 7 pages, and whose next export lacks most of them and so waits for a review. */
 async function heldSite(): Promise<SiteFixture> {
   const site = await startSite({ guards: { maxShrink: '20%' } });
   await site.publish();
@@ -44,7 +44,7 @@ describe('an export beyond the guards', () => {
     expect((await site.deployed())?.content).toBe(0);
     await waitFor(async () => (await mailsOf(site)).length === 2, { describe: 'a mail to each operator' });
 
-    // What waits for people must outlive the run.
+    // A refresh must not end the review.
     await site.handle.executeUpdate('refreshNow');
     await site.handle.executeUpdate('approve', { args: [{ actor: 'ada' }] });
     expect(await site.state()).toMatchObject({ phase: 'live', version: 'v2', review: null });
@@ -80,7 +80,7 @@ describe('an export beyond the guards', () => {
     expect((await site.deployed())?.content).toBe(4);
   });
 
-  it.concurrent('that has lost its bundle is not approved, and a rollback ends the wait', async () => {
+  it.concurrent('cannot be approved after its bundle was lost, and a rollback ends the review', async () => {
     const site = await heldSite();
     site.api.behaviour.intercept = ({ path }) => (path.endsWith('/bundle') ? { status: 410 } : undefined);
     await expect(site.handle.executeUpdate('approve', { args: [{ actor: 'ada' }] })).rejects.toMatchObject({

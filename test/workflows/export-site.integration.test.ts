@@ -11,14 +11,14 @@ import { useSites } from './use-sites.ts';
 
 const { startSite, server } = useSites('dev-server', () => ({ searchAttributes: true }));
 
-/** Exports once more, and returns the job. */
+/** Publishes and waits for the export. Returns the job. */
 async function exportContent(site: SiteFixture, content: number): Promise<string> {
   const jobs = site.api.jobs.length + 1;
   site.api.behaviour.content = content;
   await site.publish();
   const isServed = ({ phase }: { phase: string }) => ['live', 'held'].includes(phase) && site.api.jobs.length === jobs;
   const { jobId } = await site.until(`live with ${content}`, isServed);
-  if (jobId === null) throw new Error('a live site has no job');
+  if (jobId === null) throw new Error('The live site has no job');
   return jobId;
 }
 
@@ -27,7 +27,7 @@ async function pin(site: SiteFixture, version: string | null): Promise<void> {
   await writeFile(site.valuesFile, version ? text.replace('  enabled:', `  version: ${version}\n  enabled:`) : text);
 }
 
-/** Resets the workflow to just before its first start of an export: the key of that time is used once more. */
+/** Resets the workflow to just before its first start of an export, so that it repeats that idempotency key. */
 async function resetBeforeFirstStart(site: SiteFixture): Promise<void> {
   const { client } = server();
   const { runId } = await site.handle.describe();
@@ -36,36 +36,38 @@ async function resetBeforeFirstStart(site: SiteFixture): Promise<void> {
   const start = list.findIndex(
     ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'startExport',
   );
-  const turn = list.slice(0, start).findLast(({ workflowTaskCompletedEventAttributes: completed }) => completed);
+  const workflowTask = list
+    .slice(0, start)
+    .findLast(({ workflowTaskCompletedEventAttributes: completed }) => completed);
   await client.workflowService.resetWorkflowExecution({
     namespace: client.options.namespace,
     workflowExecution: { workflowId: site.handle.workflowId, runId },
-    workflowTaskFinishEventId: turn?.eventId ?? null,
+    workflowTaskFinishEventId: workflowTask?.eventId ?? null,
     reason: 'a test',
     requestId: randomUUID(),
   });
 }
 
-/** What became of the writes of a run, in order: the seconds that each one begun may take, and whenever one ended. */
+/** The deployment writes of a run in order: the timeout in seconds for each start, and `ended` for each end. */
 function writesOf({ events }: Pick<Awaited<ReturnType<SiteFixture['handle']['fetchHistory']>>, 'events'>) {
-  const begun = new Set<string>();
+  const started = new Set<string>();
   return (events ?? []).flatMap<string | number>((event) => {
     const { activityType, scheduleToCloseTimeout } = event.activityTaskScheduledEventAttributes ?? {};
     if (activityType?.name === 'writeDeployment') {
-      begun.add(String(event.eventId));
+      started.add(String(event.eventId));
       return [Number(scheduleToCloseTimeout?.seconds)];
     }
     const ended =
       event.activityTaskCompletedEventAttributes ??
       event.activityTaskFailedEventAttributes ??
       event.activityTaskTimedOutEventAttributes;
-    return ended && begun.has(String(ended.scheduledEventId)) ? ['ended'] : [];
+    return ended && started.has(String(ended.scheduledEventId)) ? ['ended'] : [];
   });
 }
 
 const report = z.object({ outcome: z.string(), jobId: z.string().nullable() });
 
-/** What the deployments answered to the writes of a run, oldest first. */
+/** The results of the deployment writes of a run, oldest first. */
 function reportsOf(history: unknown): z.infer<typeof report>[] {
   const { events } = z.object({ events: z.array(z.any()) }).parse(history);
   return events.flatMap(({ activityTaskCompletedEventAttributes: completed }) => {
@@ -74,9 +76,9 @@ function reportsOf(history: unknown): z.infer<typeof report>[] {
   });
 }
 
-// These tests run at the same time, because they spend nearly all of it waiting. The longest comes first.
+// These tests run concurrently, because they mostly wait. The longest comes first.
 describe('a site', () => {
-  it.concurrent("is held at an operator's pin with a fresh link, and serves the newest version when the pin goes", async () => {
+  it.concurrent("is held at an operator's pin with a fresh link, and serves the newest version once the pin is removed", async () => {
     const site = await startSite();
     site.api.behaviour.linkLifetimeMs = 4_000;
     const first = await exportContent(site, 1);
@@ -85,7 +87,7 @@ describe('a site', () => {
     const held = await site.until('held', ({ phase }) => phase === 'held');
     expect(held.deployments[0]).toMatchObject({ jobId: first, version: 'v1', held: true });
     const before = await site.deployed();
-    // From now on no refresh is due that could notice the pin's end.
+    // From now on no refresh is due that could notice the removal of the pin.
     site.api.behaviour.linkLifetimeMs = 3_600_000;
     await site.until(
       'refreshed',
@@ -97,7 +99,7 @@ describe('a site', () => {
     expect((await site.deployed())?.content).toBe(2);
   });
 
-  it.concurrent('is exported, bundled and deployed, its link is refreshed, and the UI shows it', async () => {
+  it.concurrent('is exported, bundled and deployed, its link is refreshed, and the Temporal UI shows that', async () => {
     const site = await startSite();
     site.api.behaviour.linkLifetimeMs = 4_000;
     const jobId = await exportContent(site, 1);
@@ -138,7 +140,7 @@ describe('a site', () => {
     expect((await site.deployed())?.content).toBe(2);
   });
 
-  it.concurrent('answers refreshNow once the fresh link is deployed, or with the reason why it is not', async () => {
+  it.concurrent('completes refreshNow once the fresh link is deployed, or fails with the reason', async () => {
     const site = await startSite();
     await exportContent(site, 1);
     const before = await site.deployed();
@@ -150,7 +152,7 @@ describe('a site', () => {
     });
   });
 
-  it.concurrent('that was rolled back serves the earlier job until the next publish', async () => {
+  it.concurrent('serves the earlier job after a rollback until the next publish', async () => {
     const site = await startSite();
     site.api.behaviour.linkLifetimeMs = 3_000;
     const first = await exportContent(site, 1);
@@ -173,7 +175,7 @@ describe('a site', () => {
     expect((await site.state()).withheld).toBeNull();
   });
 
-  it.concurrent('that is rolled back during an export cancels it', async () => {
+  it.concurrent('cancels a running export for a rollback', async () => {
     const site = await startSite();
     const first = await exportContent(site, 1);
     await exportContent(site, 2);
@@ -190,7 +192,7 @@ describe('a site', () => {
     expect(site.api.jobs.map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'completed']);
   });
 
-  it.concurrent('whose workflow is reset exports again and never deploys the old export of a repeated key', async () => {
+  it.concurrent('exports again after a reset, and never deploys the old export of the repeated idempotency key', async () => {
     const site = await startSite();
     await exportContent(site, 1);
     const newest = await exportContent(site, 2);
@@ -210,17 +212,17 @@ describe('a site', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it.concurrent('refuses a rollback to a job of another domain, or to an unknown one, and stays as it is', async () => {
+  it.concurrent('rejects a rollback to a job of another domain or an unknown job, and changes nothing', async () => {
     const site = await startSite();
     const first = await exportContent(site, 1);
-    const refused = async (jobId: string, why: string): Promise<void> => {
+    const expectRejection = async (jobId: string, why: string): Promise<void> => {
       const cause = { message: expect.stringContaining(why) };
       await expect(site.handle.executeUpdate('rollback', { args: [jobId] })).rejects.toMatchObject({ cause });
     };
-    await refused('se_unknown', 'no such job');
-    await refused('', 'expected a version or the id of a completed job');
+    await expectRejection('se_unknown', 'no such job');
+    await expectRejection('', 'expected a version or the id of a completed job');
     site.api.behaviour.domain = 'other.example.com';
-    await refused(first, 'it exported other.example.com');
+    await expectRejection(first, 'it exported other.example.com');
     expect((await site.deployed())?.content).toBe(1);
     expect(await site.state()).toMatchObject({ phase: 'live', lastError: null });
   });
@@ -230,18 +232,18 @@ describe('a site', () => {
     const first = await exportContent(site, 1);
     await exportContent(site, 2);
     await pin(site, 'v1');
-    // As a worker does that has noticed the pin (announce-pins.test.ts).
+    // The signal of a worker that noticed the pin (announce-pins.test.ts).
     await site.handle.signal('configChanged');
     await site.until('held at v1', ({ phase, deployments }) => phase === 'held' && deployments[0]?.jobId === first);
     expect((await site.deployed())?.content).toBe(1);
   });
 
-  it.concurrent('whose operator switches its deployment off leaves it off, and deploys the newest version once it is on', async () => {
+  it.concurrent('does not enable a deployment that an operator disabled, and deploys the newest version once it is enabled', async () => {
     const site = await startSite();
     await exportContent(site, 1);
     const deployed = await readFile(site.valuesFile, 'utf8');
     await writeFile(site.valuesFile, deployed.replace('enabled: true', 'enabled: false'));
-    // As a worker does that has noticed the change (announce-pins.test.ts).
+    // The signal of a worker that noticed the change (announce-pins.test.ts).
     await site.handle.signal('configChanged');
     await site.until('off', ({ phase, deployments }) => phase === 'off' && deployments[0]?.off === true);
     site.api.behaviour.content = 2;
@@ -249,7 +251,7 @@ describe('a site', () => {
     await site.until('exported', ({ phase }) => phase === 'off' && site.api.jobs.length === 2);
     expect(await readFile(site.valuesFile, 'utf8')).toContain('enabled: false');
     expect((await site.deployed())?.content).toBe(2);
-    // An operator may also bring back an old copy of the file.
+    // An operator may also restore an old copy of the file.
     await writeFile(site.valuesFile, deployed);
     await site.until('live', ({ phase, deployments: [first] }) => {
       return phase === 'live' && first?.off === false && first.jobId === site.api.jobs[1]?.jobId;
@@ -257,7 +259,7 @@ describe('a site', () => {
     expect((await site.deployed())?.content).toBe(2);
   });
 
-  it.concurrent('writes to all of its deployments at once, and shows why one of them hangs or fails', async () => {
+  it.concurrent('writes to all deployments concurrently, and shows why one of them hangs or fails', async () => {
     const site = await startSite();
     const { valuesFile } = site;
     const [hanging, failing] = [`${valuesFile}.hanging`, `${valuesFile}.failing`];
@@ -267,14 +269,14 @@ describe('a site', () => {
       site.configure({ deployments: [hanging, failing, valuesFile].map((file) => ({ valuesFile: file })) });
       site.api.behaviour.content = 1;
       await site.publish();
-      // On a busy machine a first write may get no turn in its 8 s. The refresh tries it again.
-      const { deployments } = await site.until('failed for their own reasons', ({ deployments: [first, second] }) => {
+      // On a busy machine a first write may time out after its 8 s. The refresh retries it.
+      const { deployments } = await site.until('failed with their own errors', ({ deployments: [first, second] }) => {
         const hangs = /no answer from its file system|an earlier write has not ended/.test(first?.error ?? '');
         return hangs && second?.error?.includes('EISDIR') === true;
       });
       expect(deployments[2]).toMatchObject({ error: null, jobId: site.api.jobs[0]?.jobId });
       expect((await site.deployed())?.content).toBe(1);
-      // All three began before one of them ended, and each has to end in 8 seconds.
+      // All three started before one of them ended, each with a timeout of 8 seconds.
       const steps = writesOf(await site.handle.fetchHistory()).slice(0, 4);
       expect(steps).toEqual([8, 8, 8, 'ended']);
       await rmdir(failing);
@@ -287,7 +289,7 @@ describe('a site', () => {
     }
   });
 
-  it.concurrent('with an unknown pin on a file that was never written keeps exporting, and deploys when the pin goes', async () => {
+  it.concurrent('keeps exporting with an unknown pin on a new file, and deploys once the pin is removed', async () => {
     const site = await startSite();
     await writeFile(site.valuesFile, 'staticExport:\n  version: v9\n  enabled: false\n');
     await site.publish();
@@ -295,16 +297,16 @@ describe('a site', () => {
     expect(held).toMatchObject({ version: null, deployments: [{ held: true, pin: 'v9', version: null, jobId: null }] });
     site.api.behaviour.content = 2;
     await site.publish();
-    await site.until('exported once more', ({ phase }) => phase === 'held' && site.api.jobs.length === 2);
+    await site.until('exported again', ({ phase }) => phase === 'held' && site.api.jobs.length === 2);
     await site.handle.executeUpdate('exportNow');
-    await site.until('exported when asked', ({ phase }) => phase === 'held' && site.api.jobs.length === 3);
+    await site.until('exported on request', ({ phase }) => phase === 'held' && site.api.jobs.length === 3);
     await writeFile(site.valuesFile, 'staticExport:\n  enabled: false\n');
     const newest = site.api.jobs[2]?.jobId;
     await site.until('live', ({ phase, deployments }) => phase === 'live' && deployments[0]?.jobId === newest);
     expect((await site.deployed())?.jobId).toBe(newest);
   });
 
-  it.concurrent('with a pin on a lost bundle keeps the links of its other deployments fresh', async () => {
+  it.concurrent('refreshes the links of other deployments if one is pinned to a lost bundle', async () => {
     const site = await startSite();
     const other = `${site.valuesFile}.other`;
     site.configure({ deployments: [{ valuesFile: site.valuesFile }, { valuesFile: other }] });
@@ -319,7 +321,7 @@ describe('a site', () => {
     expect(site.api.jobs).toHaveLength(2);
   });
 
-  it.concurrent('deploys its newest export to a deployment that is added to the configuration', async () => {
+  it.concurrent('deploys its newest export to a deployment that was added to the configuration', async () => {
     const site = await startSite({ deployments: [] });
     await site.publish();
     await site.until('live', ({ phase }) => phase === 'live');
@@ -330,7 +332,7 @@ describe('a site', () => {
     expect(site.api.jobs).toHaveLength(1);
   });
 
-  it.concurrent('that its worker does not know any more keeps to its last settings, says so, and ends only when it is removed', async () => {
+  it.concurrent('keeps its last settings and reports that if its worker no longer knows it, and ends only when it is removed', async () => {
     const site = await startSite();
     await exportContent(site, 1);
     site.configure(undefined);
@@ -349,7 +351,7 @@ describe('a site', () => {
     expect((await site.deployed())?.content).toBe(2);
   });
 
-  it.concurrent('that no worker knows keeps its publishes until one knows it', async () => {
+  it.concurrent('keeps its publishes until a worker knows it', async () => {
     const site = await startSite();
     site.configure(undefined);
     await site.publish();
@@ -365,7 +367,7 @@ describe('a site', () => {
     expect(site.api.jobs).toHaveLength(1);
   });
 
-  it.concurrent('that is removed during an export has it cancelled and starts no other', async () => {
+  it.concurrent('cancels its running export when it is removed, and starts no other', async () => {
     const site = await startSite();
     site.api.behaviour.jobDurationMs = 3_600_000;
     await site.publish();
@@ -378,7 +380,7 @@ describe('a site', () => {
     expect(site.api.jobs).toHaveLength(1);
   });
 
-  it.concurrent('loses no publish beside a worker that does not know it', async () => {
+  it.concurrent('loses no publish if another worker does not know it', async () => {
     const site = await startSite();
     const stranger = await site.startStranger();
     for (const content of [1, 2, 3]) await exportContent(site, content);

@@ -7,7 +7,7 @@ const DAY_MS = 24 * HOUR_MS;
 const { server, startSite } = useSites('time-skipping');
 const sleep = (ms: number) => server().sleep(ms);
 
-/** A small generator, so that a failing sequence can be repeated. */
+/** A seeded random generator, so that a failing sequence can be repeated. */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -17,7 +17,7 @@ function randomFrom(seed: number): () => number {
 }
 
 describe('ninety days of a site', () => {
-  it('with publishes at random leave it with a valid link at every instant, in short runs, with nothing lost', async () => {
+  it('with random publishes keep a valid link at every moment, short runs, and every publish', async () => {
     const site = await startSite();
     const random = randomFrom(Number(process.env.GALLEY_TEST_SEED ?? 20_261_121));
     site.api.behaviour.linkLifetimeMs = 24 * HOUR_MS;
@@ -60,7 +60,7 @@ describe('a site whose exports fail for a week', () => {
     expect((await site.deployed())?.content).toBe(7);
   });
 
-  it('because the service is away calls it no more often than it asked for, and recovers by itself', async () => {
+  it('respects Retry-After if the service is down, and recovers when it is up again', async () => {
     const site = await startSite();
     site.api.behaviour.linkLifetimeMs = 12 * HOUR_MS;
     await site.publish();
@@ -77,8 +77,8 @@ describe('a site whose exports fail for a week', () => {
   });
 });
 
-describe('a service whose links are already expired when they come', () => {
-  it('is asked no more often than the shortest interval between two refreshes', async () => {
+describe('a service that returns expired links', () => {
+  it('gets requests at most once per minimum refresh interval', async () => {
     const site = await startSite();
     site.api.behaviour.linkLifetimeMs = -1_000;
     await site.publish();

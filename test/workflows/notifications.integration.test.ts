@@ -20,12 +20,12 @@ const webhookBody = z.object({
 });
 
 let receivers: Record<'webhook' | 'slack' | 'hanging' | 'failing', NotificationReceiver> | undefined;
-/** The worker's own array: a test removes a target from it. */
+/** The worker uses this array, and a test removes a target from it. */
 const notify: NotifyConfig = [];
 
 beforeAll(async () => {
   const [webhook, slack, hanging, failing] = await Promise.all([1, 2, 3, 4].map(startNotificationReceiver));
-  if (!webhook || !slack || !hanging || !failing) throw new Error('no receiver');
+  if (!webhook || !slack || !hanging || !failing) throw new Error('A receiver is missing');
   receivers = { webhook, slack, hanging, failing };
   hanging.answer = () => {};
   const adminApi = { url: 'http://127.0.0.1', key: 'unused' };
@@ -47,11 +47,11 @@ const { startSite, server, closeLater } = useSites('dev-server', () => ({
 }));
 
 function receiver(name: 'webhook' | 'slack' | 'hanging' | 'failing'): NotificationReceiver {
-  if (receivers === undefined) throw new Error('the receivers are started by beforeAll');
+  if (receivers === undefined) throw new Error('The receivers are not started yet');
   return receivers[name];
 }
 
-/** What the webhook got about a site, without repetitions of an attempt. */
+/** The webhook events of a site that a receiver got. */
 function eventsOf({ site }: SiteFixture, from = receiver('webhook')) {
   const deliveries = from.received.map(({ headers, body }) => ({
     id: String(headers['webhook-id']),
@@ -67,7 +67,7 @@ async function untilTypes(site: SiteFixture, types: string[], from = receiver('w
   return events;
 }
 
-/** The deliveries of a site, as workflows. They are replayed and recorded when the test is over. */
+/** The ids of a site's delivery workflows. */
 async function deliveriesOf({ site }: SiteFixture): Promise<string[]> {
   const ids: string[] = [];
   const query = `WorkflowType = 'notification'`;
@@ -77,8 +77,8 @@ async function deliveriesOf({ site }: SiteFixture): Promise<string[]> {
   return ids;
 }
 
-async function sentTo(site: SiteFixture, hostOf: NotificationReceiver): Promise<string[]> {
-  const { host } = new URL(hostOf.url);
+async function sentTo(site: SiteFixture, target: NotificationReceiver): Promise<string[]> {
+  const { host } = new URL(target.url);
   const ids: string[] = [];
   for (const id of await deliveriesOf(site)) {
     const { memo } = await server().client.workflow.getHandle(id).describe();
@@ -87,7 +87,7 @@ async function sentTo(site: SiteFixture, hostOf: NotificationReceiver): Promise<
   return ids;
 }
 
-describe('a site with targets of notifications', () => {
+describe('a site with notification targets', () => {
   it.concurrent('reports a burst of publishes once and the served version once, also if one target hangs', async () => {
     const site = await startSite({ quietPeriod: '1s' });
     await Promise.all(Array.from({ length: 30 }, (_, number) => site.publish({ title: `Page ${number}` })));
@@ -105,11 +105,11 @@ describe('a site with targets of notifications', () => {
           .bodies()
           .some((body) => JSON.stringify(body).includes(text)),
       {
-        describe: 'told Slack',
+        describe: 'notified Slack',
       },
     );
 
-    // Neither a refresh nor a repeated hand-over is an event.
+    // A refresh is not an event.
     await site.handle.executeUpdate('refreshNow');
     await site.publish();
     await untilTypes(site, ['published', 'published', 'served', 'served']);
@@ -122,13 +122,13 @@ describe('a site with targets of notifications', () => {
     closeLater({ workflowIds: () => delivered, close: async () => {} });
   });
 
-  it.concurrent('reports a lasting failure once, and its end, through a receiver that is down', async () => {
+  it.concurrent('reports a persistent failure and its end once each, although the receiver fails at first', async () => {
     const failing = receiver('failing');
-    const away = new Set<string>();
+    const rejected = new Set<string>();
     failing.answer = (response, { headers }) => {
       const id = String(headers['webhook-id']);
-      response.writeHead(away.has(id) ? 200 : 503).end();
-      away.add(id);
+      response.writeHead(rejected.has(id) ? 200 : 503).end();
+      rejected.add(id);
     };
     const site = await startSite({ tellAfter: '1s' });
     site.api.behaviour.succeed = false;
@@ -139,7 +139,7 @@ describe('a site with targets of notifications', () => {
     await site.publish();
     await site.until('over', ({ phase, trouble }) => phase === 'live' && trouble === null);
     await waitFor(() => eventsOf(site, failing).length >= 4, { describe: 'reported the end' });
-    // Each was repeated under its id after the 503.
+    // Each event was retried with the same id after the 503.
     const events = eventsOf(site, failing);
     expect(events.map(({ type }) => type)).toEqual(['failed', 'failed', 'recovered', 'recovered']);
     expect(new Set(events.map(({ id }) => id)).size).toBe(2);
@@ -149,7 +149,7 @@ describe('a site with targets of notifications', () => {
     await Promise.all(ids.map((id) => server().client.workflow.getHandle(id).result()));
   });
 
-  it.concurrent('delivers an event once, though it is handed over several times', async () => {
+  it.concurrent('delivers an event once, although its delivery is started several times', async () => {
     const site = await startSite();
     await site.publish();
     await untilTypes(site, ['published', 'served']);
@@ -162,11 +162,11 @@ describe('a site with targets of notifications', () => {
       ...{ targets: targetsOf(notify), client: server().client },
       readSite: () => undefined,
     });
-    const handOver = () =>
+    const startDelivery = () =>
       activityEnvironment({ taskQueue }).run(startNotifications, { site: site.site, events: [event] });
-    await Promise.all([handOver(), handOver()]);
+    await Promise.all([startDelivery(), startDelivery()]);
     await untilTypes(site, ['published', 'served', 'served']);
-    await handOver();
+    await startDelivery();
     await site.publish();
     await untilTypes(site, ['published', 'published', 'served', 'served', 'served']);
   });

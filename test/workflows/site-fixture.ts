@@ -15,7 +15,7 @@ import { waitFor } from '../helpers/system/wait-for.ts';
 import type { SiteWorker } from './site-worker.ts';
 import { untilState, type WorkflowServer } from './use-temporal.ts';
 
-/** Everything one site needs, on real parts: a worker, an Admin API and a values file in a folder of its own. */
+/** A site with a real worker, a fake Admin API and a values file in its own folder. */
 export type SiteFixture = {
   site: string;
   api: Omit<RunningAdminApi, 'close'>;
@@ -23,37 +23,37 @@ export type SiteFixture = {
   valuesFile: string;
   /** As a worker has it. */
   readSite(site: string): SiteConfig | undefined;
-  /** What the next reading of the configuration finds; undefined: the worker doesn't know the site. */
+  /** Changes the configuration, as of the next time it is read. Undefined removes the site from it. */
   configure(settings: Record<string, unknown> | undefined): void;
   publish(options?: { id?: string; title?: string; dedupeMs?: number }): Promise<void>;
-  /** Publishes so often that the history becomes too long for one run, and waits for the next run. */
+  /** Publishes until the workflow continues as new because of its long history. */
   continueAsNew(): Promise<void>;
   /** Starts the workflow without a publish. */
   start(): Promise<void>;
   state(): Promise<SiteState>;
-  /** Polls the state until it is as described. */
+  /** Polls the state until `holds` is true. */
   until(description: string, holds: (state: SiteState) => boolean): Promise<SiteState>;
-  /** The link in the values file, taken apart. */
+  /** The parts of the link in the values file. */
   deployed(): Promise<{ jobId: string; content: number; expiresAtMs: number } | null>;
   workflowIds(): string[];
   startWorker(options?: { workflowBundle?: WorkflowBundleOption; version?: WorkerVersion }): Promise<void>;
-  /** Starts another worker on the same task queue, whose galley.yaml has no site. */
+  /** Starts another worker on the same task queue, with a galley.yaml without sites. */
   startStranger(): Promise<{ stop(): Promise<void> }>;
-  /** Stops the worker as a deployment of a new release does: what runs is handed back. */
+  /** Shuts the worker down gracefully, as for a deployment of a new release. */
   stopWorker(): Promise<void>;
   close(): Promise<void>;
 };
 
 export type SiteFixtureOptions = {
   server: WorkflowServer;
-  /** Other fixtures may use it too. */
+  /** Fixtures may share a worker. */
   worker: SiteWorker;
   settings?: Record<string, unknown>;
 };
 
 let fixtures = 0;
 
-/** As in workflows/entity/continue-as-new.ts. */
+/** The same limit as in workflows/entity/continue-as-new.ts. */
 const LONG_HISTORY_EVENTS = 1_000;
 
 export async function startSiteFixture(options: SiteFixtureOptions): Promise<SiteFixture> {
@@ -96,7 +96,7 @@ export async function startSiteFixture(options: SiteFixtureOptions): Promise<Sit
     },
     async continueAsNew() {
       const { runId } = await fixture.handle.describe();
-      // More at a time would exceed what Temporal buffers for one workflow.
+      // More concurrent signals would exceed Temporal's buffer for one workflow.
       for (let count = 0; count < LONG_HISTORY_EVENTS; count += 10) {
         await Promise.all(Array.from({ length: 10 }, () => fixture.publish()));
       }
@@ -124,7 +124,7 @@ export async function startSiteFixture(options: SiteFixtureOptions): Promise<Sit
     stopWorker: () => worker.stop(),
     async close() {
       await fixture.handle.terminate('the test is over').catch(() => {});
-      // A write that was under way at the end may still add a file.
+      // A write that is still running may add a file.
       await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
@@ -139,6 +139,6 @@ function parseSite(domain: string, settings: Record<string, unknown>): SiteConfi
     sites: { docs: { domain, export: { quietPeriod: '200ms', maxWait: '2s', ...settings } } },
   });
   const { docs } = config.sites;
-  if (!docs) throw new Error('no site');
+  if (!docs) throw new Error('The configuration has no site');
   return docs;
 }

@@ -2,11 +2,11 @@ import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 
-/** One link as a deployment got it: when it was written, and when it ends. */
+/** A link that was written to a deployment, with the times of its write and its expiry. */
 export type WrittenLink = { atMs: number; expiresAtMs: number; jobId: string };
 
 export type SiteHistory = {
-  /** Events of each run, oldest run first. */
+  /** The number of events of each run, oldest run first. */
   runLengths: number[];
   links: WrittenLink[];
 };
@@ -14,7 +14,7 @@ export type SiteHistory = {
 const write = z.object({ jobId: z.string(), bundleUrl: z.string() });
 const report = z.object({ outcome: z.string() });
 
-/** Reads every run of a site's chain, and from it each link that was written to the deployment. */
+/** Reads every run of a site's workflow, and the links that they wrote to the deployment. */
 export async function readSiteHistory(client: Client, workflowId: string): Promise<SiteHistory> {
   const runLengths: number[] = [];
   const links: WrittenLink[] = [];
@@ -43,7 +43,7 @@ export async function readSiteHistory(client: Client, workflowId: string): Promi
   }
 }
 
-/** The moments at which the deployment had nothing but an expired link, from its first link until now. */
+/** The periods in which the deployment had only an expired link, from its first link until now. */
 export function gaps(links: readonly WrittenLink[], nowMs: number): { fromMs: number; toMs: number }[] {
   return links.flatMap(({ expiresAtMs }, index) => {
     const nextMs = links[index + 1]?.atMs ?? nowMs;

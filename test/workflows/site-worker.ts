@@ -21,26 +21,26 @@ export type SiteWorkerOptions = {
   searchAttributes?: boolean;
   minRefreshIntervalMs?: number;
   quickAsksMs?: readonly number[];
-  /** The mail server, and who is told of trouble. */
+  /** The mail server, and the addresses that get mails about failures. */
   smtp?: { url: string; from: string };
   operators?: readonly string[];
-  /** Asked for by each check of the watchdog. */
+  /** Each check of the watchdog requests this URL. */
   heartbeatUrl?: string;
-  /** The targets of notifications, and how patient their deliveries are. */
+  /** The notification targets, and the timeouts of their deliveries. */
   notify?: NotifyConfig;
   timing?: Parameters<typeof createNotificationWorker>[0]['timing'];
 };
 
 export type SiteWorker = {
   taskQueue: string;
-  /** From now on the site is configured as `read` says, and its exports are those of an Admin API of its own. */
+  /** Adds a site with this configuration and its own fake Admin API. */
   serve(site: string, domain: string, read: () => SiteConfig | undefined): Omit<RunningAdminApi, 'close'>;
-  /** Does nothing while it runs. Without a bundle it runs the last one, at first the product's. */
+  /** Does nothing if it already runs. Without a bundle it uses the previous one, at first the product's. */
   start(options?: { workflowBundle?: WorkflowBundleOption; version?: WorkerVersion }): Promise<void>;
   stop(): Promise<void>;
-  /** Starts another worker on the same task queue, of another build and with a galley.yaml that has no site. */
+  /** Starts another worker on the same task queue, with another build and a galley.yaml without sites. */
   startStranger(): Promise<{ stop(): Promise<void> }>;
-  /** Stops it and its Admin APIs for good. */
+  /** Stops the worker and its Admin APIs. */
   close(): Promise<void>;
 };
 
@@ -49,9 +49,8 @@ const started = z.object({ domain: z.string() });
 let workers = 0;
 
 /**
- * The orchestrator's worker, which many fixtures may share, one after another or at once: to start one takes a second of
- * processor time. Each call is told by the domain or the job that it names, so what an ended test left behind is never
- * counted in the next one.
+ * The orchestrator's worker, which many fixtures may share, because starting one takes a second of CPU time. A call
+ * reaches the Admin API of the domain or job that it names, so leftovers of one test never affect another test.
  */
 export async function createSiteWorker(options: SiteWorkerOptions): Promise<SiteWorker> {
   const { client, connection, clock = Date.now, smtp, operators = [], quickAsksMs } = options;
@@ -83,7 +82,7 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
     const logger = pino({ level: 'silent' });
     const { namespace } = client.options;
     const shared = { connection, namespace, taskQueue, logger, notify: options.notify };
-    const made = await createOrchestratorWorker({
+    const created = await createOrchestratorWorker({
       ...shared,
       client,
       readSite,
@@ -94,8 +93,8 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
       heartbeatUrl: options.heartbeatUrl,
       ...started,
     });
-    if (options.notify === undefined) return runWorker(made);
-    const running = [made, await createNotificationWorker({ ...shared, timing: options.timing })].map(runWorker);
+    if (options.notify === undefined) return runWorker(created);
+    const running = [created, await createNotificationWorker({ ...shared, timing: options.timing })].map(runWorker);
     return { stop: async () => void (await Promise.all(running.map((worker) => worker.stop()))) };
   }
 
@@ -103,10 +102,10 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
     taskQueue,
     serve(site, domain, read) {
       const prefix = `se_${String(apis.size + 1).padStart(8, '0')}`;
-      const made = createFakeAdminApi({ clock, jobId: (number) => prefix + String(number).padStart(8, '0') });
+      const created = createFakeAdminApi({ clock, jobId: (number) => prefix + String(number).padStart(8, '0') });
       sites.set(site, read);
-      apis.set(domain, made);
-      return { ...made, url };
+      apis.set(domain, created);
+      return { ...created, url };
     },
     async start({ workflowBundle = bundle, version } = {}) {
       bundle = workflowBundle;

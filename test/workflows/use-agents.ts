@@ -9,7 +9,7 @@ export const DAY_MS = 24 * HOUR_MS;
 
 export type Agents = {
   server: () => WorkflowServer;
-  /** A site with an agent rule of its own. All fixtures of a file share one worker. */
+  /** Creates a site with an agent rule. All fixtures of a file share one worker. */
   startAgents: (settings?: Partial<RuleSettings>) => Promise<AgentFixture>;
 };
 

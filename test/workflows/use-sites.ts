@@ -4,9 +4,8 @@ import { type TemporalFixture, useTemporal, type WorkflowServer } from './use-te
 
 export type Sites = {
   server: () => WorkflowServer;
-  /** As of useTemporal. */
   closeLater: TemporalFixture['closeLater'];
-  /** A site of its own. All sites of a file share one worker. */
+  /** Creates a site. All sites of a file share one worker. */
   startSite: (settings?: Record<string, unknown>) => Promise<SiteFixture>;
 };
 
@@ -19,7 +18,7 @@ export function useSites(
 
   function createWorker(): Promise<SiteWorker> {
     const { client, connection, now } = server();
-    // Real seconds between two polls would keep the server from skipping time.
+    // Real waits between polls would stop the server from skipping time.
     const quick = kind === 'time-skipping' ? { quickAsksMs: [], minRefreshIntervalMs: 30_000 } : {};
     return createSiteWorker({ client, connection, clock: now, ...quick, ...workerOptions() });
   }

@@ -7,7 +7,7 @@ import { connectTemporal, startTimeSkipping, type TestTemporal } from '../helper
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { recordRuns } from '../replay/record-runs.ts';
 
-// Many of these tests are about failing activities. The SDK would log each failure.
+// Activities fail in many of these tests, and the SDK would log each failure.
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 export type WorkflowServer = {
@@ -15,31 +15,31 @@ export type WorkflowServer = {
   connection: NativeConnection;
   /** The server's time in milliseconds. */
   now: () => number | Promise<number>;
-  /** Lets the server's time pass. The time-skipping server skips it. */
+  /** Waits in the server's time. The time-skipping server skips the wait. */
   sleep: (ms: number) => Promise<void>;
   skipsTime: boolean;
   stop: () => Promise<void>;
 };
 
-/** Something that a test started on the server. */
+/** Workflows that a test started on the server. */
 type Started = { workflowIds(): string[]; close(): Promise<void> };
 
 export type TemporalFixture = {
   server: () => WorkflowServer;
-  /** Closes it after the test (after the file if the test is concurrent), and then replays its workflows. */
+  /** Closes it after the test (after the file if the test is concurrent). Its workflows are replayed at the end. */
   closeLater: <T extends Started>(started: T) => T;
-  /** Runs after everything above is closed. */
+  /** Runs `stop` after everything from closeLater is closed. */
   atTheEnd: (stop: () => Promise<void>) => void;
 };
 
-/** A Temporal server for a test file. Every kind of run that the tests caused has to replay. */
+/** A Temporal server for a test file. At the end, every distinct run of the tests must replay. */
 export function useTemporal(kind: 'dev-server' | 'time-skipping'): TemporalFixture {
   let running: WorkflowServer | undefined;
   const open: Started[] = [];
   const stops: (() => Promise<void>)[] = [];
   const runs: FetchedRun[] = [];
   const server = (): WorkflowServer => {
-    if (running === undefined) throw new Error('the server is started by beforeAll');
+    if (running === undefined) throw new Error('The server is not started yet');
     return running;
   };
 
@@ -61,7 +61,7 @@ export function useTemporal(kind: 'dev-server' | 'time-skipping'): TemporalFixtu
   afterAll(async () => {
     await closeAll();
     for (const stop of stops) await stop();
-    // Before the connection is closed: the SDK's runtime ends with the last one, and replays in the next runtime sometimes stall.
+    // Replays before the last connection closes, since that ends the SDK's runtime, and replays in a new runtime may stall.
     const errors = await replayErrors(workflowBundles.orchestrator, distinctRuns(runs));
     await running?.stop();
     expect(errors.filter((error) => error !== undefined)).toEqual([]);
@@ -95,13 +95,13 @@ async function timeSkippingServer(): Promise<WorkflowServer> {
 }
 
 /** Reads a workflow's state until `holds`, while the server's time passes. */
-export async function untilState<State>(question: {
+export async function untilState<State>(options: {
   server: WorkflowServer;
   description: string;
   read: () => Promise<State>;
   holds: (state: State) => boolean;
 }): Promise<State> {
-  const { server, description, read, holds } = question;
+  const { server, description, read, holds } = options;
   const probe = async (): Promise<State> => {
     const state = await read();
     if (holds(state)) return state;

@@ -11,7 +11,7 @@ import { useTemporal } from './use-temporal.ts';
 
 const { server, closeLater, atTheEnd } = useTemporal('dev-server');
 
-/** A release whose `exportSite` doesn't fit the histories of the one before. */
+/** A release whose `exportSite` can't replay the histories of the previous release. */
 async function incompatibleBundle(): Promise<{ code: string }> {
   const code = await readFile(workflowBundles.orchestrator.codePath, 'utf8');
   expect(code).toContain('readSiteSettings');
@@ -26,12 +26,12 @@ async function checks(status = 'Completed'): Promise<string[]> {
 }
 
 async function moreChecks(count: number): Promise<void> {
-  const enough = (await checks()).length + count;
-  await waitFor(async () => (await checks()).length >= enough, { describe: `checked ${count} times more` });
+  const target = (await checks()).length + count;
+  await waitFor(async () => (await checks()).length >= target, { describe: `checked ${count} more times` });
 }
 
 describe('the watchdog', () => {
-  it('mails once that the workflow tasks of a site fail, and once that they no longer do', async () => {
+  it('sends one mail when the workflow tasks of a site fail, and one when they no longer do', async () => {
     const { client, connection } = server();
     const mails = await startScriptedSmtp();
     atTheEnd(mails.close);
@@ -59,7 +59,7 @@ describe('the watchdog', () => {
     const schedule = client.schedule.getHandle(WATCHDOG_SCHEDULE);
     const options = { client, taskQueue: worker.taskQueue };
     await ensureWatchdog({ ...options, intervalMs: 3_600_000 });
-    // As a worker of a newer release does.
+    // A worker of a newer release changes the interval.
     await ensureWatchdog({ ...options, intervalMs: 1_000 });
     await moreChecks(2);
     expect(mails.taken).toEqual([]);

@@ -16,6 +16,15 @@ document.addEventListener('click', async (event) => {
   }
 });
 
+// Browsers have passkeys only over HTTPS or on localhost, and for no host that is an address.
+const ADDRESS = /^[\d.]+$|^\[/;
+if (typeof PublicKeyCredential === 'undefined' || ADDRESS.test(location.hostname)) {
+  for (const button of document.querySelectorAll('button[data-passkey]')) {
+    button.disabled = true;
+    button.title = 'Passkeys need HTTPS, or localhost instead of an address';
+  }
+}
+
 // Buttons that need a script are hidden until there is one.
 document.documentElement.classList.add('scripted');
 

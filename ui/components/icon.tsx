@@ -1,12 +1,9 @@
 /** Strokes within a box of 24 by 24, in the style of Feather and Lucide. */
 const PATHS = {
   alert: 'M12 9v4m0 4h.01M10.3 3.9 1.8 18a2 2 0 0 0 1.7 3h17a2 2 0 0 0 1.7-3L13.7 3.9a2 2 0 0 0-3.4 0z',
-  branch: 'M6 3v12M18 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM6 21a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM18 9a9 9 0 0 1-9 9',
   check: 'M20 6 9 17l-5-5',
   clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
-  external: 'M14 4h6v6M20 4l-9 9M18 14v6H4V6h6',
-  globe: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18',
   info: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 11v5M12 8h.01',
   key: 'M15 14a5 5 0 1 0-4.6-3L4 17.5V21h3.5v-2.5H10V16l2-2a5 5 0 0 0 3 0zM16 8h.01',
   mail: 'M3 6h18v13H3zM3 7l9 6 9-6',

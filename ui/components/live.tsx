@@ -14,7 +14,7 @@ export function Live({ id, url, children }: { id: string; url: string; children:
   );
 }
 
-/** Says `Live` while live updates arrive. */
+/** Says that the page updates by itself, while live updates arrive. Not "Live", which is a phase of sites. */
 export function LiveIndicator() {
   return <span class="live" />;
 }

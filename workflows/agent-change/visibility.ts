@@ -1,7 +1,7 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import type { AgentChangeState } from '../../contract/agent-state.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
-import { createVisibility, escapeMarkdown, paragraphs, type Visibility } from '../entity/visibility.ts';
+import { createVisibility, escapeMarkdown, markdownLink, paragraphs, type Visibility } from '../entity/visibility.ts';
 import { expiresAtMs, reminderOf } from './schedule.ts';
 import type { ChangeRun } from './state.ts';
 
@@ -68,7 +68,7 @@ function details(run: ChangeRun): string {
     `**${escapeMarkdown(run.rule)}** of ${escapeMarkdown(run.site)}: ${phase}`,
     newest && `${run.state.eventCount} event(s), the newest: ${escapeMarkdown(newest.title)}`,
     jobId && `job ${escapeMarkdown(jobId)}`,
-    prLink && `pull request ${escapeMarkdown(prLink)}${title}`,
+    prLink && `${markdownLink('Pull request', prLink)}${title}`,
     mails.length > 0 && `mails: ${mails.map(({ event, outcome }) => `${event} ${outcome}`).join(', ')}`,
     ...reviews.map(({ reviewer, verdict }) => `${escapeMarkdown(reviewer)}: ${verdict}`),
     nextReminderAt && `next reminder ${nextReminderAt}`,

@@ -26,7 +26,7 @@ import {
   pinSearchAtMs,
   releasePin,
   rememberLink,
-  rememberVersion,
+  rememberPinned,
   repeatPinSearch,
 } from './targets.ts';
 import { endRefresh, requestExportInsteadOf } from './transitions.ts';
@@ -150,7 +150,7 @@ async function findPinnedJobs(run: SiteRun): Promise<void> {
     const options = { scheduleToCloseTimeout: '1m', summary: `job of the pinned version ${pin}` } as const;
     try {
       const jobId = await findExport.executeWithOptions(options, [{ domain: run.settings.domain, version: pin }]);
-      if (jobId !== null) rememberVersion(run.state, jobId, pin);
+      if (jobId !== null) rememberPinned(run.state, jobId, pin);
     } catch (error) {
       if (isCancellation(error)) throw error;
       readFailure(error);

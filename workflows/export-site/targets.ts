@@ -65,14 +65,18 @@ export function setLive(state: MutableState, job: LiveJob, link: BundleLink, rol
   rememberLink(state, job.jobId, link);
 }
 
-export function rememberVersion(
-  state: MutableState,
-  jobId: string,
-  version: string,
-  exportedAt: string | null = null,
-): void {
-  const others = state.jobs.filter((job) => job.jobId !== jobId && job.version !== version);
-  state.jobs = [{ jobId, version, exportedAt }, ...others].slice(0, MAX_JOBS);
+function rememberVersion(state: MutableState, jobId: string, version: string, exportedAt: string | null): void {
+  state.jobs = [{ jobId, version, exportedAt }, ...otherJobs(state, jobId, version)].slice(0, MAX_JOBS);
+}
+
+/** The job of a pin, found at the service. Last in the list: no automatic rollback goes to it. */
+export function rememberPinned(state: MutableState, jobId: string, version: string): void {
+  const others = otherJobs(state, jobId, version).slice(0, MAX_JOBS - 1);
+  state.jobs = [...others, { jobId, version, exportedAt: null }];
+}
+
+function otherJobs({ jobs }: State, jobId: string, version: string): State['jobs'][number][] {
+  return jobs.filter((job) => job.jobId !== jobId && job.version !== version);
 }
 
 export function rememberLink(state: MutableState, jobId: string, link: BundleLink): void {

@@ -9,7 +9,7 @@ import {
   type SitePhase,
   type SiteState,
 } from '../../contract/site-state.ts';
-import { createVisibility, escapeMarkdown, paragraphs } from '../entity/visibility.ts';
+import { createVisibility, escapeMarkdown, markdownLink, paragraphs } from '../entity/visibility.ts';
 import type { Histories } from './histories.ts';
 import { nextRefreshAtMs, plannedRefreshAtMs, type Site } from './schedule.ts';
 import type { SiteRun, State } from './state.ts';
@@ -190,7 +190,7 @@ function details(run: SiteRun): string {
   const lastExport = histories.exports.find(({ endedAt }) => endedAt !== null);
   return paragraphs([
     `**${escapeMarkdown(domain)}**: ${phase}${live?.rolledBack ? ' (rolled back; held until the next publish)' : ''}`,
-    pageUrl && `[Page of the site](${encodeURI(pageUrl)})`,
+    pageUrl && markdownLink('Page of the site', pageUrl),
     live && `serves ${escapeMarkdown(live.version ?? live.jobId)}, exported ${live.exportedAt}`,
     withheld && `withholds the newer ${escapeMarkdown(withheld.version ?? 'export')}, exported ${withheld.exportedAt}`,
     review &&

@@ -1,4 +1,4 @@
-import type { OpenProblem, Problem, ProblemKind } from '../../contract/watchdog.ts';
+import { type OpenProblem, type Problem, type ProblemKind, problemKey } from '../../contract/watchdog.ts';
 
 /**
  * How long a problem has to last before it is reported, in milliseconds. While a release is rolled out, workers may have
@@ -28,21 +28,17 @@ export function compareProblems(
   found: readonly Problem[],
   { nowMs, canReport }: { nowMs: number; canReport: boolean },
 ): Comparison {
-  const known = new Map(before.map((problem) => [keyOf(problem), problem]));
+  const known = new Map(before.map((problem) => [problemKey(problem), problem]));
   const current = found.map((problem) => {
-    const { sinceMs = nowMs, reported = false } = known.get(keyOf(problem)) ?? {};
+    const { sinceMs = nowMs, reported = false } = known.get(problemKey(problem)) ?? {};
     return { ...problem, sinceMs, reported };
   });
   const isDue = ({ kind, sinceMs, reported }: OpenProblem): boolean =>
     canReport && !reported && nowMs - sinceMs >= REPORT_AFTER_MS[kind];
-  const foundKeys = new Set(found.map(keyOf));
+  const foundKeys = new Set(found.map(problemKey));
   return {
     open: current.map((problem) => (isDue(problem) ? { ...problem, reported: true } : problem)),
     opened: current.filter(isDue),
-    solved: before.filter((problem) => problem.reported && !foundKeys.has(keyOf(problem))),
+    solved: before.filter((problem) => problem.reported && !foundKeys.has(problemKey(problem))),
   };
-}
-
-function keyOf({ kind, workflowId }: Problem): string {
-  return `${kind} ${workflowId}`;
 }

@@ -17,20 +17,20 @@ interface Run {
   contentSha256: string;
 }
 
-/** A manual whose pages the row edits. */
+/** A copy of a manual whose pages the row edits. */
 interface EditedManual {
   name: string;
   folder: string;
   origin: string;
 }
 
-/** The platform, warmed up. */
+/** Incremental against full exports by the platform, warmed up. */
 export async function incrementalRow(bench: ExportBench, manual: ManualName): Promise<RowResult> {
   const edited = await servedCopy(bench, manual);
   const { name, folder, origin } = edited;
   const project = await (await bench.product()).newProject(origin);
   await warmUp(bench, origin, name);
-  await measureExport(bench, project, `${name}, the export before`);
+  await measureExport(bench, project, `${name}, previous export`);
   for (let seed = -WARM_UPS; seed < 0; seed += 1) {
     await editPages(folder, { share: SHARE, seed });
     await measureExport(bench, project, `${name}, to warm up`);
@@ -42,12 +42,12 @@ export async function incrementalRow(bench: ExportBench, manual: ManualName): Pr
   });
 }
 
-/** The command, which starts cold each time; its state is in a folder. */
+/** The same with the command, which starts cold each time and keeps its state in a folder. */
 export async function oneShotIncrementalRow(bench: ExportBench, manual: ManualName): Promise<RowResult> {
   const { name: manualName, folder, origin } = await servedCopy(bench, manual);
   const name = `galley export, ${manualName}`;
   const state = await temporaryFolder(bench.lifetime, 'galley-state-');
-  await oneShotExport(bench, { origin, what: `${name}, the export before`, state });
+  await oneShotExport(bench, { origin, what: `${name}, previous export`, state });
   return await compare(
     bench,
     { name, folder, origin },
@@ -102,8 +102,8 @@ async function compare(
     ],
     notes: [
       differing === 0
-        ? `${name}: each incremental export had the content of the full one.`
-        : `${name}: ${differing} of ${bench.runs} incremental exports had OTHER CONTENT than the full one.`,
+        ? `${name}: each incremental export had the same content as the full one.`
+        : `${name}: ${differing} of ${bench.runs} incremental exports DIFFERED from the full one.`,
     ],
     samples: { full, incremental },
   };

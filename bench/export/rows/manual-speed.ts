@@ -11,13 +11,13 @@ import { usageText } from '../process-usage.ts';
 
 interface SpeedRow {
   manual: ManualName;
-  /** Who exports: the platform, warm, or the command `galley export`, which starts cold each time. */
+  /** What exports: the warm platform, or the command `galley export`, which starts cold each time. */
   by: 'platform' | 'command';
-  /** Each way, between every contender and the origin. */
+  /** One-way delay between every contender and the origin. */
   delayMs: number;
-  /** How long an export may take, in times of each peer that takes part. */
+  /** How long an export may take relative to each peer. */
   goals: { wget: Goal; scraper?: Goal };
-  /** For the peak of the process that exports, in MB; it needs no peer. */
+  /** Bound for the peak memory of the exporting process, in MB. */
   memory?: Goal;
 }
 
@@ -85,7 +85,7 @@ const OURS = {
   command: (bench: ExportBench, origin: string, name: string) => oneShotExport(bench, { origin, what: name }),
 } satisfies Record<SpeedRow['by'], unknown>;
 
-/** An export of a manual against what others need for the same, in turn. */
+/** Compares an export of a manual with other tools, in turn. */
 export async function speedRow(row: SpeedRow, bench: ExportBench): Promise<RowResult> {
   const near = await bench.site(row.manual);
   const { origin } = row.delayMs === 0 ? near : await putFarAway(near, row.delayMs, bench.lifetime);
@@ -116,7 +116,7 @@ export async function speedRow(row: SpeedRow, bench: ExportBench): Promise<RowRe
   if (scraper) figures.push(compared('scraper', scraper));
   if (row.memory) {
     const peak = Math.max(...galley.map(({ peakMb }) => peakMb));
-    const measure = `${name}, its peak memory in MB`;
+    const measure = `${name}, peak memory in MB`;
     figures.push({ measure, ours: `${peak.toFixed(0)} MB`, theirs: '', value: peak, goal: row.memory });
   }
   return { figures, notes: [], samples: { galley, wget: peers.wget ?? [], scraper: peers.scraper ?? [] } };

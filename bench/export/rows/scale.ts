@@ -7,7 +7,7 @@ import type { MeasuredExport } from '../product.ts';
 
 const WARM_UP_PAGES = 1_000;
 
-/** A site of ten times the pages, in the same memory and as fast a page. Every run has a worker of its own, warmed up. */
+/** Compares memory and speed between two sites, one ten times as large. Each run has a new, warmed-up worker. */
 export async function scaleRow(bench: ExportBench): Promise<RowResult> {
   const run = async (pages: number): Promise<MeasuredExport> => {
     await (await bench.product()).runWorkers(1);

@@ -6,11 +6,11 @@ import { interleave } from '../interleave.ts';
 import type { MeasuredExport } from '../product.ts';
 
 const DELAY_MS = 50;
-/** Connections of one worker process to the origin: few, so that waiting for the origin takes the time. */
+/** Connections of one worker process to the origin: few, so that the origin's latency dominates. */
 const CONNECTIONS = 8;
 const WARM_UP_PAGES = 300;
 
-/** Two worker processes against one, on a slow origin that each may only ask so much at a time. */
+/** Two worker processes against one, on a slow origin with few connections per worker. */
 export async function workersRow(bench: ExportBench, pages: number): Promise<RowResult> {
   const site = await startGeneratedSite({ pages, delayMs: DELAY_MS });
   bench.lifetime.add(site.stop);
@@ -30,12 +30,12 @@ export async function workersRow(bench: ExportBench, pages: number): Promise<Row
         measure: `${pages.toLocaleString('en')} generated pages at ${DELAY_MS} ms, two workers against one`,
         ours: secondsText(ours ?? Number.NaN),
         theirs: secondsText(theirs ?? Number.NaN),
-        // How many times as fast: here the one worker's time is above the line.
+        // The speed-up, so one worker's time is the numerator.
         value: (theirs ?? Number.NaN) / (ours ?? Number.NaN),
         goal: { is: 'at least', bound: 1.7 },
       },
     ],
-    notes: [`Two workers: each has ${CONNECTIONS} connections to the origin at most (EXPORT_CONNECTIONS).`],
+    notes: [`Two workers: each has at most ${CONNECTIONS} connections to the origin (EXPORT_CONNECTIONS).`],
     samples: { one, two },
   };
 }

@@ -103,10 +103,10 @@ function publicPath(url: string, names: readonly string[]): string {
 }
 
 /** The one variable of an expression. */
-export type Variable = { name: string; value: string };
+type Variable = { name: string; value: string };
 
 /** The direct child nodes, in order. */
-export function childrenOf(node: AnyNode): AnyNode[] {
+function childrenOf(node: AnyNode): AnyNode[] {
   return Object.values(node)
     .flat()
     .filter((value: unknown): value is AnyNode => typeof value === 'object' && value !== null && 'type' in value);
@@ -116,7 +116,7 @@ export function childrenOf(node: AnyNode): AnyNode[] {
  * Statically evaluates an expression of one variable: literals, tables, concatenation and conditions. Undefined if it
  * needs anything else.
  */
-export function textOf(node: Expression | PrivateIdentifier, variable: Variable): string | undefined {
+function textOf(node: Expression | PrivateIdentifier, variable: Variable): string | undefined {
   switch (node.type) {
     case 'Literal':
       return node.value === null || node.value === undefined ? undefined : String(node.value);

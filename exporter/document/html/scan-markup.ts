@@ -23,7 +23,7 @@ export type MarkupVisitor = {
   instruction?(start: number, end: number): void;
 };
 
-export type ScanOptions = {
+type ScanOptions = {
   xml: boolean;
   isOfInterest: (attributeName: string) => boolean;
   /** Elements whose text is reported, in addition to `<script>` and `<style>`. */

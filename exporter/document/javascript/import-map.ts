@@ -52,10 +52,10 @@ function refer(json: SpannedText, { from, to }: JsonString, collector: Collector
  * A folder of an import map: specifiers that begin with `prefix` resolve below `address`; both end in `/`. `at` is the
  * byte offset of the entry in the document. `scope` is the URL of the modules it applies to, or null for all.
  */
-export type ImportFolder = { scope: string | null; prefix: string; address: string; at: number };
+type ImportFolder = { scope: string | null; prefix: string; address: string; at: number };
 
 /** An import map with folders. `names` are the specifiers with an entry of their own (`importName`). */
-export type ImportMap = { folders: ImportFolder[]; names: string[] };
+type ImportMap = { folders: ImportFolder[]; names: string[] };
 
 /** The key of an exact entry, in a scope or (null) for all modules. */
 function importName(scope: string | null, specifier: string): string {
@@ -69,7 +69,7 @@ type FindFolder = (specifier: string, referrer: string) => ImportFolder | undefi
  * Looks up specifiers as browsers do: the most specific scope first, and in it exact entries before the longest
  * prefix. Undefined also if an exact entry matches.
  */
-export function folderFinder({ folders, names }: ImportMap): FindFolder {
+function folderFinder({ folders, names }: ImportMap): FindFolder {
   const own = new Set(names);
   const byScope = new Map<string | null, Map<string, ImportFolder>>([[null, new Map()]]);
   for (const folder of folders) {

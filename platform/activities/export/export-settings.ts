@@ -1,5 +1,6 @@
 import { CONTENT_CODINGS } from '../../../contract/content-coding.ts';
 import { normalizeUrl } from '../../../exporter/document/url-identity.ts';
+import { hostAndPort } from '../../../exporter/fetch/address-guard.ts';
 import type { ExportSettings } from '../../../exporter/settings.ts';
 import type { ProjectSettings } from '../../project-settings.ts';
 
@@ -32,9 +33,4 @@ export function exportSettings(
     precompress: CONTENT_CODINGS.filter((coding) => precompress.includes(coding)),
     pages: paths === null ? null : paths.flatMap((path) => normalizeUrl(path, site, home) ?? []),
   };
-}
-
-function hostAndPort(origin: URL): string {
-  const defaultPort = origin.protocol === 'https:' ? '443' : '80';
-  return `${origin.hostname}:${origin.port === '' ? defaultPort : origin.port}`;
 }

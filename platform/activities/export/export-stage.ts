@@ -15,9 +15,7 @@ export function createStageRunner({ db, logger }: { db: Database; logger: Logger
   return ({ jobId, details, progress = async () => NO_PROGRESS }, work) => {
     const report = (reached: Progress) => writeProgress(db, jobId, reached);
     const onTick = async () => report(await progress());
-    return withHeartbeat({ details, onTick, logger }, ({ signal, token, previousAttemptTokens }) =>
-      work({ signal, token, previousAttemptTokens: previousAttemptTokens, report }),
-    );
+    return withHeartbeat({ details, onTick, logger }, (heartbeat) => work({ ...heartbeat, report }));
   };
 }
 

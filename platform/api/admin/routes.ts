@@ -4,6 +4,7 @@ import { createKey, createKeyRequest, listKeys, revokeKey } from '../../admin/ap
 import { setOrganization, setOrganizationRequest } from '../../admin/organizations.ts';
 import { addProjectRequest, setProjectRequest } from '../../admin/project-requests.ts';
 import { addProject, listProjects, removeProject, setProject } from '../../admin/projects.ts';
+import { createResetLink, resetLinkRequest } from '../../admin/reset-links.ts';
 import { label } from '../../admin/text.ts';
 import { parseInput } from '../../parse-input.ts';
 import type { Database } from '../../store/database.ts';
@@ -13,11 +14,13 @@ import { requireOperator } from '../operator.ts';
 
 const listQuery = z.strictObject({ organization: label.optional() });
 
+type AdminContext = { db: Database; operatorToken: string; publicUrl(): string };
+
 /**
- * Lets `keys`, `organizations` and `projects` work beside a running service whose database they can't open. Not in the
+ * Lets `keys`, `organizations`, `projects` and `members` work beside a running service whose database they can't open. Not in the
  * OpenAPI document: it isn't part of the Admin API and requires the operator token.
  */
-export function addAdminRoutes(app: Express, { db, operatorToken }: { db: Database; operatorToken: string }): void {
+export function addAdminRoutes(app: Express, { db, operatorToken, publicUrl }: AdminContext): void {
   app.use('/admin', requireOperator(operatorToken));
   app
     .route('/admin/keys')
@@ -43,6 +46,13 @@ export function addAdminRoutes(app: Express, { db, operatorToken }: { db: Databa
       response.json(await setOrganization(db, input));
     })
     .all(methodNotAllowed(['PATCH']));
+  app
+    .route('/admin/reset-links')
+    .post(async (request, response) => {
+      const { email } = parseInput(resetLinkRequest, await readJsonBody(request, response));
+      response.status(201).json(await createResetLink(db, { email, publicUrl: publicUrl() }));
+    })
+    .all(methodNotAllowed(['POST']));
   app
     .route('/admin/projects')
     .get(async (request, response) => {

@@ -67,7 +67,8 @@ export function createForgeAccess({ db, operatorToken, members, now }: AccessDep
     if (!isSameOrigin(request)) throw new HttpError(403, 'The form was sent by a page of another site');
     const found = await members?.findReviewer(request, await pullRequestOf(request));
     if (found === undefined) throw refusal('Your session has ended, or your role may not review: sign in again');
-    if (found.csrf !== formCsrf) throw new HttpError(403, 'The form is no longer valid: reload the page and try again');
+    if (!createTokenCheck(found.csrf)(formCsrf))
+      throw new HttpError(403, 'The form is no longer valid: reload the page and try again');
     return { kind: 'member', name: found.name };
   }
 

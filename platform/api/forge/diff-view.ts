@@ -1,8 +1,9 @@
 import { html as renderDiff } from 'diff2html';
 import { type DiffBlock, type DiffLine, LineType } from 'diff2html/lib/types.js';
+import { visibleText } from '../../../ui/visible-text.ts';
 import type { Hunk, PatchLine } from '../../forge/changes/parse-patch.ts';
 import type { Change } from '../../forge/changes/read-changes.ts';
-import { Html, html, visibleText } from './html.ts';
+import { Html, html } from './html.ts';
 
 /** Limits of a page: more isn't readable and slows phones down. */
 const LINES_PER_FILE = 1_000;

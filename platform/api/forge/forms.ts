@@ -1,5 +1,6 @@
+import { visibleText } from '../../../ui/visible-text.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
-import { type Html, html, visibleText } from './html.ts';
+import { type Html, html } from './html.ts';
 
 /** The reviewer whose link opened the page, with the link's token; or a signed-in member, with the CSRF token. */
 export type ActingReviewer = { name: string; token: string } | { name: string; csrf: string };

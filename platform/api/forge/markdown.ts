@@ -1,5 +1,6 @@
 import MarkdownIt from 'markdown-it';
-import { Html, visibleText } from './html.ts';
+import { visibleText } from '../../../ui/visible-text.ts';
+import { Html } from './html.ts';
 
 /**
  * HTML in a text is shown as text, links lead only to http, https and mail addresses, and images are left out: the page

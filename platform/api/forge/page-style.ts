@@ -9,7 +9,7 @@ export const PAGE_STYLE = `
 @media (prefers-color-scheme: dark) {
   :root {
     --text: #e3e8ed; --soft: #97a1ac; --line: #343b43; --page: #14181c; --panel: #1c2127; --accent: #7fb8f5;
-    --open: #2b8a4f; --merged: #8459d0; --closed: #c8453c;
+    --open: #267a46; --merged: #8459d0; --closed: #c8453c;
     --add: #14301f; --add-mark: #21623a; --del: #38191a; --del-mark: #7a2b2b; --added: #6fd391; --gone: #f28b82;
   }
 }

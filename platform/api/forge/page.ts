@@ -1,3 +1,4 @@
+import { visibleText } from '../../../ui/visible-text.ts';
 import type { Changes } from '../../forge/changes/read-changes.ts';
 import type { Commit } from '../../forge/commits.ts';
 import { fullNameOf } from '../../forge/repository.ts';
@@ -6,7 +7,7 @@ import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
 import { diffView } from './diff-view.ts';
 import { type ActingReviewer, actionForms, reviewForm } from './forms.ts';
-import { type Html, html, visibleText } from './html.ts';
+import { type Html, html } from './html.ts';
 import { renderMarkdown } from './markdown.ts';
 
 type PageContent = {

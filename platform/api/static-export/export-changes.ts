@@ -1,15 +1,15 @@
 import type { RequestHandler } from 'express';
-import { type ExportChanges, type ExportReport, exportReport } from '../../../contract/admin-api.ts';
+import type { ExportChanges, ExportReport } from '../../../contract/admin-api.ts';
 import type { BundleManifest } from '../../../contract/bundle.ts';
 import { HttpError } from '../../../contract/http-error.ts';
 import { ObjectMissingError } from '../../../exporter/ports.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { readManifest } from '../../objects/read-manifest.ts';
-import type { Caller } from '../../store/api-keys.ts';
 import { type ExportJobRow, findExportBefore } from '../../store/export-jobs.ts';
 import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
-import { findOwnJob, requireCompleted, requireEnterprise } from './export-job-view.ts';
+import { findExport, requireCompleted } from './export-job-view.ts';
+import { readReport } from './export-results.ts';
 
 /** What is known of a completed export. */
 type Outcome = { jobId: string; files: BundleManifest['files']; brokenLinks: ExportReport['brokenLinks'] };
@@ -18,25 +18,33 @@ type Outcome = { jobId: string; files: BundleManifest['files']; brokenLinks: Exp
 export function changesHandler(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(context.db, request);
-    response.json(await readChanges(context, caller, request.params.jobId));
+    response.json(await readChanges(context, await findExport(context.db, caller, request.params.jobId)));
   };
 }
 
-/** What differs from the project's completed export before. Throws 403, 404, and 409 unless the job has completed. */
-export async function readChanges({ db, objects }: ApiContext, caller: Caller, jobId: unknown): Promise<ExportChanges> {
-  const job = await findOwnJob(db, caller, jobId);
-  requireEnterprise(caller);
+/**
+ * What differs from the project's completed export before. `report` is the job's, if it was read already. Throws 404 if a
+ * bundle is no longer stored, and 409 unless the job has completed.
+ */
+export async function readChanges(
+  { db, objects }: Pick<ApiContext, 'db' | 'objects'>,
+  job: ExportJobRow,
+  report?: ExportReport,
+): Promise<ExportChanges> {
   requireCompleted(job);
   const before = await findExportBefore(db, job);
-  const [then, now] = await Promise.all([before && readOutcome(objects, before), readOutcome(objects, job)]);
+  const [then, now] = await Promise.all([before && readOutcome(objects, before), readOutcome(objects, job, report)]);
   return compareExports(then, now);
 }
 
-async function readOutcome(objects: ObjectStore, job: ExportJobRow): Promise<Outcome> {
-  const { archiveKey, reportKey } = requireCompleted(job);
+async function readOutcome(objects: ObjectStore, job: ExportJobRow, known?: ExportReport): Promise<Outcome> {
+  const { archiveKey } = requireCompleted(job);
   try {
-    const [{ files }, report] = await Promise.all([readManifest(objects, archiveKey), objects.read(reportKey)]);
-    return { jobId: job.id, files, brokenLinks: exportReport.parse(JSON.parse(report.toString())).brokenLinks };
+    const [{ files }, report] = await Promise.all([
+      readManifest(objects, archiveKey),
+      known ?? readReport(objects, job),
+    ]);
+    return { jobId: job.id, files, brokenLinks: report.brokenLinks };
   } catch (error) {
     if (error instanceof ObjectMissingError) throw new HttpError(404, `The bundle of ${job.id} is no longer stored`);
     throw error;

@@ -36,6 +36,13 @@ export function requireEnterprise(caller: Caller): void {
   if (caller.plan !== 'enterprise') throw new HttpError(403, 'Static export needs the Enterprise plan');
 }
 
+/** The caller's job, with the plan that its results need. Throws 403 and 404. */
+export async function findExport(db: Database, caller: Caller, jobId: unknown): Promise<ExportJobRow> {
+  const job = await findOwnJob(db, caller, jobId);
+  requireEnterprise(caller);
+  return job;
+}
+
 /** What a completed job has. Throws 409 for any other. */
 export function requireCompleted({ id, status, archiveKey, archiveSha256, archiveSizeBytes, reportKey }: ExportJobRow) {
   if (status !== 'completed') throw new HttpError(409, `The export ${id} is ${status}, not completed`);

@@ -1,22 +1,24 @@
 import type { RequestHandler } from 'express';
 import { type Bundle, type ExportReport, exportReport } from '../../../contract/admin-api.ts';
-import type { Caller } from '../../store/api-keys.ts';
+import type { ObjectStore } from '../../objects/object-store.ts';
+import type { ExportJobRow } from '../../store/export-jobs.ts';
 import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
-import { findOwnJob, requireCompleted, requireEnterprise } from './export-job-view.ts';
+import { findExport, requireCompleted } from './export-job-view.ts';
 
 /** `POST /v1/static-export/jobs/{jobId}/bundle` */
 export function bundleHandler(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(context.db, request);
-    response.json(await createBundleLink(context, caller, request.params.jobId));
+    response.json(await createBundleLink(context, await findExport(context.db, caller, request.params.jobId)));
   };
 }
 
-/** A new link to the archive that was packed when the job completed. Throws 403, 404, and 409 if it hasn't. */
-export async function createBundleLink(context: ApiContext, caller: Caller, jobId: unknown): Promise<Bundle> {
-  const job = await findOwnJob(context.db, caller, jobId);
-  requireEnterprise(caller);
+/** A new link to the archive that was packed when the job completed. Throws 409 if it hasn't. */
+export async function createBundleLink(
+  context: Pick<ApiContext, 'objects' | 'publicUrl' | 'bundleLinkTtlMs'>,
+  job: ExportJobRow,
+): Promise<Bundle> {
   const { archiveKey, archiveSha256, archiveSizeBytes } = requireCompleted(job);
   const ttlMs = context.bundleLinkTtlMs;
   const link = await context.objects.presign(archiveKey, { ttlMs, fileName: 'bundle.tar.gz' });
@@ -34,14 +36,12 @@ export async function createBundleLink(context: ApiContext, caller: Caller, jobI
 export function reportHandler(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(context.db, request);
-    response.json(await readReport(context, caller, request.params.jobId));
+    response.json(await readReport(context.objects, await findExport(context.db, caller, request.params.jobId)));
   };
 }
 
-/** A job's findings; empty if it failed before it had any. Throws 403, 404, and 409 while the job runs. */
-export async function readReport({ db, objects }: ApiContext, caller: Caller, jobId: unknown): Promise<ExportReport> {
-  const job = await findOwnJob(db, caller, jobId);
-  requireEnterprise(caller);
+/** A job's findings; empty if it failed before it had any. Throws 409 while the job runs. */
+export async function readReport(objects: Pick<ObjectStore, 'read'>, job: ExportJobRow): Promise<ExportReport> {
   const reportKey = job.status === 'failed' ? job.reportKey : requireCompleted(job).reportKey;
   const stored: unknown =
     reportKey === null ? emptyReport(job.id) : JSON.parse((await objects.read(reportKey)).toString());

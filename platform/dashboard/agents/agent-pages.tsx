@@ -14,33 +14,15 @@ import { RelativeTime } from '../../../ui/components/time.tsx';
 import { formatCount } from '../../../ui/format.ts';
 import { withoutCredentials } from '../../api/agent/agent-job-view.ts';
 import { diffView } from '../../api/forge/diff-view.ts';
-import type { Changes } from '../../forge/changes/read-changes.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import type { Project } from '../../store/projects.ts';
-import type { RequestedReviewer } from '../../store/pull-request-reviewers.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
-import type { PullRequestRow } from '../../store/pull-requests.ts';
 import type { Signed } from '../access.ts';
 import { Layout, type LayoutProps, PATHS, pathOf } from '../layout.tsx';
 import { Markup } from '../markup.tsx';
-import type { LogEnd } from './agent-log.ts';
+import type { AgentFacts, PullRequestFacts } from './agent-facts.ts';
 
 type Shared = Pick<LayoutProps, 'signed' | 'messages'>;
-
-export type PullRequestFacts = {
-  row: PullRequestRow;
-  changes: Changes | undefined;
-  asked: readonly RequestedReviewer[];
-  reviews: readonly ReviewRow[];
-};
-
-export type AgentFacts = {
-  job: AgentJobRow;
-  prompts: readonly string[];
-  log: LogEnd;
-  pullRequest: PullRequestFacts | null;
-  now: Date;
-};
 
 const STATUSES: Record<AgentJobStatus, { tone: Tone; label: string }> = {
   active: { tone: 'busy', label: 'Active' },

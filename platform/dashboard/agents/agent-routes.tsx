@@ -9,17 +9,10 @@ import { archiveEndedAgentJob, cancelAgentRun } from '../../api/agent/end-agent-
 import { messageAgentJob } from '../../api/agent/message-agent-job.ts';
 import { listAgentJobsQuery } from '../../api/agent/read-agent-jobs.ts';
 import { methodNotAllowed } from '../../api/error-handler.ts';
-import { findRepository } from '../../api/forge/load-pull-request.ts';
-import { readChanges } from '../../forge/changes/read-changes.ts';
-import { PULL_REQUEST_ID } from '../../forge/forge-context.ts';
 import { parseInput } from '../../parse-input.ts';
-import { type AgentJobRow, getAgentJob, listOrganizationAgentJobs } from '../../store/agent-jobs.ts';
-import { listRunPrompts } from '../../store/agent-runs.ts';
+import { type AgentJobRow, getAgentJob, listAgentJobs } from '../../store/agent-jobs.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import { listOrganizationProjects } from '../../store/projects.ts';
-import { listRequestedReviewers } from '../../store/pull-request-reviewers.ts';
-import { listReviews } from '../../store/pull-request-reviews.ts';
-import { getPullRequest } from '../../store/pull-requests.ts';
 import { isStorable } from '../../store/storable-text.ts';
 import { signedOf } from '../access.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
@@ -27,11 +20,10 @@ import { PATHS, pathOf } from '../layout.tsx';
 import { streamPart } from '../live.ts';
 import { messagesOf, withMessage } from '../messages.ts';
 import { addPage, MAKERS } from '../pages.ts';
-import { readLogEnd } from './agent-log.ts';
-import { type AgentFacts, AgentPage, AgentParts, AgentsPage, type PullRequestFacts } from './agent-pages.tsx';
+import { createFactsReader } from './agent-facts.ts';
+import { AgentPage, AgentParts, AgentsPage } from './agent-pages.tsx';
 
 const PAGE_SIZE = 20;
-const REVIEWS = 50;
 
 /** The pages of agent jobs. */
 export function addAgentRoutes(router: Router, context: DashboardContext): void {
@@ -58,7 +50,7 @@ function addList(router: Router, context: DashboardContext): void {
       const project = queryOf(request, 'project');
       const projectId = project === '' || !isStorable(project) ? undefined : project;
       const filter = { organizationId, projectId, status, beforeSequence, limit: PAGE_SIZE + 1 };
-      const rows = await listOrganizationAgentJobs(db, filter);
+      const rows = await listAgentJobs(db, filter);
       const projects = await listOrganizationProjects(db, organizationId);
       const query = { project, status: status ?? '' };
       const isFirst = beforeSequence === undefined;
@@ -87,38 +79,14 @@ async function findJob({ db }: DashboardContext, caller: Caller, id: unknown): P
   return job;
 }
 
-async function readFacts(context: DashboardContext, job: AgentJobRow): Promise<AgentFacts> {
-  const runs = Array.from({ length: job.run }, (_each, index) => index + 1);
-  return {
-    job,
-    prompts: await listRunPrompts(context.db, { jobId: job.id, runs }),
-    log: await readLogEnd(context, job.id),
-    pullRequest: await readPullRequest(context, job),
-    now: context.now(),
-  };
-}
-
-/** What the embedded forge knows of the job's pull request; null if it is elsewhere or there is none. */
-async function readPullRequest(context: DashboardContext, { prLink }: AgentJobRow): Promise<PullRequestFacts | null> {
-  const id = prLink?.split('/pulls/').at(-1) ?? '';
-  const row = PULL_REQUEST_ID.test(id) ? await getPullRequest(context.db, id) : undefined;
-  if (row === undefined) return null;
-  const repository = await findRepository(row);
-  return {
-    row,
-    changes: repository && (await readChanges(repository.git, row)),
-    asked: await listRequestedReviewers(context.db, id),
-    reviews: await listReviews(context.db, id, REVIEWS),
-  };
-}
-
 function addOne(router: Router, context: DashboardContext): void {
   addPage(router, {
     path: `${PATHS.agents}/:jobId`,
     async show(request) {
       const signed = signedOf(request);
       const job = await findJob(context, signed.caller, request.params.jobId);
-      return <AgentPage signed={signed} messages={messagesOf(request)} facts={await readFacts(context, job)} />;
+      const facts = await createFactsReader(context)(job);
+      return <AgentPage signed={signed} messages={messagesOf(request)} facts={facts} />;
     },
   });
   router
@@ -126,9 +94,10 @@ function addOne(router: Router, context: DashboardContext): void {
     .get(async (request, response) => {
       const signed = signedOf(request);
       await findJob(context, signed.caller, request.params.jobId);
+      const readFacts = createFactsReader(context);
       streamPart(context, { request, response }, async () => {
         const job = await findJob(context, signed.caller, request.params.jobId);
-        const facts = await readFacts(context, job);
+        const facts = await readFacts(job);
         return { html: renderPart(<AgentParts signed={signed} facts={facts} />), isOver: job.status !== 'active' };
       });
     })

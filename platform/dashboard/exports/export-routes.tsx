@@ -6,7 +6,7 @@ import { fieldOf, queryOf } from '../../../ui/request.ts';
 import { methodNotAllowed } from '../../api/error-handler.ts';
 import { cancelExport } from '../../api/static-export/cancel-export.ts';
 import { readChanges } from '../../api/static-export/export-changes.ts';
-import { findOwnJob, requireEnterprise } from '../../api/static-export/export-job-view.ts';
+import { findExport, findOwnJob } from '../../api/static-export/export-job-view.ts';
 import { createBundleLink, readReport } from '../../api/static-export/export-results.ts';
 import { listExports, listExportsQuery } from '../../api/static-export/read-exports.ts';
 import { startExport } from '../../api/static-export/start-export.ts';
@@ -78,8 +78,7 @@ async function start(context: DashboardContext, caller: Caller, asked: object): 
 
 /** Everything that an export's page shows. Throws 403 and 404. */
 async function readFacts(context: DashboardContext, caller: Caller, jobId: unknown): Promise<ExportFacts> {
-  requireEnterprise(caller);
-  const job = await findOwnJob(context.db, caller, jobId);
+  const job = await findExport(context.db, caller, jobId);
   const isOver = exportJobStatus.extract(['completed', 'failed']).safeParse(job.status).success;
   const isDone = job.status === 'completed';
   const crawl = isOver ? undefined : await getCrawl(context.db, job.id);
@@ -88,13 +87,13 @@ async function readFacts(context: DashboardContext, caller: Caller, jobId: unkno
     if (error instanceof HttpError || (error instanceof Error && error.name === 'ObjectMissingError')) return null;
     throw error;
   };
+  const report = isOver ? await readReport(context.objects, job).catch(whole) : null;
   return {
-    job,
+    ...{ job, report },
     phase: crawl?.phase ?? null,
     urls: crawl === undefined ? null : { settled: crawl.settledCount, all: crawl.urlCount },
-    report: isOver ? await readReport(context, caller, job.id).catch(whole) : null,
-    changes: isDone ? await readChanges(context, caller, job.id).catch(whole) : null,
-    bundle: isDone ? await createBundleLink(context, caller, job.id) : null,
+    changes: isDone ? await readChanges(context, job, report ?? undefined).catch(whole) : null,
+    bundle: isDone ? await createBundleLink(context, job) : null,
     now: context.now(),
   };
 }
@@ -150,8 +149,10 @@ function addActions(router: Router, context: DashboardContext): void {
     path: `${PATHS.exports}/:jobId/download`,
     act: {
       roles: EVERYONE,
-      run: async (request) =>
-        (await createBundleLink(context, signedOf(request).caller, request.params.jobId)).bundleUrl,
+      async run(request) {
+        const job = await findExport(context.db, signedOf(request).caller, request.params.jobId);
+        return (await createBundleLink(context, job)).bundleUrl;
+      },
     },
   });
 }

@@ -33,7 +33,7 @@ const bundle = (activities: Activities, info: Attempt = {}) =>
 const cancel = (activities: Activities) => activityEnvironment().run(activities.cancelExport, { jobId: 'se_1' });
 
 describe('starting an export', () => {
-  it.each([200, 203])('takes %i for success and needs nothing but a job id', async (status) => {
+  it.each([200, 203])('accepts %i as success and needs only a job id', async (status) => {
     const { server, activities } = await api({ status, body: { jobId: 'anything at all', surprise: [1] } });
     const started = { jobId: 'anything at all', version: null, createdAt: null, ageMs: null };
     await expect(start(activities)).resolves.toEqual(started);
@@ -49,12 +49,12 @@ describe('starting an export', () => {
     });
   });
 
-  it('takes a number for a job id', async () => {
+  it('accepts a number as a job id', async () => {
     const { activities } = await api({ status: 202, body: { jobId: 17 } });
     await expect(start(activities)).resolves.toMatchObject({ jobId: '17', version: null });
   });
 
-  it("reads when the job was made, and its age by the service's own clock", async () => {
+  it("reads the creation time of the job, and its age by the service's clock", async () => {
     const { activities } = await api({
       status: 202,
       headers: { date: 'Sat, 21 Nov 2026 08:00:10 GMT' },
@@ -63,7 +63,7 @@ describe('starting an export', () => {
     await expect(start(activities)).resolves.toMatchObject({ createdAt: '2026-11-21T08:00:00.000Z', ageMs: 10_000 });
   });
 
-  it('gets a new key for each export, whatever the workflow repeats', async () => {
+  it('uses a new idempotency key for each export, even if the workflow repeats its input', async () => {
     const { activities } = await api();
     const keys = [await activities.createExportKey(), await activities.createExportKey()];
     expect(new Set(keys).size).toBe(2);
@@ -85,7 +85,7 @@ describe.each([
   ['pollExport', poll],
   ['createBundle', bundle],
 ] as const)('%s', (_, call) => {
-  it('hands on a refusal, and tries again if it can not read the answer', async () => {
+  it('fails permanently on a rejection, and retries if the response is invalid', async () => {
     const { activities } = await api(
       { status: 403, body: { error: 'no plan' } },
       { status: 200, text: '<!doctype html><title>Log in</title>' },
@@ -98,7 +98,7 @@ describe.each([
 });
 
 describe('any operation', () => {
-  it.each([401, 403])('takes %i for a rejected key that should not be retried', async (status) => {
+  it.each([401, 403])('treats %i as a rejected key without retries', async (status) => {
     const { activities } = await api({ status, body: { error: 'no' } });
     const failure = await failureOf(poll(activities));
     expect(failure).toMatchObject({
@@ -110,12 +110,12 @@ describe('any operation', () => {
     expect(failure.message).not.toContain('galley_secret');
   });
 
-  it.each([400, 413, 415, 422, 418])('takes %i for a request that will never be accepted', async (status) => {
+  it.each([400, 413, 415, 422, 418])('treats %i as a permanently rejected request', async (status) => {
     const { activities } = await api({ status, body: { error: 'no' } });
     expect(await failureOf(poll(activities))).toMatchObject({ type: 'Rejected', nonRetryable: true });
   });
 
-  it('follows no redirect, so that the key stays where it belongs', async () => {
+  it('follows no redirect, so that the key is not sent elsewhere', async () => {
     const elsewhere = await startScriptedServer([{ status: 200, body: {} }]);
     servers.push(elsewhere);
     const { activities } = await api({ status: 307, headers: { location: elsewhere.url } });
@@ -127,19 +127,19 @@ describe('any operation', () => {
   });
 
   it.each<[string, Scripted]>([
-    ['answers 500', { status: 500, body: { error: 'oops' } }],
+    ['responds 500', { status: 500, body: { error: 'oops' } }],
     [
-      'answers 502 with an HTML page',
+      'responds 502 with an HTML page',
       { status: 502, text: '<html>bad gateway', headers: { 'content-type': 'text/html' } },
     ],
     ['resets the connection', 'reset'],
-    ['breaks off in the middle of its answer', 'cut'],
+    ['aborts its response', 'cut'],
     ['says nothing within the time for one call', 'silence'],
-    ['answers 200 with an HTML page', { status: 200, text: '<!doctype html><title>Log in</title>' }],
-    ['answers 200 with cut JSON', { status: 200, text: '{"jobId": "se_' }],
-    ['answers 200 with an empty body', { status: 200, text: '' }],
-    ['answers 200 with JSON of another kind', { status: 200, body: ['jobId'] }],
-  ])('retries if the service %s, and fails to the workflow after a minute of it', async (_name, scripted) => {
+    ['responds 200 with an HTML page', { status: 200, text: '<!doctype html><title>Log in</title>' }],
+    ['responds 200 with truncated JSON', { status: 200, text: '{"jobId": "se_' }],
+    ['responds 200 with an empty body', { status: 200, text: '' }],
+    ['responds 200 with unexpected JSON', { status: 200, body: ['jobId'] }],
+  ])('retries if the service %s, and fails after a minute so that the workflow can react', async (_name, scripted) => {
     const { activities } = await api(scripted);
     const early = await failureOf(poll(activities));
     expect(early).toMatchObject({ type: 'Unavailable' });
@@ -153,7 +153,7 @@ describe('any operation', () => {
   it.each([
     ['seconds', '7', 7_000],
     ['a date', new Date(Date.UTC(2026, 10, 21, 8, 0, 9)).toUTCString(), 9_000],
-  ])('respects a short Retry-After in %s, and comes up to a fifth later', async (_name, retryAfter, waitMs) => {
+  ])('respects a short Retry-After in %s, with up to a fifth of jitter', async (_name, retryAfter, waitMs) => {
     const date = new Date(Date.UTC(2026, 10, 21, 8, 0, 0)).toUTCString();
     const { activities } = await api({ status: 429, headers: { 'retry-after': retryAfter, date } });
     const failure = await failureOf(poll(activities));
@@ -162,7 +162,7 @@ describe('any operation', () => {
     expect(failure.nextRetryDelay).toBeLessThanOrEqual(1.2 * waitMs);
   });
 
-  it('hands a long Retry-After to the workflow, an hour at most', async () => {
+  it('passes a long Retry-After to the workflow, at most an hour', async () => {
     const { activities } = await api({ status: 429, headers: { 'retry-after': '86400' } });
     expect(await failureOf(poll(activities))).toMatchObject({
       type: 'RateLimited',
@@ -173,7 +173,7 @@ describe('any operation', () => {
 });
 
 describe('polling an export', () => {
-  it.each(['queued', 'RUNNING', 'paused?'])('takes the status %j for still running', async (status) => {
+  it.each(['queued', 'RUNNING', 'paused?'])('treats the status %j as still running', async (status) => {
     const { server, activities } = await api({ status: 200, body: { status, progress: '42.5%', pageCount: '12' } });
     const mock = activityEnvironment({ attempt: 3 });
     const heartbeats: unknown[] = [];
@@ -196,12 +196,12 @@ describe('polling an export', () => {
       { status: 'failed', error: 'no pages' },
       { status: 'failed', error: 'no pages' },
     ],
-  ])('reads %j as its end', async (body, finished) => {
+  ])('reads the final state from %j', async (body, finished) => {
     const { activities } = await api({ status: 200, body });
     await expect(poll(activities)).resolves.toEqual(finished);
   });
 
-  it('asks a few times within its first attempt, so that a small site is done at once', async () => {
+  it('polls several times in its first attempt, so that a small site completes at once', async () => {
     const server = await startScriptedServer([
       { status: 200, body: { status: 'running' } },
       { status: 200, body: { status: 'running' } },
@@ -215,16 +215,16 @@ describe('polling an export', () => {
     expect(server.received).toHaveLength(3);
   });
 
-  it.each([404, 410])('takes %i for a job that is gone', async (status) => {
+  it.each([404, 410])('treats %i as a missing job', async (status) => {
     const { activities } = await api({ status, body: { error: 'unknown' } });
     expect(await failureOf(poll(activities))).toMatchObject({ type: 'JobGone', nonRetryable: true });
   });
 });
 
-describe('asking for a bundle', () => {
+describe('requesting a bundle', () => {
   const date = 'Sat, 21 Nov 2026 08:00:00 GMT';
 
-  it('reads its end, and the lifetime by the service’s own clock', async () => {
+  it("reads the link's expiry, and its lifetime by the service's clock", async () => {
     const { activities } = await api({
       status: 201,
       headers: { date },
@@ -245,14 +245,14 @@ describe('asking for a bundle', () => {
     ['the year 9999', '9999-12-31T23:59:59Z'],
     ['1970', 0],
     ['microseconds', Date.UTC(2026, 10, 21) * 1_000],
-  ])('retries if expiresAt is %s, and says what was expected', async (_, expiresAt) => {
+  ])('retries if expiresAt is %s, and reports the expected form', async (_, expiresAt) => {
     const { activities } = await api({ status: 200, headers: { date }, body: { bundleUrl: 'https://x/b', expiresAt } });
     const failure = await failureOf(bundle(activities));
     expect(failure).toMatchObject({ type: 'Unavailable', message: expect.stringContaining('unusable expiresAt') });
     expect(failure).not.toMatchObject({ nonRetryable: true });
   });
 
-  it('reads the job again at 409: a failed one ends the cycle, a running one is waited for', async () => {
+  it('reads the job again after 409: a failed job ends the cycle, and a running job leads to a retry', async () => {
     const failed = await api({ status: 409, body: {} }, { status: 200, body: { status: 'failed', error: 'no disk' } });
     expect(await failureOf(bundle(failed.activities))).toMatchObject({
       type: 'JobFailed',
@@ -263,7 +263,7 @@ describe('asking for a bundle', () => {
     expect(await failureOf(bundle(running.activities))).toMatchObject({ type: 'StillRunning', category: 'BENIGN' });
   });
 
-  it.each([404, 410])('takes %i for a bundle that is gone', async (status) => {
+  it.each([404, 410])('treats %i as a missing bundle', async (status) => {
     const { activities } = await api({ status, body: { error: 'unknown' } });
     expect(await failureOf(bundle(activities))).toMatchObject({
       type: 'JobGone',
@@ -281,7 +281,7 @@ describe('cancelling an export', () => {
     [{ status: 404, body: {} }, 'unsupported'],
     [{ status: 405, body: {} }, 'unsupported'],
     [{ status: 501, text: 'what?' }, 'unsupported'],
-  ])('that is answered %j is %s', async (scripted, outcome) => {
+  ])('with the response %j is %s', async (scripted, outcome) => {
     const { activities } = await api(scripted);
     await expect(cancel(activities)).resolves.toBe(outcome);
   });
@@ -303,7 +303,7 @@ describe('finding the job of a version', () => {
   });
 
   it.each<[Scripted]>([[{ status: 404, body: {} }], [{ status: 405 }], [{ status: 200, text: 'hello' }]])(
-    'knows none where the service answers %j',
+    'returns nothing if the service responds %j',
     async (scripted) => {
       const { activities } = await api(scripted);
       await expect(find(activities)).resolves.toBeNull();

@@ -48,13 +48,13 @@ describe('an export is held', () => {
     expect(judge(before, { report: report(['/x', '/y', '/z']) })).toEqual([
       '3 newly broken links, for example /x (maxNewlyBroken is 2)',
     ]);
-    // The list is cut, the count is not.
+    // The list is truncated, but the count is complete.
     const cut = report(['/a'], { counts: { brokenLinks: 90, redirects: 0, skippedPages: 0 }, truncated: true });
     expect(judge(before, { report: cut })).toEqual(['86 newly broken links (maxNewlyBroken is 2)']);
   });
 
   it.each(['/login', '/account/sign-in?next=%2F', '/wp-login.php', '/oauth2/authorize', '/users/sessions/new'])(
-    'if the start page leads to %s and did not before',
+    'if the start page redirects to %s and did not before',
     (path) => {
       const leadsTo = redirected(START, 'https://docs.example.com/en/', `https://docs.example.com${path}`);
       expect(judge({ report: report([]) }, { report: leadsTo })).toEqual([
@@ -65,7 +65,7 @@ describe('an export is held', () => {
     },
   );
 
-  it.each(['/en/', '/blog/login-for-beginners', '/authors/'])('but not if the start page leads to %s', (path) => {
+  it.each(['/en/', '/blog/login-for-beginners', '/authors/'])('but not if the start page redirects to %s', (path) => {
     expect(judge({ report: report([]) }, { report: redirected(START, `https://docs.example.com${path}`) })).toEqual([]);
   });
 
@@ -74,7 +74,7 @@ describe('an export is held', () => {
     expect(judge({ report: report([START]) }, { report: report([START]) })).toEqual([]);
   });
 
-  it('by the number of pages alone, if the service has no reports', async () => {
+  it('only by the number of pages if the service has no reports', async () => {
     const server = await startScriptedServer([
       { status: 200, body: { status: 'completed', pageCount: 10 } },
       { status: 200, body: { status: 'completed', pageCount: 100 } },

@@ -1,7 +1,7 @@
 import { pollDelayMs } from '../../../activities/admin-api/poll-delay.ts';
 
 describe('the time between two polls', () => {
-  it('grows from one second to fifteen and keeps to a longer Retry-After', () => {
+  it('grows from one second to fifteen, and respects a longer Retry-After', () => {
     expect(pollDelayMs(1)).toBe(1_000);
     expect(pollDelayMs(2)).toBeGreaterThan(1_000);
     expect(pollDelayMs(500)).toBe(15_000);

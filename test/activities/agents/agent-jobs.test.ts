@@ -20,7 +20,7 @@ function siteOf(prompt: string, site: object = { projectId: 'prj/ö' }): SiteCon
     sites: { docs: { domain: 'docs.example.com', agent: [rule], ...site } },
   });
   const { docs } = config.sites;
-  if (docs === undefined) throw new Error('no site');
+  if (docs === undefined) throw new Error('The configuration has no site');
   return docs;
 }
 
@@ -50,7 +50,7 @@ const render = (activities: Activities, of = names) =>
 const create = (activities: Activities, what: Parameters<Activities['createAgentJob']>[0] = rendered) =>
   activityEnvironment().run(activities.createAgentJob, what);
 const rendered = { ...names, projectId: 'prj/ö', prompt: 'Mention Start.', idempotencyKey: 'run:1' };
-/** As workflows of releases before 0.2 call it. */
+/** The input of workflows from releases before 0.2. */
 const unrendered = { ...names, ...happened, idempotencyKey: 'run:1' };
 const job = { projectId: 'prj/ö', jobId: 'job №1/2' };
 const poll = (activities: Activities, info: Parameters<typeof activityEnvironment>[0] = {}) =>
@@ -63,7 +63,7 @@ describe('rendering a prompt', () => {
     await expect(render(activities)).resolves.toEqual({ projectId: 'prj/ö', prompt: 'Mention Start.' });
   });
 
-  it('for a site or a rule that this worker does not know is left to another worker', async () => {
+  it('for an unknown site or rule fails so that another worker can retry', async () => {
     const { activities } = await api([], siteOf('x'));
     const unknown = { type: 'NotConfigured', nonRetryable: false };
     expect(await failureOf(render(activities, { ...names, site: 'gone' }))).toMatchObject(unknown);
@@ -80,11 +80,11 @@ describe('rendering a prompt', () => {
   });
 });
 
-describe('making an agent job', () => {
+describe('creating an agent job', () => {
   it.each<[number, Parameters<Activities['createAgentJob']>[0]]>([
     [200, rendered],
     [226, unrendered],
-  ])('takes %i for success, and needs nothing but an id', async (status, what) => {
+  ])('accepts %i as success, and needs only an id', async (status, what) => {
     const { server, activities } = await api([{ status, body: { id: 'job №1/2', surprise: true } }]);
     await expect(create(activities, what)).resolves.toEqual(job);
     expect(server.received[0]).toMatchObject({
@@ -99,7 +99,7 @@ describe('making an agent job', () => {
     });
   });
 
-  it('that is limited for long is handed to the workflow with the time named', async () => {
+  it('with a long Retry-After fails with that time for the workflow', async () => {
     const { activities } = await api([{ status: 429, headers: { 'retry-after': '1800' }, body: { error: 'hourly' } }]);
     expect(await failureOf(create(activities))).toMatchObject({
       type: 'RateLimited',
@@ -108,7 +108,7 @@ describe('making an agent job', () => {
     });
   });
 
-  it('whose key was used for another prompt is refused with a word on the job that exists', async () => {
+  it('is rejected with a hint at the existing job if its key was used for another prompt', async () => {
     const { activities } = await api([{ status: 422, body: { error: 'This Idempotency-Key was used' } }]);
     expect(await failureOf(create(activities))).toMatchObject({
       type: 'Rejected',
@@ -117,7 +117,7 @@ describe('making an agent job', () => {
     });
   });
 
-  it('sends the text and project that were rendered, whatever the rule says by now', async () => {
+  it('sends the rendered text and project, even if the rule has changed', async () => {
     const { server, activities } = await api(
       [{ status: 201, body: { id: 'x' } }],
       siteOf('Edited.', { projectId: 'p2' }),
@@ -131,12 +131,12 @@ describe('making an agent job', () => {
   });
 });
 
-// What any operation makes of a service in trouble is shown once, in ../admin-api/activities.test.ts.
+// ../admin-api/activities.test.ts covers the failures that all operations have in common.
 describe.each([
   ['createAgentJob', (activities: Activities) => create(activities)],
   ['pollAgentJob', (activities: Activities) => poll(activities)],
 ] as const)('%s', (_, call) => {
-  it('hands on a refusal, and tries again if it can not read the answer', async () => {
+  it('fails permanently on a rejection, and retries if the response is invalid', async () => {
     const { activities } = await api([
       { status: 403, body: { error: 'no' } },
       { status: 200, body: [] },
@@ -148,8 +148,8 @@ describe.each([
   });
 });
 
-describe('asking about an agent job', () => {
-  it.each(['ACTIVE', 'thinking hard'])('takes the status %j for still running', async (status) => {
+describe('polling an agent job', () => {
+  it.each(['ACTIVE', 'thinking hard'])('treats the status %j as still running', async (status) => {
     const { server, activities } = await api([{ status: 200, body: { id: 'x', status, prLink: null } }]);
     const failure = await failureOf(poll(activities, { attempt: 3 }));
     expect(failure).toMatchObject({ type: 'StillRunning', category: 'BENIGN', nextRetryDelay: 1_690 });
@@ -188,13 +188,13 @@ describe('asking about an agent job', () => {
       { status: 'failed', error: { code: 7 } },
       { status: 'failed', prLink: null, error: null },
     ],
-  ])('reads %j as its end', async (body, finished) => {
+  ])('reads the final state from %j', async (body, finished) => {
     const { activities } = await api([{ status: 200, body }]);
     await expect(poll(activities)).resolves.toEqual(finished);
   });
 
   it.each(['javascript:alert(1)', 'file:///etc/passwd', '/pull/7', 7, `https://x/${'y'.repeat(3_000)}`])(
-    'refuses the link %j, which people would be sent to',
+    'rejects the unsafe pull request link %j',
     async (link) => {
       const { activities } = await api([{ status: 200, body: { status: 'completed', prLink: link } }]);
       expect(await failureOf(poll(activities))).toMatchObject({ type: 'Rejected', nonRetryable: true });
@@ -206,7 +206,7 @@ describe('asking about an agent job', () => {
     expect(await failureOf(poll(activities))).toMatchObject({ type: 'JobGone', nonRetryable: true });
   });
 
-  it('asks a few times within its first attempt, so that a small change is heard of at once', async () => {
+  it('polls several times in its first attempt, so that a small change completes at once', async () => {
     const running = { status: 200, body: { status: 'active' } };
     const server = await startScriptedServer([
       running,
@@ -221,11 +221,11 @@ describe('asking about an agent job', () => {
   });
 });
 
-describe('what an agent said last', () => {
+describe("an agent's last message", () => {
   const read = (activities: Activities) => activityEnvironment().run(activities.readLastWords, job);
   const plain = { 'content-type': 'text/plain; charset=utf-8' };
 
-  it('is the end of its log, however long that is, without control characters', async () => {
+  it('is the end of its log, also of a long one, without control characters', async () => {
     const long = `${'x'.repeat(99)}\n`.repeat(60_000);
     const end =
       '=== run 2, begun 2026-11-21T08:00:00.000Z ===\n\u001b[31mI have\u001b[0m no\u0007 tools,\r\n\n  sorry. \n';
@@ -241,14 +241,14 @@ describe('what an agent said last', () => {
     ['a page', { status: 200, headers: { 'content-type': 'text/html' }, text: '<p>Hello' }],
     ['no log of jobs', { status: 404, body: { error: 'no such path' } }],
     ['another method there', { status: 405, body: {} }],
-  ])('is not known of a service with %s', async (_, answer) => {
+  ])('is null if the service has %s', async (_, answer) => {
     const { activities } = await api([answer]);
     await expect(read(activities)).resolves.toBeNull();
   });
 });
 
 describe('cancelling an agent job', () => {
-  it('is asked for at the job’s own path', async () => {
+  it("uses the job's path", async () => {
     const { server, activities } = await api([{ status: 200, body: { result: 'accepted' } }, { status: 404 }]);
     await expect(cancel(activities)).resolves.toBe('accepted');
     expect(server.received[0]?.path).toBe('/base/v2/agent/prj%2F%C3%B6/job/job%20%E2%84%961%2F2/cancel');
@@ -275,7 +275,7 @@ describe("a rule's settings", () => {
     expect(JSON.stringify(settings)).not.toContain('secret');
   });
 
-  it('of a rule that this worker does not know are a failure that another worker may mend', async () => {
+  it('of an unknown rule are a failure that another worker can retry', async () => {
     const read = createReadRuleSettings({ ...deps, readSite: (site) => (site === 'docs' ? siteOf('x') : undefined) });
     const unknown = { type: 'NotConfigured', nonRetryable: false };
     await expect(read({ site: 'docs', rule: 'other' })).rejects.toMatchObject(unknown);

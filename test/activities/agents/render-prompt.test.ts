@@ -34,12 +34,12 @@ describe('a prompt', () => {
     '$(rm -rf /) `id` ; \' " \\ \r\nBcc: eve@example.com',
     '\0\u202e right to left \ud83d\ude00',
     `\${process.env.SECRET}`,
-  ])('holds the value %j as it is', (title) => {
+  ])('contains the value %j unchanged', (title) => {
     expect(renderPrompt('<{{ event.title }}>', [event({ title })], 1)).toBe(`<${title}>`);
     expect(renderPrompt('{{#events}}<{{ title }}>{{/events}}', [event({ title })], 1)).toBe(`<${title}>`);
   });
 
-  it('holds any value as it is', () => {
+  it('contains any value unchanged', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (title) => {
         expect(renderPrompt('a {{ event.title }} z', [event({ title })], 1)).toBe(`a ${title} z`);
@@ -47,12 +47,12 @@ describe('a prompt', () => {
     );
   });
 
-  it('reaches nothing but the fields of events', () => {
+  it('has access only to the fields of events', () => {
     const template = '[{{ constructor }}{{ event.constructor }}{{ toString }}{{ event.agentsOwn }}{{ __proto__.x }}]';
     expect(renderPrompt(template, [event({ agentsOwn: true })], 1)).toBe('[]');
   });
 
-  it('says how many older events are not listed, and only if a list is asked for', () => {
+  it('reports how many older events are not listed, but only if the template has a list', () => {
     const events = [event({ title: 'Newer' }), event({ title: 'Newest' })];
     expect(renderPrompt('{{#events}}{{ title }};{{/events}}', events, 7)).toBe(
       'Newer;Newest;\n\n(5 older events are not listed here.)',
@@ -60,7 +60,7 @@ describe('a prompt', () => {
     expect(renderPrompt('{{ event.title }}', events, 7)).toBe('Newest');
   });
 
-  it('that would be too long leaves the oldest events out', () => {
+  it('leaves out the oldest events if it would be too long', () => {
     const events = Array.from({ length: 200 }, (_, index) => event({ title: `${index} ${'x'.repeat(1_000)}` }));
     const prompt = renderPrompt('{{#events}}{{ title }}\n{{/events}}', events, 200);
     expect(prompt.length).toBeLessThanOrEqual(MAX_PROMPT_CHARACTERS);
@@ -70,7 +70,7 @@ describe('a prompt', () => {
     expect(prompt).toContain('199 x');
   });
 
-  it('that is too long by itself is cut at a whole character, and says so', () => {
+  it('is truncated at a whole character, with a note, if it is too long by itself', () => {
     for (const shift of ['', 'y']) {
       const prompt = renderPrompt(`${shift}${'😀'.repeat(60_000)}`, [event()], 1);
       expect(prompt.length).toBeLessThanOrEqual(MAX_PROMPT_CHARACTERS);
@@ -78,7 +78,7 @@ describe('a prompt', () => {
     }
   });
 
-  it('is never longer than the Admin API takes', () => {
+  it('is never longer than the limit of the Admin API', () => {
     const lengths = fc.array(fc.nat(60_000), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(lengths, fc.nat(99_999), fc.nat(1_000), (titles, template, more) => {

@@ -1,11 +1,11 @@
 import { parse, stringify } from 'yaml';
-import { editValues, readPin, ValuesFileError } from '../../../activities/deployments/edit-values.ts';
+import { editValues, readSwitches, ValuesFileError } from '../../../activities/deployments/edit-values.ts';
 import fc from '../../helpers/fast-check.ts';
 
 const LINK = 'https://objects.example.com/a/bundle.tar.gz?sig=a%2Bb&expires=17';
 const deploy = { enabled: true, bundleUrl: LINK } as const;
 
-/** What the edit means: the two keys, and nothing else. */
+/** The expected data after the edit: only the two keys change. */
 function meant(text: string, bundleUrl = LINK): unknown {
   const before = entriesOf(parse(text));
   const group = entriesOf(before.find(([key]) => key === 'staticExport')?.[1]);
@@ -18,7 +18,7 @@ function entriesOf(value: unknown): [string, unknown][] {
 }
 
 describe('editing a values file', () => {
-  it('changes the characters of the two values only', () => {
+  it('changes only the characters of the two values', () => {
     const text = [
       '# deployed by hand, once',
       'image:   {tag: "1.2"}   # aligned',
@@ -75,20 +75,20 @@ describe('editing a values file', () => {
     ['a byte order mark before the group', '\ufeffstaticExport:\n  enabled: false\n'],
     ['a merge key', 'base: &base\n  x: 1\nstaticExport:\n  <<: *base\n  enabled: false\n'],
     ['an alias as link', 'link: &l https://x\nstaticExport:\n  bundleUrl: *l\n'],
-  ])('works on %s, twice the same', (_, text) => {
+  ])('works on %s, and is idempotent', (_, text) => {
     const edited = editValues(text, deploy);
     expect(parse(edited)).toEqual(meant(text));
     expect(editValues(edited, deploy)).toBe(edited);
   });
 
-  it('keeps Windows line ends, also in what it adds', () => {
+  it('keeps Windows line ends, also in lines that it adds', () => {
     expect(editValues('a: 1\r\nstaticExport:\r\n  version: "1"\r\n', deploy)).toBe(
       `a: 1\r\nstaticExport:\r\n  enabled: true\r\n  bundleUrl: "${LINK}"\r\n  version: "1"\r\n`,
     );
     expect(editValues('a: 1\r\n', deploy)).not.toMatch(/[^\r]\n/);
   });
 
-  it('leaves `enabled` alone if it is only to refresh', () => {
+  it('does not change `enabled` for a refresh', () => {
     const text = 'staticExport:\n  enabled: false\n  bundleUrl: x\n';
     expect(editValues(text, { enabled: undefined, bundleUrl: LINK })).toBe(text.replace(' x', ` ${LINK}`));
   });
@@ -101,11 +101,11 @@ describe('editing a values file', () => {
     ['an alias as the group', 'base: &b {enabled: true}\nstaticExport: *b\n'],
     ['a list as the link', 'staticExport:\n  bundleUrl: [a]\n'],
     ['two documents', 'a: 1\n---\nb: 2\n'],
-  ])('refuses %s rather than harming it', (_, text) => {
+  ])('rejects %s instead of damaging it', (_, text) => {
     expect(() => editValues(text, deploy)).toThrow(ValuesFileError);
   });
 
-  it('means exactly the two keys for whatever else a file holds', () => {
+  it('changes exactly the two keys, for any other content', () => {
     const scalar = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.constant('it is: # odd'));
     const value = fc.oneof(
       scalar,
@@ -141,11 +141,12 @@ describe('the pin', () => {
     ['staticExport: {version: "2026-11-21.3"}', '2026-11-21.3'],
     ['staticExport:\n  version: 1.10 # as typed', '1.10'],
     ['staticExport:\n  version: 7', '7'],
+    ['v: &v "7"\nstaticExport:\n  version: *v', '7'],
     ['staticExport:\n  version:', null],
     ['staticExport:\n  version: ""', null],
     ['a: 1', null],
     ['', null],
-  ])('of %j is read as it was typed', (text, pin) => {
-    expect(readPin(text)).toBe(pin);
+  ])('of %j is read as written', (text, pin) => {
+    expect(readSwitches(text).pin).toBe(pin);
   });
 });

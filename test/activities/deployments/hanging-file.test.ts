@@ -21,11 +21,11 @@ function write(valuesFile: string, sequence: number) {
 }
 
 describe('a values file whose file system hangs', () => {
-  it('is written to once, whatever is tried meanwhile, and holds up no other file', async () => {
+  it('gets only one write at a time, and blocks no other file', async () => {
     const valuesFile = join(folder, 'hanging.yaml');
     const hanging = await makeHangingFile(valuesFile);
     const first = write(valuesFile, 1);
-    // More tries than Node has threads for files.
+    // More attempts than Node has file threads.
     for (let sequence = 2; sequence < 10; sequence++) {
       await expect(write(valuesFile, sequence)).rejects.toThrow('an earlier write has not ended');
     }
@@ -37,7 +37,7 @@ describe('a values file whose file system hangs', () => {
     expect(await readFile(valuesFile, 'utf8')).toContain('job?n=10');
   });
 
-  it('is read once for all who ask what its operator has set', async () => {
+  it('gets only one read for concurrent readers', async () => {
     const valuesFile = join(folder, 'hanging.yaml');
     const hanging = await makeHangingFile(valuesFile);
     const questions = Array.from({ length: 9 }, () => createValuesFileTarget(valuesFile).readSwitches());

@@ -6,19 +6,19 @@ import { emptiedFolder } from '../../helpers/temporary-folder.ts';
 const folder = emptiedFolder();
 
 describe('replacing a file', () => {
-  it('gives way to a change that is found by the last check, and leaves nothing behind', async () => {
+  it('gives up if the last check finds a change, and leaves nothing behind', async () => {
     const path = join(folder, 'values.yaml');
     await writeFile(path, 'mine');
     const replacing = replaceFile(path, 'ours', async () => {
       await writeFile(path, 'theirs');
-      throw new Error('somebody was faster');
+      throw new Error('the file has changed');
     });
     await expect(replacing).rejects.toThrow('somebody was faster');
     expect(await readFile(path, 'utf8')).toBe('theirs');
     expect(await readdir(folder)).toEqual(['values.yaml']);
   });
 
-  it('shows readers the old content or the new one, never a part', async () => {
+  it('shows readers either the old or the new content, never a part', async () => {
     const path = join(folder, 'values.yaml');
     const contents = ['a', 'b'].map((letter) => letter.repeat(200_000));
     await replaceFile(path, contents[0] ?? '');

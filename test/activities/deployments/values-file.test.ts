@@ -38,7 +38,7 @@ async function link(): Promise<unknown> {
 }
 
 describe('a values file', () => {
-  it('that does not exist is made, its folder too, and switched on', async () => {
+  it('is created with its folder, and enabled, if it does not exist', async () => {
     path = join(folder, 'deep', 'er', 'values.yaml');
     const report = await createValuesFileTarget(path).write(write());
     const newest = { epoch: 1_000, sequence: 1 };
@@ -62,7 +62,7 @@ describe('a values file', () => {
     expect(await link()).toBe('https://objects.test/job-1?n=1');
   });
 
-  it('is never overwritten by an older write, whichever chain of runs it comes from', async () => {
+  it('is never overwritten by an older write, even from another workflow run chain', async () => {
     const target = createValuesFileTarget(path);
     await target.write(write({ sequence: 5, jobId: 'job-5' }));
     const late = await target.write(write({ sequence: 4, jobId: 'job-4' }));
@@ -77,13 +77,13 @@ describe('a values file', () => {
     });
   });
 
-  it('never gets an older job than its newest one, unless a person chose it', async () => {
+  it('never gets an older job than its newest one, unless a person requested it', async () => {
     const target = createValuesFileTarget(path);
     const of = (day: number, changes: Partial<DeploymentWrite>): DeploymentWrite =>
       write({ jobId: `job-${day}`, createdAt: `2026-11-${day}T08:00:00.000Z`, ...changes });
     await target.write(of(20, { sequence: 1 }));
     await target.write(of(22, { sequence: 2 }));
-    // A workflow that was reset is behind its own writes and repeats an old one; so it does after it has caught up.
+    // A workflow that was reset repeats an old write, also after it has caught up with its own writes.
     for (const sequence of [2, 3]) {
       const refused = { outcome: 'older', jobId: 'job-22', newest: { epoch: 1_000, sequence: 2 } };
       expect(await target.write(of(21, { sequence }))).toMatchObject(refused);
@@ -94,7 +94,7 @@ describe('a values file', () => {
     expect(await target.write(of(23, { sequence: 7, createdAt: null }))).toMatchObject({ outcome: 'written' });
   });
 
-  it('that its operator switches off gets fresh links and stays off, until the operator switches it on', async () => {
+  it('gets fresh links but stays disabled after an operator disabled it', async () => {
     const target = createValuesFileTarget(path);
     const turn = async (from: boolean, to: boolean): Promise<void> =>
       await writeFile(path, (await readFile(path, 'utf8')).replace(`enabled: ${from}`, `enabled: ${to}`));
@@ -113,7 +113,7 @@ describe('a values file', () => {
     expect(await readFile(path, 'utf8')).toContain('enabled: true');
   });
 
-  it('is switched on by its first deploy, also if an earlier try was lost halfway', async () => {
+  it('is enabled by its first deployment, also after an interrupted attempt', async () => {
     await writeFile(path, 'staticExport:\n  enabled: false\n');
     const lost = { epoch: 1_000, sequence: 1, jobId: 'job-1', version: 'v1', newestJobAt: null, enabling: true };
     await writeSidecar(path, lost);
@@ -122,14 +122,14 @@ describe('a values file', () => {
     expect(await readSidecar(path)).toMatchObject({ sequence: 2, enabling: false });
   });
 
-  it('stays off without its sidecar too, if the site knows that it was deployed to', async () => {
+  it('also stays disabled without its sidecar if the site has deployed to it before', async () => {
     await writeFile(path, 'staticExport:\n  enabled: false\n');
     const report = await createValuesFileTarget(path).write(write({ deployedBefore: true }));
     expect(report).toMatchObject({ outcome: 'written', off: true });
     expect(await readFile(path, 'utf8')).toContain('enabled: false');
   });
 
-  it('takes the same write twice', async () => {
+  it('accepts the same write twice', async () => {
     const target = createValuesFileTarget(path);
     await target.write(write());
     await writeFile(path, 'staticExport: {enabled: false}\n');
@@ -137,7 +137,7 @@ describe('a values file', () => {
     expect(await link()).toBe('https://objects.test/job-1?n=1');
   });
 
-  it('takes a refresh only for the job that is deployed, and is not switched on by it', async () => {
+  it('accepts a refresh only for the deployed job, and is not enabled by it', async () => {
     const target = createValuesFileTarget(path);
     await target.write(write({ sequence: 1, jobId: 'job-1' }));
     await target.write(write({ sequence: 2, jobId: 'job-2' }));
@@ -149,7 +149,7 @@ describe('a values file', () => {
     expect(await readFile(path, 'utf8')).toContain('enabled: false');
   });
 
-  it('pinned to another version is held: the newest is not written, the pinned one is', async () => {
+  it('is held by a pin to another version: only the pinned version is written', async () => {
     const target = createValuesFileTarget(path);
     await target.write(write({ sequence: 1, jobId: 'job-1' }));
     await writeFile(path, `${await readFile(path, 'utf8')}  version: v1\n`);
@@ -169,7 +169,7 @@ describe('a values file', () => {
     });
   });
 
-  it('that is pinned while the service returns no versions keeps what is deployed', async () => {
+  it('keeps its job if it is pinned and the service returns no versions', async () => {
     const target = createValuesFileTarget(path);
     await writeFile(path, 'staticExport: {version: "1"}\n');
     expect(await target.write(write({ version: null }))).toMatchObject({ outcome: 'written' });
@@ -179,7 +179,7 @@ describe('a values file', () => {
     });
   });
 
-  it('with a damaged sidecar is written, and the sidecar made again', async () => {
+  it('is written with a damaged sidecar, which is recreated', async () => {
     await writeFile(sidecarPath(path), '{"epoch": 1');
     expect(await createValuesFileTarget(path).write(write())).toMatchObject({ outcome: 'written' });
     expect(await readSidecar(path)).toEqual({
@@ -192,14 +192,14 @@ describe('a values file', () => {
     });
   });
 
-  it('that can not be read as YAML is left as it is, and so is its sidecar', async () => {
+  it('is not changed, and neither is its sidecar, if it is invalid YAML', async () => {
     await writeFile(path, 'a: [1\n');
     await expect(createValuesFileTarget(path).write(write())).rejects.toThrow(/not valid YAML/);
     expect(await readFile(path, 'utf8')).toBe('a: [1\n');
     expect(await readSidecar(path)).toBeNull();
   });
 
-  it('ends with the newest of many writers, whole at every moment', async () => {
+  it('contains the newest write after many concurrent writers, and is complete at every moment', async () => {
     await writeFile(path, '# kept\nstaticExport:\n  enabled: true\n');
     const sequences = [7, 3, 9, 1, 8, 2, 10, 5, 4, 6];
     let done = false;
@@ -218,7 +218,7 @@ describe('a values file', () => {
     expect((await readdir(folder)).sort()).toEqual(['values.yaml', 'values.yaml.galley.json']);
   });
 
-  it('is taken over from a writer that was killed while it held the lock', async () => {
+  it('can be written after a writer was killed while it held the lock', async () => {
     const lock = `${path}.lock`;
     await mkdir(lock);
     const longAgo = new Date(Date.now() - 60_000);

@@ -6,10 +6,10 @@ import { activityEnvironment, failureOf } from '../activity-environment.ts';
 
 const environment = (scheduledTimestampMs = Date.now()) => activityEnvironment({ scheduledTimestampMs });
 
-type Calls = { wanted: unknown[] };
+type Calls = { requests: unknown[] };
 
-/** A forge in memory: the port's implementations have a suite of their own. */
-function forge(change: Partial<ForgeReader> = {}, calls: Calls = { wanted: [] }): ForgeReader {
+/** An in-memory forge. The real implementations have a contract suite. */
+function forge(change: Partial<ForgeReader> = {}, calls: Calls = { requests: [] }): ForgeReader {
   const mails = new Map([
     ['ada', 'ada@example.com'],
     ['bot', 'bot@example.com'],
@@ -29,9 +29,9 @@ function forge(change: Partial<ForgeReader> = {}, calls: Calls = { wanted: [] })
     }),
     listChangedFiles: async () => ['CHANGELOG.md', 'src/a.ts'],
     readCodeOwners: async () => '* @global\n*.md @Ada @bot @acme/docs\n/src/ owner@example.com ADA@example.com\n',
-    requestReviews: async (_, wanted) => {
-      calls.wanted.push(wanted);
-      return { requested: [...wanted.logins], refused: [] };
+    requestReviews: async (_, requests) => {
+      calls.requests.push(requests);
+      return { requested: [...requests.logins], refused: [] };
     },
     findLogin: async (mail) =>
       [...mails].find(([, address]) => address === mail.toLowerCase())?.[0] ??
@@ -58,7 +58,7 @@ async function plan(
   });
 }
 
-const away = new ForgeError('the forge answered 502', { status: 502, retryable: true });
+const unavailable = new ForgeError('the forge answered 502', { status: 502, retryable: true });
 const busy = new ForgeError('slow down', { status: 429, retryable: true, retryAfterMs: 90_000 });
 const forbidden = new ForgeError('the token may not read this', { status: 403, retryable: false });
 
@@ -69,8 +69,8 @@ const failing = (error: Error): Pick<ForgeReader, 'readPullRequest' | 'readCodeO
   return { readPullRequest: fail, readCodeOwners: fail, findMail: fail, findLogin: fail };
 };
 
-describe('who is to review', () => {
-  it('is the rule’s list and the owners of what changed, without the author, each once', async () => {
+describe('the reviewers', () => {
+  it("are the rule's list and the owners of the changed files, without the author and duplicates", async () => {
     const reviewers = ['lin@example.com', 'LIN@example.com', 'bot@example.com', 'ada@example.com'];
     expect(await plan(forge(), reviewers)).toEqual({
       title: 'Update the changelog',
@@ -82,7 +82,7 @@ describe('who is to review', () => {
     });
   });
 
-  it('is the rule’s list alone without CODEOWNERS', async () => {
+  it("are only the rule's list without CODEOWNERS", async () => {
     const files: string[] = [];
     const reader = forge({
       readCodeOwners: async () => null,
@@ -92,13 +92,13 @@ describe('who is to review', () => {
       },
     });
     expect(await plan(reader)).toMatchObject({ logins: ['lin'], teams: [], unknownLogins: false });
-    // Ada's own address is known by her login, which the search by address needn't find.
+    // The login gives Ada's address, so the search by address isn't needed.
     const ada = forge({ findLogin: async () => null, readCodeOwners: async () => '*.md @ada' });
     expect(await plan(ada, [])).toMatchObject({ mails: ['ada@example.com'], logins: ['ada'], unknownLogins: false });
     expect(files).toEqual([]);
   });
 
-  it('leaves out an author who is only known by the address', async () => {
+  it('exclude an author who is only known by the email address', async () => {
     const reader = forge({ findMail: async () => null, readCodeOwners: async () => null });
     expect(await plan(reader, ['bot@example.com', 'lin@example.com'])).toMatchObject({
       mails: ['lin@example.com'],
@@ -106,7 +106,7 @@ describe('who is to review', () => {
     });
   });
 
-  it('takes nothing for an address that isn’t one', async () => {
+  it('exclude invalid email addresses', async () => {
     const reader = forge({
       readCodeOwners: async () => '* @ada odd,pair@example.com x@y "a"@example.com\n',
       findMail: async () => 'ada@example.com>\r\nRCPT TO:<eve@example.com',
@@ -114,7 +114,7 @@ describe('who is to review', () => {
     expect((await plan(reader)).mails).toEqual(['lin@example.com']);
   });
 
-  it('is the rule’s list under a title of our own without a forge', async () => {
+  it("are the rule's list, with a generated title, without a forge", async () => {
     expect(await plan(undefined)).toEqual({
       title: 'Pull request #7 by changelog',
       mails: ['lin@example.com'],
@@ -126,20 +126,20 @@ describe('who is to review', () => {
   });
 });
 
-describe('a forge in trouble', () => {
-  it('is asked again by Temporal while there is patience', async () => {
-    const failure = await failureOf(plan(forge(failing(away))));
+describe('a failing forge', () => {
+  it('is retried by Temporal until the retry limit', async () => {
+    const failure = await failureOf(plan(forge(failing(unavailable))));
     expect(failure).toMatchObject({ type: 'ForgeUnavailable', details: [{ status: 502, retryAfterMs: null }] });
     expect(failure.nonRetryable).not.toBe(true);
     expect(failure.nextRetryDelay).toBeUndefined();
   });
 
-  it('is asked again when it said so', async () => {
+  it('is retried after its Retry-After', async () => {
     expect(await failureOf(plan(forge(failing(busy))))).toMatchObject({ nextRetryDelay: 90_000 });
   });
 
   it('delays no mail for longer than the retry limit', async () => {
-    const result = await plan(forge(failing(away)), ['lin@example.com'], { scheduledMs: Date.now() - 61_000 });
+    const result = await plan(forge(failing(unavailable)), ['lin@example.com'], { scheduledMs: Date.now() - 61_000 });
     expect(result).toEqual({
       title: 'Pull request #7 by changelog',
       mails: ['lin@example.com'],
@@ -150,7 +150,7 @@ describe('a forge in trouble', () => {
     });
   });
 
-  it('that refuses is done without at once, and the plan says what is missing', async () => {
+  it('is skipped at once if it rejects the request, and the plan notes what is missing', async () => {
     const { readCodeOwners, findMail } = failing(forbidden);
     expect(await plan(forge({ readCodeOwners }))).toMatchObject({
       title: 'Update the changelog',
@@ -165,22 +165,22 @@ describe('a forge in trouble', () => {
   });
 
   it.each([
-    [away, { type: 'ForgeUnavailable' }],
+    [unavailable, { type: 'ForgeUnavailable' }],
     [busy, { type: 'ForgeUnavailable', nextRetryDelay: 90_000 }],
     [forbidden, { type: 'ForgeRefused', nonRetryable: true }],
-  ])('fails the other activities as it should be retried (%s)', async (error, expected) => {
+  ])('fails the other activities with the fitting retry policy (%s)', async (error, expected) => {
     const fail = async (): Promise<never> => {
       throw error;
     };
     const { requestReview, readPullRequest } = createForgeActivities({
       forge: forge({ requestReviews: fail, readPullRequest: fail }),
     });
-    const wanted = { prLink: LINK, logins: ['ada'], teams: [] };
-    expect(await failureOf(environment().run(requestReview, wanted))).toMatchObject(expected);
+    const requests = { prLink: LINK, logins: ['ada'], teams: [] };
+    expect(await failureOf(environment().run(requestReview, requests))).toMatchObject(expected);
     expect(await failureOf(environment().run(readPullRequest, { prLink: LINK }))).toMatchObject(expected);
   });
 
-  it('is never waited for longer than an hour, nor asked without a pause', async () => {
+  it('is retried after at most an hour, and never without a delay', async () => {
     for (const [retryAfterMs, nextRetryDelay] of [
       [0, 1_000],
       [86_400_000, 3_600_000],
@@ -191,21 +191,21 @@ describe('a forge in trouble', () => {
   });
 });
 
-describe('asking for reviews', () => {
-  it('requests all reviews at once, and none if there is no reviewer', async () => {
-    const calls: Calls = { wanted: [] };
+describe('requesting reviews', () => {
+  it('sends one request for all reviewers, and none without reviewers', async () => {
+    const calls: Calls = { requests: [] };
     const { requestReview } = createForgeActivities({ forge: forge({}, calls) });
     const run = (logins: string[], teams: string[]) =>
       environment().run(requestReview, { prLink: LINK, logins, teams });
     expect(await run(['ada'], ['docs'])).toEqual({ requested: ['ada'], refused: [] });
     expect(await run([], [])).toEqual({ requested: [], refused: [] });
-    expect(calls.wanted).toEqual([{ logins: ['ada'], teams: ['docs'] }]);
+    expect(calls.requests).toEqual([{ logins: ['ada'], teams: ['docs'] }]);
   });
 
   it('does nothing without a forge', async () => {
     const { requestReview } = createForgeActivities({});
-    const wanted = { prLink: LINK, logins: ['ada'], teams: [] };
-    expect(await environment().run(requestReview, wanted)).toEqual({ requested: [], refused: [] });
+    const requests = { prLink: LINK, logins: ['ada'], teams: [] };
+    expect(await environment().run(requestReview, requests)).toEqual({ requested: [], refused: [] });
   });
 });
 

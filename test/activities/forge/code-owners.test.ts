@@ -3,7 +3,7 @@ import fc from '../../helpers/fast-check.ts';
 
 const NONE = { logins: [], teams: [], mails: [] };
 
-/** The owners of one path, as they stand in the file. */
+/** The owners of one path, as written in the file. */
 async function owners(file: string, ...paths: string[]): Promise<string[]> {
   const { logins, teams, mails } = (await ownersOf(parseCodeOwners(file), paths)) ?? NONE;
   return [...logins.map((login) => `@${login}`), ...teams.map((team) => `team ${team}`), ...mails];
@@ -35,21 +35,21 @@ describe('a pattern of CODEOWNERS', () => {
 });
 
 describe('the file', () => {
-  it('lets the last line that matches decide', async () => {
+  it('uses the last matching line', async () => {
     const file = '* @global\n*.md @writers/docs\n/docs/api.md @ada\n';
     expect(await owners(file, 'src/a.ts')).toEqual(['@global']);
     expect(await owners(file, 'docs/a.md')).toEqual(['team docs']);
     expect(await owners(file, 'docs/api.md')).toEqual(['@ada']);
   });
 
-  it('gives files no owner by a line without owners', async () => {
+  it('removes owners with a line without owners', async () => {
     const file = '* @global\n/apps/\n/apps/github @ada # but this one\n';
     expect(await owners(file, 'apps/x')).toEqual([]);
     expect(await owners(file, 'apps/github/x')).toEqual(['@ada']);
     expect(await owners(file, 'x')).toEqual(['@global']);
   });
 
-  it('names people, teams and addresses, each once whatever its case', async () => {
+  it('names people, teams and email addresses once each, ignoring case', async () => {
     const file = 'a @Ada @acme/docs bob@example.com\nb @ada @acme/Docs BOB@example.com @eve[bot]\n';
     expect(await owners(file, 'a', 'b')).toEqual(['@Ada', '@eve[bot]', 'team docs', 'bob@example.com']);
   });
@@ -63,19 +63,19 @@ describe('the file', () => {
     ['an escaped number sign, which it has none of', '\\#x @a'],
     ['sections of another forge', '[Documentation] @docs\n^[Optional][2] @a\n'],
     ['lines with something that is no owner', '* someone\n* @a who else\n* @\n* @a/b/c\n'],
-  ])('knows nothing from %s', async (_, file) => {
+  ])('finds no owner in %s', async (_, file) => {
     expect(await owners(file, '#x', 'x', 'a.md', '[ab].md')).toEqual([]);
   });
 
-  it('reads Windows line ends, tabs and a last line without an end', async () => {
+  it('supports Windows line ends, tabs and a last line without a line end', async () => {
     expect(await owners('*.md\t\t@a\r\n*.ts   @b', 'x.md', 'x.ts')).toEqual(['@a', '@b']);
   });
 
-  it('is left alone if it is larger than GitHub reads', () => {
+  it('is ignored if it exceeds the size limit of GitHub', () => {
     expect(parseCodeOwners(`* @a\n${'#'.repeat(3 * 1024 * 1024)}`)).toEqual([]);
   });
 
-  it('never throws, whatever stands in it or changed', async () => {
+  it('never throws, for any content and changed files', async () => {
     const odd = fc.constantFrom(
       '*',
       '**',
@@ -107,7 +107,7 @@ describe('the file', () => {
     );
   });
 
-  it('lets other work go on while many patterns are compared with many files', async () => {
+  it('yields to the event loop while it compares many patterns with many files', async () => {
     const rules = parseCodeOwners(Array.from({ length: 500 }, (_, index) => `*.x${index} @a${index}`).join('\n'));
     const paths = Array.from({ length: 500 }, (_, index) => `docs/part${index}/page.x0`);
     let turns = 0;

@@ -28,7 +28,7 @@ describe('following a pull request', () => {
     [1, 900_000],
     [3, 1_521_000],
     [50, 3_600_000],
-  ])('asks again after its attempt %i in %i ms while nothing has changed', async (attempt, nextRetryDelay) => {
+  ])('retries after attempt %i in %i ms while nothing has changed', async (attempt, nextRetryDelay) => {
     const reading = activityEnvironment({ attempt }).run(followPullRequest, { prLink, known });
     await expect(reading).rejects.toMatchObject({ type: 'Unchanged', category: 'BENIGN', nextRetryDelay });
   });

@@ -40,15 +40,15 @@ describe('a worker killed after it sent a notification', () => {
     await temporal.stop();
   });
 
-  it('leaves the notification to another worker, which sends it again under the same id', async () => {
+  it('leaves the notification to another worker, which sends it again with the same id', async () => {
     const { address, namespace, nativeConnection: connection, client } = temporal;
     const adminApi = { url: 'http://127.0.0.1', key: 'unused' };
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
     const { notify } = galleyConfig.parse({ adminApi, notify: [{ webhook: receiver.url, secret }] });
     const [target] = targetsOf(notify);
-    if (target === undefined) throw new Error('no target');
+    if (target === undefined) throw new Error('The target is missing');
     const { number, host, hash } = target;
-    // It took the notification, but the worker never learns of it.
+    // The receiver accepts the notification, but the worker gets no response.
     receiver.answer = () => {};
 
     const options: NotificationWorkerOptions = { address, namespace, taskQueue: TASK_QUEUE, notify };

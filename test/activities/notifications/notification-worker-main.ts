@@ -1,4 +1,4 @@
-// The worker of notifications as a process of its own, to be killed. Its options come as JSON in its argument.
+// A notification worker process that a test kills. Takes its options as a JSON argument.
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import type { NotifyConfig } from '../../../contract/galley-config.ts';

@@ -42,7 +42,7 @@ function notifyOf(...notify: object[]): NotifyConfig {
 
 const webhook = (url = receiver.url) => ({ webhook: url, secret: SECRETS });
 
-/** What the activity is called with, and what its worker is configured with. */
+/** The input of the activity, and the configuration of its worker. */
 function sender(
   target: object,
   { on = notifyOf(target), ...deps }: Partial<SendNotificationDeps> & { on?: NotifyConfig } = {},
@@ -64,7 +64,7 @@ function sender(
 }
 
 describe('a webhook', () => {
-  it('is signed by Standard Webhooks with each secret, under an id that every attempt repeats', async () => {
+  it('is signed with each secret as in Standard Webhooks, and keeps its id in every attempt', async () => {
     const { send } = sender(webhook(), { publicUrl: 'https://galley.example.com' });
     await expect(send()).resolves.toEqual({ status: 200 });
     await send();
@@ -95,7 +95,7 @@ describe('a webhook', () => {
     [200, false],
     [204, false],
     [299, false],
-  ])('answered with %i is delivered', async (status) => {
+  ])('is delivered with the response %i', async (status) => {
     receiver.answer = (response) => response.writeHead(status).end();
     await expect(sender(webhook()).send()).resolves.toEqual({ status });
   });
@@ -111,7 +111,7 @@ describe('a webhook', () => {
     [429, false],
     [500, false],
     [503, false],
-  ])('answered with %i fails for good: %p', async (status, nonRetryable) => {
+  ])('fails permanently with the response %i: %p', async (status, nonRetryable) => {
     receiver.answer = (response) => response.writeHead(status, { location: '/elsewhere' }).end();
     const failure = await failureOf(sender(webhook()).send());
     expect(failure.nonRetryable).toBe(nonRetryable);
@@ -123,20 +123,20 @@ describe('a webhook', () => {
     ['7', 7_000],
     ['0', 1_000],
     ['999999', 3_600_000],
-  ])('is repeated after a Retry-After of %s', async (retryAfter, delayMs) => {
+  ])('is retried after a Retry-After of %s', async (retryAfter, delayMs) => {
     receiver.answer = (response) => response.writeHead(429, { 'retry-after': retryAfter }).end();
     expect(await failureOf(sender(webhook()).send())).toMatchObject({ nextRetryDelay: delayMs });
   });
 });
 
 describe('a target', () => {
-  it('that does not respond fails the attempt in time, and may be tried again', async () => {
+  it('that does not respond fails the attempt at its timeout, with a retry', async () => {
     receiver.answer = () => {};
     const failure = await failureOf(sender(webhook(), { timing: { timeoutMs: 50 } }).send());
     expect(failure).toMatchObject({ nonRetryable: false, message: expect.stringContaining('no response within') });
   });
 
-  it('that is down may be tried again', async () => {
+  it('that is down leads to a retry', async () => {
     await receiver.close();
     expect(await failureOf(sender(webhook()).send())).toMatchObject({
       nonRetryable: false,
@@ -144,7 +144,7 @@ describe('a target', () => {
     });
   });
 
-  it('whose response never ends is read no further than a short reason', async () => {
+  it('with an endless response is read only up to a short reason', async () => {
     let ended: Promise<unknown> | undefined;
     receiver.answer = (response) => {
       ended = once(response, 'close');
@@ -155,25 +155,25 @@ describe('a target', () => {
     await ended;
   });
 
-  it('gets a link to no page that this worker does not know, and its URL and secrets are in no error and no log', async () => {
+  it('gets no link to an unknown page, and its URL and secrets appear in no error and no log', async () => {
     receiver.answer = (response, { headers }) =>
       response.writeHead(404).end(`Cannot POST ${SECRET_PATH} ${JSON.stringify(headers)}`);
     const { send, lines } = sender({ slack: receiver.url });
     const failure = await failureOf(send());
     expect(receiver.bodies()).toEqual([{ text: '*docs*: serves 2026-11-21.1' }]);
-    const told = [failure.message, JSON.stringify(failure), ...lines].join('\n');
-    expect(told).toContain('returned 404');
-    expect(told).not.toContain('secretsecret');
-    expect(told).not.toContain('webhook-signature');
+    const output = [failure.message, JSON.stringify(failure), ...lines].join('\n');
+    expect(output).toContain('returned 404');
+    expect(output).not.toContain('secretsecret');
+    expect(output).not.toContain('webhook-signature');
   });
 
-  it("says why in Slack's words", async () => {
+  it("fails with Slack's reason", async () => {
     receiver.answer = (response) => response.writeHead(410).end('channel_is_archived');
     const failure = await failureOf(sender({ slack: receiver.url }).send());
     expect(failure.message).toMatch(/^notify 1 \(127\.0\.0\.1:\d+\) returned 410 channel_is_archived$/);
   });
 
-  it('that another worker may still know is asked for again, and given up after a while', async () => {
+  it('that this worker does not know is retried for a while', async () => {
     const { send } = sender(webhook(), { on: notifyOf({ slack: 'https://hooks.example.com/other' }) });
     const removed = expect.stringContaining('was removed from galley.yaml, or its URL was changed');
     expect(await failureOf(send())).toMatchObject({ type: 'TargetRemoved', nonRetryable: false, message: removed });
@@ -188,7 +188,7 @@ describe('a target', () => {
     const { sendNotification } = createNotificationActivities({ logger, notify: on, timing: { timeoutMs: 2_000 } });
     const [hanging, other] = targetsOf(on);
     const send = (target = hanging) => {
-      if (target === undefined) throw new Error('no target');
+      if (target === undefined) throw new Error('The target is missing');
       const input = { site: 'docs', event: SERVED, target };
       return activityEnvironment().run(sendNotification, input);
     };
@@ -200,7 +200,7 @@ describe('a target', () => {
   });
 });
 
-/** Writes for as long as anyone reads. */
+/** Writes until the reader stops. */
 function pour(response: ServerResponse): void {
   while (!response.destroyed && response.write('x'.repeat(65_536)));
   if (!response.destroyed) response.once('drain', () => pour(response));

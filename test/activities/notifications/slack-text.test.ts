@@ -48,11 +48,11 @@ describe("a message in Slack's format", () => {
     ['@channel', 'https://x.test/?a=1&b=<|>', '<https://x.test/?a=1&amp;b=%3C%7C%3E|@\u200bchannel>'],
     ['no link', 'javascript:alert(1)', 'no link'],
     ['no link', 'not a URL', 'no link'],
-  ])('mentions nobody and keeps its form with the title %j', (title, url, expected) => {
+  ])('contains no mention and keeps its format with the title %j', (title, url, expected) => {
     expect(slackText(published(title, url), null)).toBe(`*docs*: an export of ${expected} begins`);
   });
 
-  it('stays short, whatever the title', () => {
+  it('stays short with any title', () => {
     expect(slackText(published('x'.repeat(10_000), ''), null).length).toBeLessThan(300);
   });
 });

@@ -2,7 +2,7 @@ import type { Delivery } from '../../../activities/reviewers/delivery.ts';
 import type { DeliveryOptions, Mailer } from '../../../activities/reviewers/mailer.ts';
 import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
 
-/** What a test has opened, closed after it in reverse order. */
+/** Closes the resources of a test in reverse order. */
 export const closing: (() => Promise<void> | void)[] = [];
 
 afterEach(async () => {
@@ -11,7 +11,7 @@ afterEach(async () => {
 
 const never = new AbortController().signal;
 
-/** Hands a mail over without Temporal. */
+/** Delivers a mail without Temporal. */
 export async function deliver(mailer: Mailer, options: Partial<DeliveryOptions> = {}): Promise<Delivery> {
   const mail = composeOperatorMail(
     {

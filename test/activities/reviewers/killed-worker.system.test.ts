@@ -21,7 +21,7 @@ Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 const TASK_QUEUE = 'mail';
 
-/** Short, so that a killed worker is noticed soon; long enough for a busy machine to come to the mark within it. */
+/** Short, so that a killed worker is detected soon, but long enough for a busy machine to reach the mark. */
 const HEARTBEAT_MS = 8_000;
 
 type Step = {
@@ -41,7 +41,7 @@ const silence = (stage: SmtpStage, taken = false): NonNullable<Step['server']> =
   reaction: { hang: true, taken },
 });
 
-/** Every step around a message's DATA. Before the mark nothing was sent for certain; after it nobody can know. */
+/** Every step around a message's DATA. Before the mark nothing was sent, and after it the outcome is unknown. */
 const STEPS: Step[] = [
   { name: 'before the greeting', server: silence('connect'), outcome: 'sent', mails: 1 },
   { name: 'before MAIL', server: silence('EHLO'), outcome: 'sent', mails: 1 },
@@ -52,7 +52,7 @@ const STEPS: Step[] = [
   { name: 'after the mark, before the last line', pauseAt: 'after-mark', outcome: 'unknown', mails: 0 },
   { name: 'after the last line, taken', server: silence('end', true), outcome: 'unknown', mails: 1, heartbeats: 3 },
   { name: 'after the last line, lost', server: silence('end'), outcome: 'unknown', mails: 0, heartbeats: 3 },
-  // The worker's own heartbeat tells of the answer, where the awaited one doesn't come to it.
+  // The worker's periodic heartbeat reports the response if the awaited heartbeat doesn't happen.
   { name: 'after the answer', pauseAt: 'before-answer-note', outcome: 'sent', mails: 1 },
   { name: 'after the answer was noted', pauseAt: 'after-answer-note', outcome: 'sent', mails: 1 },
 ];
@@ -86,7 +86,7 @@ describe('a worker killed with SIGKILL while it sends', () => {
     });
     const said = linesOf(child);
     await waitFor(() => said.includes('ready'), { describe: 'became ready' });
-    // Activities go to the child only: this worker runs workflows, until the child is dead.
+    // Only the child runs activities. This worker runs only workflows until the child is dead.
     worker = await createMailWorker(temporal, TASK_QUEUE, new Scenarios(), workflowBundles.mail, 'workflows');
     running = worker.run();
     for (const { name } of scenarios) {
@@ -140,7 +140,7 @@ async function untilHeard(
   const heardAt = new Set<string>();
   const isHeard = async (): Promise<boolean> => {
     const [activity] = (await handle.describe()).raw.pendingActivities ?? [];
-    // On a busy machine another attempt may have found the note already.
+    // On a busy machine another attempt may already have read the note.
     if (activity === undefined || (activity.attempt ?? 1) > 1) return true;
     const details = Buffer.from(activity.heartbeatDetails?.payloads?.[0]?.data ?? []).toString();
     if (!details.includes(note)) return false;

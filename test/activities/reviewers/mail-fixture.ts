@@ -7,7 +7,7 @@ import type { HeartbeatClient } from '../../../activities/reviewers/sending-mark
 import type { TestTemporal } from '../../helpers/temporal.ts';
 import type { MailActivities } from './mail-workflows.ts';
 
-/** Waits that a test can sit through. */
+/** Delays that are short enough for a test. */
 export const QUICK: NonNullable<ReviewerActivityDeps['timing']> = {
   deferred: { firstMs: 200, longestMs: 500 },
   unsent: { firstMs: 200, longestMs: 500 },
@@ -17,7 +17,7 @@ export const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
 export type Scenario = Partial<ReviewerActivityDeps> & { smtpUrl: string; socketTimeoutMs?: number };
 
-/** The reviewers' activities once for each scenario: every scenario has a mail server of its own. */
+/** The reviewers' activities, with a separate mail server for each scenario. */
 export class Scenarios {
   readonly #made = new Map<string, { mailer: Mailer; activities: ReturnType<typeof createReviewerActivities> }>();
 
@@ -40,12 +40,12 @@ export class Scenarios {
 
   #of(name: string): ReturnType<typeof createReviewerActivities> {
     const made = this.#made.get(name);
-    if (made === undefined) throw new Error(`no scenario ${name}`);
+    if (made === undefined) throw new Error(`There is no scenario ${name}`);
     return made.activities;
   }
 }
 
-/** A worker as the product makes one, as far as heartbeats go; `workflows`: it leaves activities to others. */
+/** A worker with the product's heartbeat settings. With `workflows` it runs no activities. */
 export async function createMailWorker(
   { nativeConnection: connection, namespace }: Pick<TestTemporal, 'nativeConnection' | 'namespace'>,
   taskQueue: string,
@@ -65,7 +65,7 @@ export async function createMailWorker(
   });
 }
 
-/** The attempt that a mail's activity is at; 0 while it isn't known. */
+/** The current attempt of a mail's activity, or 0 while it is unknown. */
 export async function pendingAttempt(handle: WorkflowHandle): Promise<number> {
   const { raw } = await handle.describe();
   return raw.pendingActivities?.[0]?.attempt ?? 0;
@@ -79,7 +79,7 @@ export function interceptHeartbeats(
   const client = new Client({ connection, namespace });
   const real = client.activity.heartbeat.bind(client.activity);
   const intercepted: HeartbeatClient['activity']['heartbeat'] = async (token: unknown, details?: unknown) => {
-    if (!(token instanceof Uint8Array)) throw new Error('expected a task token');
+    if (!(token instanceof Uint8Array)) throw new Error('Expected a task token');
     await heartbeat(() => real(token, details), details);
   };
   client.activity.heartbeat = intercepted;

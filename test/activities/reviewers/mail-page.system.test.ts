@@ -78,7 +78,7 @@ const PAGES: [string, string][] = [
   ],
 ];
 
-/** The lowest contrast of a text to what is behind it, as WCAG counts it. Runs in the page. */
+/** The lowest contrast between text and background, by the WCAG formula. Runs in the page. */
 const LOWEST_CONTRAST = `(() => {
   const luminance = (colour) => {
     const [r, g, b] = colour.match(/[\\d.]+/g).map((part) => {

@@ -112,7 +112,7 @@ const REVIEW_HEADERS = (
   'List-ID List-Unsubscribe List-Unsubscribe-Post Auto-Submitted X-Auto-Response-Suppress From To ' +
   'In-Reply-To References Subject Message-ID Date MIME-Version Content-Type'
 ).split(' ');
-/** Of a failure that lasted and is over. */
+/** Mails about a failure that persisted and was resolved. */
 const FAILURE_HEADERS = REVIEW_HEADERS.filter((name) => !name.startsWith('List-Unsubscribe'));
 const OPERATOR_HEADERS = REVIEW_HEADERS.filter((name) => !/^(List-Unsubscribe|In-Reply-To|References)/.test(name));
 
@@ -122,11 +122,11 @@ function expectSafe(raw: string, names: string[], to: string): void {
   expect(headers.find(({ name }) => name === 'To')?.value).toBe(to);
   expect(raw.replaceAll('\r\n', '')).not.toMatch(/[\r\n\0]/);
   expect(Math.max(...raw.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(998);
-  // Everything is written in ASCII, encoded where it isn't.
+  // Mails are ASCII only, and other characters are encoded.
   expect(raw).toMatch(/^[\r\n\t\x20-\x7e]*$/);
 }
 
-describe('whatever a CMS, a forge or an agent writes', () => {
+describe('any text from a CMS, a forge or an agent', () => {
   it('adds no header, no line and no recipient to a reviewer’s mail', async () => {
     await fc.assert(
       fc.asyncProperty(reviewInput, async (input) => {
@@ -152,7 +152,7 @@ describe('whatever a CMS, a forge or an agent writes', () => {
     await fc.assert(isSafe, { numRuns: 100 });
   });
 
-  it('is text in the HTML part: no tag, no attribute and no address but ours comes in', () => {
+  it('stays text in the HTML part: it adds no tag, no attribute and no URL', () => {
     fc.assert(
       fc.property(reviewInput, (input) => {
         const html = String(composeReviewMail(input, { sender, date, unsubscribeLink }).html);
@@ -170,14 +170,14 @@ describe('whatever a CMS, a forge or an agent writes', () => {
 });
 
 describe('the same mail', () => {
-  it('has the same bytes at every attempt', async () => {
+  it('has the same bytes in every attempt', async () => {
     const write = (): Promise<string> => bytesOf(composeReviewMail(INPUT, { sender, date, unsubscribeLink }));
     expect(await write()).toBe(await write());
   });
 });
 
 describe('one line of text', () => {
-  it('has no line end, control character or hidden direction, and is never longer than asked', () => {
+  it('has no line end, control character or direction character, and respects its maximum length', () => {
     fc.assert(
       fc.property(nasty, fc.integer({ min: 5, max: 80 }), (text, length) => {
         const line = plainLine(text, length);
@@ -203,7 +203,7 @@ describe('one line of text', () => {
 });
 
 describe('wrapped text', () => {
-  it('keeps every word, in order, and breaks no line but between words', () => {
+  it('keeps every word in order, and breaks lines only between words', () => {
     const words = fc.array(fc.stringMatching(/^[!-~]{1,120}$/), { maxLength: 60 });
     fc.assert(
       fc.property(words, (list) => {

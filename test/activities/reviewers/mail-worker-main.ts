@@ -1,11 +1,11 @@
-// A worker as a process of its own, to be killed in the middle of sending. What it is to do comes as JSON in its argument;
-// it prints a line for each scenario that has come to the step at which it stops for good.
+// A worker process that a test kills while it sends. Takes its task as a JSON argument, and prints a line for each
+// scenario that has reached the step at which it stops.
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { PATIENT_CONNECTION } from '../../helpers/patient-connection.ts';
 import { createMailWorker, interceptHeartbeats, Scenarios } from './mail-fixture.ts';
 
-/** Where a scenario stops: before or after Temporal has stored that the mail is being sent, or what became of it. */
+/** The step at which a scenario stops: before or after Temporal has stored the mark, or the outcome. */
 export type PauseAt = 'before-mark' | 'after-mark' | 'before-answer-note' | 'after-answer-note';
 
 export type MailWorkerOptions = {

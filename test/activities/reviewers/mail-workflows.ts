@@ -1,4 +1,4 @@
-// The workflows of these tests: one that sends a mail as a change does, and one that stands for a rule.
+// The workflows of these tests: one sends a mail like a change does, and one replaces a rule.
 import { ActivityCancellationType, condition, defineQuery, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../../activities/reviewers/mail-input.ts';
 
@@ -30,7 +30,7 @@ export async function operatorMail(
   return await activities(timeouts).sendOperatorMail(scenario, input);
 }
 
-/** Tells the given state; `null` makes the query fail. */
+/** Returns the given state. `null` makes the query fail. */
 export async function ruleStandIn(state: unknown): Promise<void> {
   setHandler(defineQuery('state'), () => {
     if (state === null) throw new Error('not now');

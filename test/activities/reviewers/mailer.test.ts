@@ -12,7 +12,7 @@ import {
 import { waitFor } from '../../helpers/system/wait-for.ts';
 import { closing, deliver } from './deliver.ts';
 
-/** Short, because it passes in full. */
+/** Short, because a test waits for all of it. */
 const SILENCE = { socketTimeoutMs: 2_000 };
 
 /** The mailer waits for a silent server only where a test is about that. */
@@ -46,15 +46,15 @@ async function deliverPermittedLate(
   return delivery;
 }
 
-describe('a mail that the server takes', () => {
-  it('is reported with the server’s response, and arrives whole', async () => {
+describe('a mail that the server accepts', () => {
+  it("is reported with the server's response, and arrives completely", async () => {
     const { server, mailer } = await connect();
     expect(await deliver(mailer)).toEqual({ kind: 'accepted', answer: '250 2.0.0 queued as 4711' });
     expect(server.taken).toEqual([expect.objectContaining({ from: 'galley@example.com', to: ['ops@example.com'] })]);
     expect(server.taken[0]?.data).toMatch(/--\r\n$/);
   });
 
-  it('shares a connection with the one before it', async () => {
+  it('shares a connection with the previous mail', async () => {
     const { server, mailer } = await connect();
     await deliver(mailer);
     await deliver(mailer);
@@ -75,7 +75,7 @@ describe('a mail that the server takes', () => {
   });
 });
 
-describe('an answer that refuses', () => {
+describe('a rejection', () => {
   it.each<[SmtpStage, string, boolean]>([
     ['MAIL', '450 4.7.1 greylisted', false],
     ['MAIL', '550 5.1.8 sender unknown', true],
@@ -92,11 +92,11 @@ describe('an answer that refuses', () => {
     const { server, mailer } = await connect(at(stage, { answer }));
     expect(await deliver(mailer)).toEqual({ kind: 'refused', permanent, answer });
     expect(server.taken).toEqual([]);
-    // The refusal concerns this mail only: the next one goes.
+    // The rejection only affects this mail. The next one is sent.
     expect(await deliver(mailer)).toMatchObject({ kind: 'accepted' });
   });
 
-  it('in the middle of the message holds the last line back for good', async () => {
+  it('in the middle of the message prevents the last line', async () => {
     const { server, mailer } = await connect(at('body', { answer: '552 5.3.4 too large' }));
     const delivery = await deliverPermittedLate({ server, mailer });
     expect(delivery).toEqual({ kind: 'refused', permanent: true, answer: '552 5.3.4 too large' });
@@ -104,7 +104,7 @@ describe('an answer that refuses', () => {
   });
 });
 
-describe('a mail is certainly not sent', () => {
+describe('a mail is definitely not sent', () => {
   it.each<[string, SmtpStage, SmtpReaction]>([
     ['the server turns us away', 'connect', { answer: '554 no service' }],
     ['the server is about to stop', 'connect', { answer: '421 stopping', cut: true }],
@@ -134,7 +134,7 @@ describe('a mail is certainly not sent', () => {
 
   it('if permission is refused, and the server has no message from the half that it got', async () => {
     const { server, mailer } = await connect();
-    const delivery = await deliver(mailer, { beforeLastLine: () => Promise.reject(new Error('Temporal is away')) });
+    const delivery = await deliver(mailer, { beforeLastLine: () => Promise.reject(new Error('Temporal is down')) });
     expect(delivery).toEqual({ kind: 'unsent', reason: 'Temporal is away' });
     expect(server.taken).toEqual([]);
     expect(await deliver(mailer)).toMatchObject({ kind: 'accepted' });
@@ -178,12 +178,12 @@ describe('the outcome is unknown', () => {
   ])('if %s', async (_, reaction) => {
     const { server, mailer } = await connect(at('end', reaction), reaction.hang ? SILENCE : {});
     expect(await deliver(mailer)).toMatchObject({ kind: 'unknown' });
-    // The pool would have sent it again by itself before the next one.
+    // The pool would have sent it again before the next one.
     expect(await deliver(mailer)).toMatchObject({ kind: 'accepted' });
     expect(lastLines(server)).toBe(2);
   });
 
-  it('if a stop cuts the wait for the answer short', async () => {
+  it('if a stop interrupts the wait for the response', async () => {
     const stopped = new AbortController();
     const { mailer } = await connect((moment) => {
       if (moment.stage !== 'end') return undefined;
@@ -193,7 +193,7 @@ describe('the outcome is unknown', () => {
     expect(await deliver(mailer, { anyway: stopped.signal })).toMatchObject({ kind: 'unknown' });
   });
 
-  it('but a stop that may wait does wait for the answer', async () => {
+  it('but a graceful stop waits for the response', async () => {
     const stopped = new AbortController();
     const { mailer } = await connect(({ stage }) => {
       if (stage === 'end') stopped.abort();
@@ -204,7 +204,7 @@ describe('the outcome is unknown', () => {
 });
 
 describe('a password', () => {
-  it('is sent unencrypted to this machine only, or if that is asked for', async () => {
+  it('is sent unencrypted only to this machine, or if configured', async () => {
     const server = await startScriptedSmtp(({ stage }) =>
       stage === 'EHLO' ? { answer: '250-scripted.test\r\n250 AUTH PLAIN' } : undefined,
     );

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 type Arrived = { mail: ReceivedMail; raw: string; header: (name: string) => string };
 
-/** Sends a mail to a real server and reads it back as that server parsed it. */
+/** Sends a mail to a real server and returns it as parsed by that server. */
 async function arrive(mail: OutgoingMail): Promise<Arrived> {
   const never = new AbortController().signal;
   const before = (await mailbox.mails()).length;
@@ -48,8 +48,8 @@ async function review(
   return await arrive(composeReviewMail(input, { sender: mailer.sender, date, unsubscribeLink, reviewLink }));
 }
 
-describe('the mail that asks for a review', () => {
-  it('says what was published, what the agent did, where to look and how to stop it, in both parts', async () => {
+describe('the mail that requests a review', () => {
+  it('contains the publish, the change of the agent, the pull request and the unsubscribe link, in both parts', async () => {
     const { mail } = await review({
       pullRequest: { url: INPUT.pullRequest.url, title: 'Änderung <b>1</b> & „mehr“ 東京 👩‍🚀' },
       publish: { ...INPUT.publish, title: 'Grüße & <mehr>', author: 'Grace “Amazing” Hopper' },
@@ -76,12 +76,12 @@ describe('the mail that asks for a review', () => {
     expect(mail.html).toContain(`href="${INPUT.pullRequest.url}"`);
   });
 
-  it('has the headers of mail that machines send to lists, with one click to leave', async () => {
+  it('has the headers of automatic list mail with one-click unsubscribe', async () => {
     const { header, raw } = await review();
     expect(header('list-id')).toBe('"changelog of handbook" <changelog.handbook.galley.example.com>');
     expect(header('auto-submitted')).toBe('auto-generated');
     expect(header('precedence')).toBe('');
-    // RFC 8058: both headers, exactly so, and the link whole on one line.
+    // RFC 8058 requires both headers in exactly this form, with the link on one line.
     expect(raw).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
     const link = /^List-Unsubscribe: <(https:[^>\s]+)>\r$/m.exec(raw)?.[1] ?? '';
     const subscription = { site: 'handbook', rule: 'changelog', address: 'ada@example.com' };
@@ -89,7 +89,7 @@ describe('the mail that asks for a review', () => {
     expect(header('date')).toBe('Mon, 23 Nov 2026 09:30:00 +0000');
   });
 
-  it('leads by the reviewer’s own link if there is one, whole in both parts, in the thread of the pull request', async () => {
+  it("contains the reviewer's own link in both parts, in the thread of the pull request", async () => {
     const link = `${INPUT.pullRequest.url}/review?key=review_tn8x40.${'YWRh'.repeat(20)}.${'x'.repeat(43)}`;
     const [own, plain] = [await review({}, PUBLIC_URL, link), await review()];
     expect(own.mail.text.split('\n').map((line) => line.trim())).toContain(link);
@@ -108,7 +108,7 @@ describe('the mail that asks for a review', () => {
   });
 
   it.each(['javascript:alert(1)', 'data:text/html,x', 'not an address', ''])(
-    'links nothing that is no web page (%j)',
+    'contains no link that is not a web page (%j)',
     async (url) => {
       const { mail } = await review({ publish: { ...INPUT.publish, url } });
       expect(mail.html).not.toContain('href="javascript');
@@ -119,31 +119,31 @@ describe('the mail that asks for a review', () => {
 });
 
 describe('all mail of one pull request', () => {
-  it('is one thread: another id each, the same reference and the same subject', async () => {
-    const asked = await review();
+  it('is one thread: different ids, but the same reference and subject', async () => {
+    const request = await review();
     const reminded = await review({ event: 'reminder-1', requestedAt: '2026-11-21T08:00:00Z' });
     const colleague = await review({ to: 'bob@example.com' });
     const other = await review({ pullRequest: { ...INPUT.pullRequest, url: `${INPUT.pullRequest.url}1` } });
-    const [a, b, c, d] = [asked, reminded, colleague, other].map(({ header }) => header('message-id'));
+    const [a, b, c, d] = [request, reminded, colleague, other].map(({ header }) => header('message-id'));
     expect(new Set([a, b, c]).size).toBe(3);
     // Another pull request of the same change keeps the event's id; what tells the threads apart is the reference.
     expect(d).toBe(a);
     for (const name of ['references', 'in-reply-to']) {
-      expect(reminded.header(name)).toBe(asked.header(name));
-      expect(colleague.header(name)).toBe(asked.header(name));
-      expect(other.header(name)).not.toBe(asked.header(name));
-      expect(asked.header(name)).toMatch(/^<pull-request\.[0-9a-f]{32}@example\.com>$/);
+      expect(reminded.header(name)).toBe(request.header(name));
+      expect(colleague.header(name)).toBe(request.header(name));
+      expect(other.header(name)).not.toBe(request.header(name));
+      expect(request.header(name)).toMatch(/^<pull-request\.[0-9a-f]{32}@example\.com>$/);
     }
-    expect(reminded.mail.subject).toBe(asked.mail.subject);
+    expect(reminded.mail.subject).toBe(request.mail.subject);
   });
 
-  it('has the same id however often it is written, and whatever case the address has', async () => {
+  it('has the same id in every attempt, for upper and lower case addresses', async () => {
     const [one, two] = [await review(), await review({ to: 'Ada@Example.com' })];
     expect(one.header('message-id')).toBe(two.header('message-id'));
     expect(one.header('message-id')).toMatch(/^<review-requested\.[0-9a-f]{32}@example\.com>$/);
   });
 
-  it('is answered to in a reminder by saying since when it waits', async () => {
+  it('says in a reminder since when the review has been waiting', async () => {
     const { mail } = await review({ event: 'reminder-2', requestedAt: '2026-11-21T08:00:00Z' });
     const words = mail.text.replace(/\s+/g, ' ');
     expect(words).toContain('still awaits a review');
@@ -153,7 +153,7 @@ describe('all mail of one pull request', () => {
 });
 
 describe('the mail to an operator', () => {
-  it('names the site, the rule, the job, its last words line by line and what to do', async () => {
+  it('contains the site, the rule, the job, its last output and instructions', async () => {
     const message = 'fatal: no CHANGELOG.md\n\n  <script>\r\nexit code 1';
     const { mail, header } = await arrive(
       composeOperatorMail(
@@ -172,11 +172,11 @@ describe('the mail to an operator', () => {
   });
 });
 
-describe('a link to unsubscribe', () => {
+describe('an unsubscribe link', () => {
   const subscription = { site: 'handbook', rule: 'changelog', address: 'ada+news@example.com' };
   const tokenOf = (link: string): string => link.split('/').at(-1) ?? '';
 
-  it('names the subscription, and has another token for each other one and under each other key', () => {
+  it('names the subscription, and has a different token for each subscription and key', () => {
     const link = createUnsubscribeLink(PUBLIC_URL, subscription, KEY);
     const [site, rule, address = ''] = new URL(link).pathname.replace('/hooks/unsubscribe/', '').split('/');
     expect([site, rule, Buffer.from(address, 'base64url').toString()]).toEqual(Object.values(subscription));
@@ -187,7 +187,7 @@ describe('a link to unsubscribe', () => {
     expect(new Set(tokens).size).toBe(5);
   });
 
-  it('stays below the path that the receiver is reached under', () => {
+  it("keeps the path prefix of the receiver's public URL", () => {
     for (const base of ['https://galley.example.com', 'https://galley.example.com/', 'http://127.0.0.1:3000/a/b//']) {
       const link = createUnsubscribeLink(base, subscription, KEY);
       expect(link).toBe(

@@ -25,15 +25,15 @@ const NOT_SENT = { stage: 'not-sent' };
 
 type Environment = ReturnType<typeof activityEnvironment>;
 type AttemptOptions = {
-  /** What Temporal says of the attempt; an earlier attempt's note is in `heartbeatDetails`. */
+  /** The activity info of the attempt. `heartbeatDetails` has the note of an earlier attempt. */
   info?: Parameters<typeof activityEnvironment>[0];
-  /** What becomes of a note on its way to Temporal. */
+  /** Replaces the request that stores a note in Temporal. */
   store?: (note: unknown) => Promise<void>;
   to?: string;
   timing?: ReviewerActivityDeps['timing'];
 };
 
-/** One attempt to send a mail, with the notes that Temporal got, in order. No Temporal server takes part. */
+/** One attempt to send a mail, with the notes that Temporal would get, in order. Runs without a Temporal server. */
 function attempt(smtpUrl: string, options: AttemptOptions = {}) {
   const { info = {}, store = async () => {}, to = 'ops@example.com', timing } = options;
   const notes: unknown[] = [];
@@ -61,8 +61,8 @@ async function smtp(react?: React): Promise<ScriptedSmtpServer> {
   return server;
 }
 
-describe('a mail that the server takes', () => {
-  it('is sent with the server’s answer, after Temporal has heard that it is being sent', async () => {
+describe('a mail that the server accepts', () => {
+  it("is reported with the server's response, after Temporal has stored the mark", async () => {
     const server = await smtp();
     const before: number[] = [];
     const store = async () => void before.push(lastLines(server));
@@ -75,11 +75,11 @@ describe('a mail that the server takes', () => {
   });
 });
 
-describe('a refusal for now', () => {
+describe('a temporary rejection', () => {
   it.each<[SmtpStage, string]>([
     ['RCPT', '450 4.2.0 greylisted'],
     ['end', '451 4.7.0 scanner away'],
-  ])('to %s (%s) is to be tried again after a minute, and leaves no mark', async (stage, answer) => {
+  ])('of %s (%s) is retried after a minute, and leaves no mark', async (stage, answer) => {
     const server = await smtp(at(stage, { answer }));
     const { result, notes } = attempt(server.url);
     const failure = await failureOf(result);
@@ -91,7 +91,7 @@ describe('a refusal for now', () => {
     expect(server.taken).toEqual([]);
   });
 
-  it('that lasts is asked about every half an hour, and given up after 36 hours with the reason', async () => {
+  it('that persists is retried every half an hour, and fails after 36 hours with the reason', async () => {
     const server = await smtp(at('RCPT', { answer: '450 4.2.0 greylisted' }, 2));
     const asked = await failureOf(attempt(server.url, { info: { attempt: 50 } }).result);
     expect(asked.nextRetryDelay).toBeGreaterThanOrEqual(HOUR_MS / 2);
@@ -101,8 +101,8 @@ describe('a refusal for now', () => {
   });
 });
 
-describe('a refusal for good', () => {
-  it('is reported, and noted for the attempts after it', async () => {
+describe('a permanent rejection', () => {
+  it('is reported, and noted for later attempts', async () => {
     const server = await smtp(at('end', { answer: '550 5.7.1 looks like spam' }));
     const { result, notes } = attempt(server.url);
     const refused = { outcome: 'refused', detail: '550 5.7.1 looks like spam' };
@@ -111,7 +111,7 @@ describe('a refusal for good', () => {
   });
 
   it.each(['not an address', 'ada@example.com\r\nRCPT TO:<eve@example.com>', 'a@example.com, b@example.com', '<a@b>'])(
-    'is what we say ourselves to %j',
+    'is returned without the mail server for %j',
     async (to) => {
       const server = await smtp();
       expect(await attempt(server.url, { to }).result).toMatchObject({ outcome: 'refused' });
@@ -120,13 +120,13 @@ describe('a refusal for good', () => {
   );
 });
 
-describe('a mail server that is away', () => {
+describe('a mail server that is down', () => {
   it.each<[string, SmtpStage, SmtpReaction]>([
     ['breaks off at DATA', 'DATA', { cut: true }],
     ['greets nobody', 'connect', { hang: true }],
-  ])('because it %s is to be tried again soon', async (_, stage, reaction) => {
+  ])('because it %s is retried soon', async (_, stage, reaction) => {
     const server = await smtp(at(stage, reaction));
-    // Three quarters of the heartbeat timeout is the time for a greeting.
+    // The timeout for the greeting is three quarters of the heartbeat timeout.
     const { result, notes } = attempt(server.url, { info: { heartbeatTimeoutMs: reaction.hang ? 400 : 600_000 } });
     const failure = await failureOf(result);
     expect(failure).toMatchObject({ type: 'MailUnsent', message: expect.stringMatching(/^not sent: /) });
@@ -135,14 +135,14 @@ describe('a mail server that is away', () => {
   });
 });
 
-it('reports the outcome as unknown if the answer never comes, and leaves the mark', async () => {
+it('leads to an unknown outcome and keeps the mark if it never responds', async () => {
   const server = await smtp(at('end', { cut: true, taken: true }));
   const { result, notes } = attempt(server.url);
   expect(await result).toEqual({ outcome: 'unknown', detail: expect.any(String) });
   expect(notes).toEqual([SENDING]);
 });
 
-describe('what an earlier attempt left', () => {
+describe('the note of an earlier attempt', () => {
   const answered = { outcome: 'refused', detail: '550 no' } as const;
   it.each<[unknown, object]>([
     [SENDING, { outcome: 'unknown' }],
@@ -155,7 +155,7 @@ describe('what an earlier attempt left', () => {
     expect(server.moments).toEqual([]);
   });
 
-  it('is no obstacle if it certainly sent nothing', async () => {
+  it('does not matter if that attempt definitely sent nothing', async () => {
     const server = await smtp();
     const { result } = attempt(server.url, { info: { heartbeatDetails: NOT_SENT } });
     expect(await result).toMatchObject({ outcome: 'sent' });
@@ -176,38 +176,38 @@ describe('an attempt that is cancelled', () => {
     return { server, result: attempted.result };
   }
 
-  it('sends nothing if the last line isn’t out', async () => {
+  it('sends nothing if the last line has not been sent', async () => {
     const { server, result } = await cancelledAt('EHLO', { hang: true }, 60_000);
     await expect(result).rejects.toBeInstanceOf(CancelledFailure);
     expect(lastLines(server)).toBe(0);
   });
 
-  it('reports what it came to if the last line is out', async () => {
+  it('reports the outcome if the last line has been sent', async () => {
     const { server, result } = await cancelledAt('end', undefined, 60_000);
     expect(await result).toMatchObject({ outcome: 'sent' });
     expect(server.taken).toHaveLength(1);
   });
 
-  it('waits no longer than a moment for the answer', async () => {
+  it('waits only briefly for the response', async () => {
     const { result } = await cancelledAt('end', { hang: true, taken: true }, 10);
     expect(await result).toMatchObject({ outcome: 'unknown' });
   });
 });
 
 describe('a mark', () => {
-  it('that can’t be stored holds the mail back', async () => {
+  it('that cannot be stored prevents the mail', async () => {
     const server = await smtp();
-    const store = () => Promise.reject(new Error('Temporal is away'));
+    const store = () => Promise.reject(new Error('Temporal is down'));
     const { result, notes } = attempt(server.url, { store });
     expect(await failureOf(result)).toMatchObject({ type: 'MailUnsent', message: 'not sent: Temporal is away' });
     expect([notes, lastLines(server)]).toEqual([[], 0]);
   });
 
-  it('that may have been stored without our hearing of it is cleared', async () => {
+  it('that may have been stored although the response was lost is cleared', async () => {
     const server = await smtp();
     const seen: unknown[] = [];
     const store = async (note: unknown) => {
-      if (seen.push(note) === 1) throw new Error('the answer was lost');
+      if (seen.push(note) === 1) throw new Error('the response was lost');
     };
     expect(await failureOf(attempt(server.url, { store }).result)).toMatchObject({ type: 'MailUnsent' });
     expect(seen).toEqual([SENDING, NOT_SENT]);
@@ -234,7 +234,7 @@ describe('a mark', () => {
       return heartbeats;
     }
 
-    it('is repeated for as long as the answer takes, and no longer', async () => {
+    it('is repeated until the response arrives, and no longer', async () => {
       const heartbeats = await heartbeatsWhile(
         clientThat(async () => {}),
         async (mark) => {
@@ -247,7 +247,7 @@ describe('a mark', () => {
       expect(heartbeats).toEqual(Array(20).fill(SENDING));
     });
 
-    it('that is stored only when the message has come to its end never follows the last word on it', async () => {
+    it('that is stored late never overwrites the final outcome', async () => {
       let stored = (): void => undefined;
       const storing = new Promise<void>((resolve) => {
         stored = resolve;

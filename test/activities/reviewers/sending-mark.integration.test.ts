@@ -12,12 +12,12 @@ import { createMailWorker, interceptHeartbeats, pendingAttempt, type Scenario, S
 import { reviewMail, ruleStandIn, type Timeouts } from './mail-workflows.ts';
 import { INPUT } from './review-input.ts';
 
-// Failing is what most tests here are about; the SDK would log each attempt.
+// Activities fail in most of these tests, and the SDK would log each attempt.
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 const TASK_QUEUE = 'mail';
 
-/** Long, so that no attempt is given up because this machine is busy. */
+/** Long, so that no attempt times out on a busy machine. */
 const TIMEOUTS: Timeouts = { heartbeatMs: 60_000 };
 
 let temporal: TestTemporal;
@@ -44,7 +44,7 @@ async function smtp(react?: React): Promise<ScriptedSmtpServer> {
   return server;
 }
 
-/** Starts sending in a scenario of its own, for a rule of its own: what one test unsubscribes concerns no other. */
+/** Starts sending with its own scenario and rule, so that tests don't share unsubscribed addresses. */
 async function start(
   name: string,
   scenario: Scenario,
@@ -60,34 +60,34 @@ async function start(
 
 type StartOptions = { input?: Partial<typeof INPUT>; timeouts?: Timeouts; taskQueue?: string };
 
-/** The real client, whose heartbeats a test may lose, delay or see. */
+/** The real client, with heartbeats that a test may drop, delay or observe. */
 const clientWith = (heartbeat: Parameters<typeof interceptHeartbeats>[1]): Client =>
   interceptHeartbeats(temporal.client, heartbeat);
 
 describe('the mark in Temporal', () => {
-  it('that can’t be cleared by itself is cleared by the report of the failed attempt', async () => {
+  it('that cannot be cleared directly is cleared by the failure report of the attempt', async () => {
     const server = await smtp();
-    let away = true;
+    let isDown = true;
     const client = clientWith(async (real, details) => {
-      if (!away || JSON.stringify(details).includes('sending')) await real();
-      if (away) throw new Error('Temporal is away');
+      if (!isDown || JSON.stringify(details).includes('sending')) await real();
+      if (isDown) throw new Error('Temporal is down');
     });
     const handle = await start('uncleared', { smtpUrl: server.url, client });
     await waitFor(async () => (await pendingAttempt(handle)) > 2, { describe: 'tried again' });
     expect(lastLines(server)).toBe(0);
-    away = false;
+    isDown = false;
     expect(await handle.result()).toMatchObject({ outcome: 'sent' });
     expect(lastLines(server)).toBe(1);
   });
 
-  it('is refused to an attempt that Temporal has given up meanwhile: two attempts, one mail', async () => {
+  it('is rejected from an attempt that has timed out meanwhile: two attempts, one mail', async () => {
     const server = await smtp();
     let asked = 0;
     const refused: unknown[] = [];
     let attempt = async (): Promise<number> => 1;
     const client = clientWith(async (real) => {
       asked += 1;
-      // The first attempt stands still, just before its mark, until it is over.
+      // The first attempt pauses just before its mark until it has timed out.
       if (asked === 1) await waitFor(async () => (await attempt()) !== 1, { describe: 'over' });
       await real().catch((error: unknown) => {
         refused.push(error);
@@ -104,7 +104,7 @@ describe('the mark in Temporal', () => {
     expect(lastLines(server)).toBe(1);
   });
 
-  it('is found by the worker after one that stopped before the answer came', async () => {
+  it('is found by the next worker if a worker stopped before the response', async () => {
     const server = await smtp(at('end', { hang: true, taken: true }));
     const taskQueue = 'mail-stopping';
     const stopping = await createMailWorker(temporal, taskQueue, scenarios, workflowBundles.mail);
@@ -122,7 +122,7 @@ describe('the mark in Temporal', () => {
 });
 
 describe('a reviewer who has unsubscribed', () => {
-  it('gets no mail, however the address is spelled', async () => {
+  it('gets no mail, in any spelling of the address', async () => {
     const server = await smtp();
     await temporal.client.workflow.start(ruleStandIn, {
       taskQueue: TASK_QUEUE,
@@ -137,7 +137,7 @@ describe('a reviewer who has unsubscribed', () => {
     expect(server.taken.map(({ to }) => to)).toEqual([['bob@example.com']]);
   });
 
-  it('gets none while that can’t be read, and others get theirs once it can', async () => {
+  it('gets no mail while the unsubscriptions cannot be read, and others get theirs once they can', async () => {
     const server = await smtp();
     const id = WORKFLOW_IDS.agentRule('handbook', 'silent');
     const silent = await temporal.client.workflow.start(ruleStandIn, {
@@ -159,11 +159,11 @@ describe('a reviewer who has unsubscribed', () => {
 });
 
 describe('a reviewer’s own link', () => {
-  /** The first message, with its long lines put together again (quoted-printable). */
+  /** The first message, with its quoted-printable lines joined. */
   const messageOf = (server: ScriptedSmtpServer): string =>
     (server.taken[0]?.data ?? '').replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
 
-  it('is waited for while the forge is away', async () => {
+  it('is retried while the forge is down', async () => {
     const server = await smtp();
     let isAway = true;
     const reviewLink = async (url: string, mail: string) => {
@@ -178,7 +178,7 @@ describe('a reviewer’s own link', () => {
     expect(messageOf(server)).toContain(`${INPUT.pullRequest.url}/review?key=review_for_${INPUT.to}`);
   });
 
-  it('is left out if the forge makes none, and the mail names the page', async () => {
+  it('is left out if the forge has none, and the mail links to the page', async () => {
     const server = await smtp();
     const reviewLink = async () => {
       throw new ForgeError('The pull request has ended', { status: 409, retryable: false });

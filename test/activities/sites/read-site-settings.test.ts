@@ -31,7 +31,7 @@ const read = createReadSiteSettings({
 });
 
 describe('the settings of a site', () => {
-  it('are its own section in milliseconds, with the pins of the values files that can be read', async () => {
+  it("are the site's section with times in milliseconds, and the pins of readable values files", async () => {
     expect(await read({ site: 'docs' })).toEqual({
       domain: 'docs.example.com',
       timeoutMs: 7_200_000,
@@ -49,11 +49,11 @@ describe('the settings of a site', () => {
     });
   });
 
-  it('hold no secret, because they enter the history', async () => {
+  it('contain no secret, because they are stored in the history', async () => {
     expect(JSON.stringify(await read({ site: 'docs' }))).not.toContain('secret');
   });
 
-  it('of a site that this worker does not know are a failure that another worker may mend', async () => {
+  it('of an unknown site are a failure that another worker can retry', async () => {
     await expect(read({ site: 'gone' })).rejects.toMatchObject({
       type: 'NotConfigured',
       nonRetryable: false,

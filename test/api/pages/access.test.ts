@@ -12,9 +12,14 @@ afterAll(async () => {
   await withoutToken.stop();
 });
 
-type Sent = { cookie?: string; headers?: Record<string, string>; form?: Record<string, string>; base?: string };
+type RequestOptions = {
+  cookie?: string;
+  headers?: Record<string, string>;
+  form?: Record<string, string>;
+  base?: string;
+};
 
-async function send(path: string, { cookie, headers = {}, form, base = api.url }: Sent = {}) {
+async function send(path: string, { cookie, headers = {}, form, base = api.url }: RequestOptions = {}) {
   const response = await fetch(base + path, {
     redirect: 'manual',
     headers: { ...headers, ...(cookie !== undefined && { cookie }) },
@@ -47,7 +52,7 @@ const FORMS = ['export', 'refresh', 'pause', 'resume', 'approve', 'reject', 'rol
 );
 
 describe('signing in', () => {
-  it('sets a cookie that scripts and other sites can not use, and leads to the page that was wanted', async () => {
+  it('sets a cookie that scripts and other sites cannot use, and redirects to the requested page', async () => {
     const response = await signIn({ to: '/ui/sites/handbook' });
     expect(response).toMatchObject({ status: 303, location: '/ui/sites/handbook' });
     expect(response.setCookie).toMatch(/^galley_session=[\w.-]+; Path=\/; HttpOnly; SameSite=Strict$/);
@@ -61,7 +66,7 @@ describe('signing in', () => {
     '/sites',
     'javascript:alert(1)',
     '/ui/sign-out',
-  ])('never leads to %s', async (to) => {
+  ])('never redirects to %s', async (to) => {
     expect(await signIn({ to })).toMatchObject({ status: 303, location: '/' });
   });
 
@@ -88,7 +93,7 @@ describe('signing in', () => {
     });
   });
 
-  it('works once by a link, which a page asks to use', async () => {
+  it('works once with a sign-in link, after a confirmation page', async () => {
     const link = links.create();
     const page = await send(`/ui/sign-in?link=${link}`);
     expect(page).toMatchObject({ status: 200, setCookie: null });
@@ -99,7 +104,7 @@ describe('signing in', () => {
     expect((await send(`/ui/sign-in?link=${link}`)).text).toContain('was used or has expired');
   });
 
-  it('has to wait after ten failures', async () => {
+  it('is rate-limited after ten failures', async () => {
     for (let count = 0; count < 20; count += 1) await signIn({ token: 'wrong' });
     const limited = await signIn();
     expect(limited).toMatchObject({ status: 429, setCookie: null });
@@ -108,7 +113,7 @@ describe('signing in', () => {
     expect(await signIn()).toMatchObject({ status: 303 });
   });
 
-  it('is off without OPERATOR_TOKEN, and says which variable to set', async () => {
+  it('is disabled without OPERATOR_TOKEN, and names that variable', async () => {
     const page = await send('/ui/sign-in', { base: withoutToken.url });
     expect(page.text).toContain('OPERATOR_TOKEN');
     expect(page.text).not.toContain('<form');
@@ -120,7 +125,7 @@ describe('signing in', () => {
 });
 
 describe('without a session', () => {
-  test.each(PAGES)('%s leads to the sign-in', async (path) => {
+  test.each(PAGES)('%s redirects to the sign-in page', async (path) => {
     const location = `/ui/sign-in?to=${encodeURIComponent(path)}`;
     expect(await send(path)).toMatchObject({ status: 303, location });
     expect(await send(path, { cookie: 'galley_session=x.y' })).toMatchObject({ status: 303, location });
@@ -156,7 +161,7 @@ describe('with a session', () => {
     });
   });
 
-  it('shows a site that was never published, and 404 as a page for one that there is not', async () => {
+  it('shows a site that was never published, and a 404 page for an unknown site', async () => {
     const { cookie } = await session();
     const page = await send('/ui/sites/handbook', { cookie });
     expect(page).toMatchObject({ status: 200 });
@@ -175,7 +180,7 @@ describe('with a session', () => {
     }
   });
 
-  it('asks before a removal', async () => {
+  it('asks for confirmation before a removal', async () => {
     const { cookie } = await session();
     const page = await send('/ui/sites/handbook/remove', { cookie });
     expect(page.text).toContain('Remove handbook?');
@@ -186,7 +191,7 @@ describe('with a session', () => {
     expect(await send('/', { cookie })).toMatchObject({ status: 503 });
   });
 
-  it('ends by signing out, also if the cookie is kept', async () => {
+  it('ends with signing out, even if the cookie is kept', async () => {
     const { cookie, csrf } = await session();
     expect(await send('/ui/sign-out', { cookie, form: { csrf: 'wrong' } })).toMatchObject({ status: 403 });
     const signedOut = await send('/ui/sign-out', { cookie, form: { csrf } });

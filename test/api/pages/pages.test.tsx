@@ -15,7 +15,7 @@ const HOSTILE = [
   'مرحبا بالعالم',
 ];
 
-/** Pages in which every text that comes from outside is this one. */
+/** Pages in which every external text is `text`. */
 const PAGES: Record<string, (text: string) => VNode> = {
   sites: (text) => {
     const [first, ...others] = siteListData().sites;
@@ -61,7 +61,7 @@ const PAGES: Record<string, (text: string) => VNode> = {
   },
 };
 
-/** The elements of a page with their attributes' names, as a browser finds them. */
+/** The elements of a page with the names of their attributes, as a browser parses them. */
 function shapeOf(html: string): string[] {
   const shape: string[] = [];
   const onopentag = (name: string, attributes: object) => void shape.push([name, ...Object.keys(attributes)].join(' '));
@@ -80,7 +80,7 @@ describe.each(Object.entries(PAGES))('the page %s', (_name, render) => {
 describe.each(Object.entries(SAMPLE_PAGES))('the sample page %s', (_name, render) => {
   const html = renderPage(render());
 
-  it('has nothing inline, and a title', () => {
+  it('has no inline styles or scripts, and has a title', () => {
     expect(html).not.toMatch(/\sstyle=|<style|\son\w+=|<script(?![^>]*\ssrc=)/);
     expect(html).toMatch(/<title>[^<]+ · Galley<\/title>/);
   });

@@ -123,7 +123,7 @@ const running = exportRecord(13, {
   version: null,
 });
 
-/** Each page with sample data, by a name for its picture. */
+/** Each page with sample data, by the name of its screenshot. */
 export const SAMPLE_PAGES: Record<string, () => VNode> = {
   'sign-in': () => <SignInPage to="/" />,
   sites: () => (

@@ -4,7 +4,7 @@ import { createSignInLinks } from '../../../api/pages/sign-in-links.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** A clock that tests move. */
+/** A clock that tests advance. */
 function clock() {
   let atMs = Date.parse('2026-11-21T10:00:00Z');
   const pass = (ms: number): void => {
@@ -22,7 +22,7 @@ describe('a session', () => {
     expect(value).not.toContain('token');
   });
 
-  it('is rejected with another token, if it was altered, and if it is no session', () => {
+  it('is rejected with another token, if it was changed, and if it is not a session', () => {
     const { now } = clock();
     const sessions = createSessions('token', now);
     const value = sessions.seal(sessions.start('Ada'));
@@ -52,7 +52,7 @@ describe('a session', () => {
     expect(sessions.open(sessions.seal(idle))).toBeUndefined();
   });
 
-  it('is over after signing out, also with its renewed cookies', () => {
+  it('ends with signing out, also for its renewed cookies', () => {
     const { now, pass } = clock();
     const sessions = createSessions('token', now);
     const session = sessions.start('Ada');
@@ -62,7 +62,7 @@ describe('a session', () => {
     expect(renewed && sessions.open(sessions.seal(renewed))).toBeUndefined();
   });
 
-  it('has a CSRF token of its own', () => {
+  it('has its own CSRF token', () => {
     const sessions = createSessions('token');
     const [one, other] = [sessions.start('Ada'), sessions.start('Ada')];
     expect(sessions.csrfOf(one)).toBe(sessions.csrfOf(one));
@@ -84,7 +84,7 @@ describe('a name', () => {
 });
 
 describe('failed sign-ins', () => {
-  it('make an address wait after ten within five minutes, and no other address', () => {
+  it('block only their IP address, after ten within five minutes', () => {
     const { now, pass } = clock();
     const limit = createSignInLimit(now);
     for (let count = 0; count < 10; count += 1) {
@@ -98,7 +98,7 @@ describe('failed sign-ins', () => {
     expect(limit.waitSeconds('192.0.2.1')).toBe(0);
   });
 
-  it('are forgotten after a success', () => {
+  it('are reset by a success', () => {
     const limit = createSignInLimit();
     for (let count = 0; count < 10; count += 1) limit.failed('192.0.2.1');
     limit.succeeded('192.0.2.1');
@@ -106,7 +106,7 @@ describe('failed sign-ins', () => {
   });
 });
 
-describe('a link to sign in', () => {
+describe('a sign-in link', () => {
   it('works once, within 15 minutes', () => {
     const { now, pass } = clock();
     const links = createSignInLinks(now);

@@ -3,7 +3,7 @@ import type { DeliveryRecord, ExportRecord } from '../../../contract/site-state.
 
 export const NOW = new Date('2026-11-21T10:30:00Z');
 
-/** The time that many seconds before NOW. */
+/** The time `seconds` before NOW. */
 export function ago(seconds: number): string {
   return new Date(NOW.getTime() - seconds * 1000).toISOString();
 }
@@ -46,7 +46,7 @@ function delivery(index: number): DeliveryRecord {
   };
 }
 
-/** A site with something in each of its lists. */
+/** A site with entries in each of its lists. */
 export function siteStatus(changes: Partial<SiteStatus> = {}): SiteStatus {
   const valuesFile = { jobId: 'se_000000000000000c', version: '2026-11-21.12', updatedAt: ago(856) };
   return {

@@ -1,44 +1,24 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import express from 'express';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { z } from 'zod';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { ASSETS_PATH, serveAssets } from '../../../ui/assets.ts';
 import { sendPage } from '../../../ui/send-page.ts';
-import { locateRealTool } from '../../helpers/real-tool.ts';
+import { isTooWide, launchChromium, openPage as openIn, violationsOf } from '../../helpers/chromium.ts';
 import { runWorker } from '../../helpers/run-worker.ts';
 import { OPERATOR_TOKEN } from '../running-api.ts';
 import { type SitesFixture, startSites } from '../sites-fixture.ts';
 import { SAMPLE_PAGES } from './sample-pages.tsx';
 
-const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: await locateRealTool('chromium'), args: ['--no-sandbox'] });
+  browser = await launchChromium();
 });
 
 afterAll(() => browser?.close());
 
-/** A page whose errors, such as violations of its content security policy, are collected. */
-async function openPage(options: BrowserContextOptions = {}): Promise<{ page: Page; errors: string[] }> {
-  const page = await (await browser.newContext({ reducedMotion: 'reduce', ...options })).newPage();
-  const errors: string[] = [];
-  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-  page.on('pageerror', (error) => errors.push(String(error)));
-  return { page, errors };
-}
-
-/** What axe finds wrong. Evaluated by the debugger, which no policy of the page forbids. */
-async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const found = await page.evaluate(
-    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + nodes[0].html))',
-  );
-  return z.array(z.string()).parse(found);
-}
+const openPage = (options: BrowserContextOptions = {}) => openIn(browser, options);
 
 describe('every page', () => {
   let origin: string;
@@ -77,8 +57,7 @@ describe('every page', () => {
     const { page } = await openPage({ viewport: { width: 360, height: 700 } });
     for (const name of Object.keys(SAMPLE_PAGES)) {
       await page.goto(`${origin}/${name}`);
-      const excess = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-      expect({ name, excess }).toEqual({ name, excess: false });
+      expect({ name, isTooWide: await isTooWide(page) }).toEqual({ name, isTooWide: false });
     }
     await page.context().close();
   });

@@ -24,7 +24,7 @@ describe('the timeline of a site', () => {
     expect(timeline?.refreshes).toEqual([]);
   });
 
-  it('shows how far a running export is', () => {
+  it('shows the stage of a running export', () => {
     const running = exportRecord(13, { outcome: 'running', exportedAt: null, deployedAt: null, endedAt: null });
     const status = siteStatus({ phase: 'exporting', exports: [running, ...siteStatus().exports] });
     expect(stagesOf(status, undefined, nowMs)).toEqual([
@@ -47,7 +47,7 @@ describe('the timeline of a site', () => {
     expect(timelineOf(status, undefined, nowMs)).toMatchObject({ outcome: 'failed', error: 'the disk is full' });
   });
 
-  it('shows the quiet period of deliveries that wait', () => {
+  it('shows the quiet period of waiting deliveries', () => {
     const [newest, ...older] = siteStatus().deliveries;
     const waiting = { ...newest, id: 'waits', source: 'hmac', outcome: 'started' as const, workflowId: 'w' };
     const deliveries = [
@@ -62,12 +62,12 @@ describe('the timeline of a site', () => {
     });
   });
 
-  it('is missing without exports, and for a number that is not kept', () => {
+  it('is undefined without exports, and for an unknown number', () => {
     expect(timelineOf(siteStatus({ exports: [] }), undefined, nowMs)).toBeUndefined();
     expect(timelineOf(siteStatus(), 99, nowMs)).toBeUndefined();
   });
 
-  it('survives times that make no sense', () => {
+  it('tolerates invalid times', () => {
     const strange = exportRecord(13, { requestedAt: 'yesterday', startedAt: ago(-100), exportedAt: ago(1e9) });
     const timeline = timelineOf(siteStatus({ exports: [strange] }), undefined, nowMs);
     const widths = stageWidths(timeline?.stages ?? [], nowMs);

@@ -30,7 +30,7 @@ describe('a pull request event', () => {
     });
   });
 
-  test('of a close without merge names no commit, though GitHub names the trial merge', () => {
+  test('of a close without a merge has no commit, although GitHub names the test merge commit', () => {
     expect(parse('pull_request', { action: 'closed', pull_request: pullRequest({ state: 'closed' }) })).toMatchObject({
       change: { state: 'closed', mergeCommitSha: null },
     });
@@ -43,7 +43,7 @@ describe('a pull request event', () => {
   });
 
   test.each(['opened', 'edited', 'synchronize', 'labeled', 'review_requested'])(
-    'of the action %s, after which nothing is different for a change, is listed only',
+    'of the action %s, which does not matter for a change, is only listed',
     (action) => {
       expect(parse('pull_request', { action, pull_request: pullRequest() })).toEqual({
         kind: 'filtered',
@@ -56,9 +56,9 @@ describe('a pull request event', () => {
   test.each([
     ['nothing', {}],
     ['a text', 'merged'],
-    ['no address', { action: 'closed', pull_request: { state: 'closed' } }],
-    ['an address that is no page', { action: 'closed', pull_request: pullRequest({ html_url: 'javascript:1' }) }],
-  ])('with %s is listed only', (_what, body) => {
+    ['no URL', { action: 'closed', pull_request: { state: 'closed' } }],
+    ['a URL that is not a page', { action: 'closed', pull_request: pullRequest({ html_url: 'javascript:1' }) }],
+  ])('with %s is only listed', (_what, body) => {
     expect(parse('pull_request', body)).toMatchObject({ kind: 'filtered' });
   });
 });
@@ -108,7 +108,7 @@ describe('a review', () => {
     ['edited', { ...review('approved'), action: 'edited' }],
     ['of the author’s own', review('commented', 'galley[bot]')],
     ['pending', review('pending')],
-  ])('%s is listed only', (_what, body) => {
+  ])('%s is only listed', (_what, body) => {
     expect(parse('pull_request_review', body)).toMatchObject({ kind: 'filtered' });
   });
 });
@@ -121,7 +121,7 @@ describe('a push', () => {
     timestamp: '2026-11-21T09:00:00+01:00',
   };
 
-  test('of GitHub is read by its newest commit', () => {
+  test('from GitHub uses its newest commit', () => {
     const body = { ref: 'refs/heads/main', after: 'f00', head_commit: headCommit, pusher: { name: 'ada' } };
     expect(parse('push', body)).toEqual({
       kind: 'publish',
@@ -138,7 +138,7 @@ describe('a push', () => {
     });
   });
 
-  test('of Gitea is read by its own names', () => {
+  test("from Gitea is read with Gitea's field names", () => {
     const body = { ref: 'refs/heads/main', after: 'f00', compare_url: 'https://git/compare', pusher: { login: 'bob' } };
     expect(parse('push', body)).toMatchObject({
       event: { id: 'f00', title: 'f00', url: 'https://git/compare', author: 'bob' },

@@ -5,7 +5,7 @@ const ALL = vendors.flatMap(({ source, settings, cases }) =>
   cases === undefined ? [] : [{ source, settings, cases }],
 );
 
-test('every vendor but GitHub, which has a test of its own, has cases', () => {
+test('every vendor except GitHub, which has a separate test, has cases', () => {
   expect(vendors.length - ALL.length).toBe(1);
 });
 
@@ -19,7 +19,7 @@ describe.each(ALL)('a $source delivery', ({ source, settings, cases }) => {
     expect(parse(body, headers)).toEqual({ kind: 'publish', ...rest, event: whole });
   });
 
-  // Rest parameters: to a function that has a parameter more than a row, jest gives its callback `done`.
+  // Rest parameters, because jest passes `done` to a function with more parameters than the row has values.
   test.each(publishes)('publishes: %s', (...[_what, body, expected, headers]) => {
     const parsed = { contentType: undefined, paths: undefined, ...parse(body, headers) };
     expect(parsed).toMatchObject({ kind: 'publish', ...expected });
@@ -40,7 +40,7 @@ describe.each(ALL)('a $source delivery', ({ source, settings, cases }) => {
     });
   }
 
-  test('is parsed whatever it holds', () => {
+  test('is parsed with any content', () => {
     expectToParseAnything(parse, keys, keyHeaders);
     for (const wrap of keyWrappers ?? []) expectToParseAnything((body) => parse(wrap(body)), keys);
   });

@@ -14,14 +14,14 @@ export function parserOf(source: string, settings: object = {}): Parse {
     docs: { webhooks: { [source]: { secret: vendorOf(source).secrets[0], ...settings } } },
   });
   const found = configuredSources(sites.docs?.webhooks ?? {}).get(source);
-  if (found === undefined) throw new Error(`no source ${source}`);
+  if (found === undefined) throw new Error(`There is no source ${source}`);
   return (body, headers = {}) => {
     const header = (name: string) => headers[name];
     return found.parse({ body, header, id: 'delivery-1', receivedAt: new Date(RECEIVED_AT) });
   };
 }
 
-/** Parses any JSON, with anything at the given keys, to a valid and small event, to a reason, or to a 400. */
+/** Expects any JSON, with any values at the given keys, to become a valid small event, a filter reason or a 400. */
 export function expectToParseAnything(
   parse: Parse,
   keys: readonly string[],

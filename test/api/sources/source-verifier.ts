@@ -9,14 +9,14 @@ export type Verify = (
   now?: Date,
 ) => Verification | Promise<Verification>;
 
-/** Verifies a delivery to the path `/` as the receiver does: by the source as it is configured. */
+/** Verifies a delivery to the path `/` as the receiver does, with the settings of a site. */
 export function verifierOf(
   source: string,
   settings: { secret: string | readonly string[]; [key: string]: unknown },
 ): Verify {
   const { sites } = configWith({ docs: { webhooks: { [source]: settings } } });
   const found = configuredSources(sites.docs?.webhooks ?? {}).get(source);
-  if (found === undefined) throw new Error(`no source ${source}`);
+  if (found === undefined) throw new Error(`There is no source ${source}`);
   return (headers, body, now = new Date()) => {
     const header = (name: string) => headers[name.toLowerCase()];
     return found.verify({ method: 'POST', path: '/', header, body: Buffer.from(body) }, now);

@@ -1,14 +1,14 @@
 import type { PublishEvent } from '../../../contract/publish-event.ts';
 
-/** What a test needs to know about a content system. Each file in vendors/ exports one as `vendor`. */
+/** The test data of a content system. Each file in vendors/ exports one as `vendor`. */
 export type Vendor = {
-  /** Two secrets that may sign, as during a rotation, and one of somebody else. */
+  /** Two valid secrets, as during a rotation, and an invalid one. */
   secrets: readonly [string, string, string];
   /** Settings beside the secret. */
   settings?: object;
-  /** How it signs. Prismic has none: its secret is in the body. */
+  /** How it signs. Prismic has no scheme, because its secret is in the body. */
   scheme?: Scheme;
-  /** What its deliveries mean. GitHub has a test of its own. */
+  /** Deliveries and their parsed events. GitHub has a separate test. */
   cases?: SourceCases;
   /** The fields of a sample's event that differ from the other sources. */
   sample?: Partial<Record<keyof PublishEvent, unknown>>;
@@ -18,15 +18,15 @@ export type SignedHeaders = Record<string, string>;
 export type SignInput = { secret: string; body: string; path: string; at: Date };
 
 export type Scheme = {
-  /** Signs as the vendor does: with its own package, or with code that shares nothing with the product. */
+  /** Signs like the vendor, with the vendor's package or with code that is independent of the product. */
   sign: (input: SignInput) => SignedHeaders | Promise<SignedHeaders>;
   /** The header of the signature. */
   signature: string;
-  /** Headers without which a delivery is rejected, beside the signature. */
+  /** Required headers in addition to the signature. */
   required?: string[];
-  /** Headers whose change breaks the signature. */
+  /** Headers that the signature covers. */
   signed?: string[];
-  /** Parts of the signature's header that are protected, each as it is written and as it is forged. */
+  /** Protected parts of the signature header, each with a forged replacement. */
   signedParts?: [part: RegExp, forged: string][];
   /** False if only a token is compared. */
   signsBody: boolean;
@@ -48,11 +48,11 @@ export const tokenScheme = (sign: Scheme['sign'], signature = 'authorization'): 
 
 type Headers = Record<string, string>;
 
-/** What is parsed from a delivery that publishes. */
+/** The parsed result of a delivery that publishes. */
 type Expected = { event?: Partial<PublishEvent>; contentType?: unknown; paths?: unknown; topics?: unknown };
 
 export type SourceCases = {
-  /** One delivery and everything that is parsed from it; the action is `publish`, and missing fields are empty. */
+  /** One delivery and its complete event. The action is `publish`, and missing fields are empty. */
   example: [body: unknown, parsed: Expected, headers?: Headers];
   publishes: [what: string, body: unknown, parsed: Expected, headers?: Headers][];
   filtered: [what: string, body: unknown, topic: string, why: string, headers?: Headers][];
@@ -61,7 +61,7 @@ export type SourceCases = {
   /** The keys that the source reads, and headers that may come with them. */
   keys: string[];
   keyHeaders?: Headers[];
-  /** What the keys may be in. */
+  /** Wrap a generated payload, so that the keys are nested. */
   keyWrappers?: ((payload: unknown) => unknown)[];
 };
 

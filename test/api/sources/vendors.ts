@@ -8,7 +8,7 @@ export const vendors: readonly NamedVendor[] = await loadVendors();
 
 export function vendorOf(source: string): Vendor {
   const found = vendors.find((each) => each.source === source);
-  if (found === undefined) throw new Error(`no vendor ${source}`);
+  if (found === undefined) throw new Error(`There is no vendor ${source}`);
   return found;
 }
 

@@ -21,7 +21,7 @@ describe('a field of a body', () => {
     expect(['yesterday', '', -1, Number.NaN, 1e300, {}, null].map(readInstant)).toEqual(nothing(7));
   });
 
-  test('is an instant in UTC if it names no offset, in whatever zone the machine is', () => {
+  test('is an instant in UTC if it has no offset, in any time zone of the machine', () => {
     const written = ['2026-11-21 09:00:00', '2026-11-21T09:00:00', '2026-11-21T09:00', ' 2026-11-21 09:00:00.000 '];
     expect(written.map(readInstant)).toEqual(Array(4).fill('2026-11-21T09:00:00.000Z'));
     expect(['2026-11-21', '2026-11-21T09:00:00-05:00'].map(readInstant)).toEqual([

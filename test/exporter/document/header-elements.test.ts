@@ -3,7 +3,7 @@ import { assignPath } from '../../../exporter/document/assign-path.ts';
 import { extract } from '../../../exporter/document/extract.ts';
 import { elementsOfHeaders, readLinkHeader, readResponseDocument } from '../../../exporter/document/header-elements.ts';
 import { rewrite } from '../../../exporter/document/rewrite.ts';
-import { isSame } from '../../../exporter/reuse/reuse-response.ts';
+import { isSame } from '../../../exporter/reuse/previous-responses.ts';
 import { AUTO, everything, SITE } from './engine.ts';
 
 const ADDRESS = '/guides/start';

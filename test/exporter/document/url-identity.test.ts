@@ -75,9 +75,11 @@ describe('the crawl', () => {
   ] as const)(
     'wants a resource of kind %s: own %s, of others %s, of others kept as links %s',
     (kind, own, other, kept) => {
-      expect(isWanted({ kind, url: 'https://docs.example.com/x' }, SITE, 'bundle')).toBe(own);
-      expect(isWanted({ kind, url: 'https://other.org/x' }, SITE, 'bundle')).toBe(other);
-      expect(isWanted({ kind, url: 'https://other.org/x' }, SITE, 'keep')).toBe(kept);
+      expect(isWanted({ kind, url: 'https://docs.example.com/x' }, SITE, { external: 'bundle', keepHosts: [] })).toBe(
+        own,
+      );
+      expect(isWanted({ kind, url: 'https://other.org/x' }, SITE, { external: 'bundle', keepHosts: [] })).toBe(other);
+      expect(isWanted({ kind, url: 'https://other.org/x' }, SITE, { external: 'keep', keepHosts: [] })).toBe(kept);
     },
   );
 });

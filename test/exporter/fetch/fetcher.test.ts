@@ -47,6 +47,21 @@ describe('the fetcher', () => {
     expect(await bodyOf('/')).toBe('hello');
   });
 
+  it('requests nothing if its signal fires when the request gets its slot', async () => {
+    const stop = new AbortController();
+    const reason = new Error('the stage has ended');
+    const limiter = createOriginLimiter({ initial: 1, max: 1 });
+    const acquire = limiter.acquire.bind(limiter);
+    limiter.acquire = async (...request) => {
+      const release = await acquire(...request);
+      stop.abort(reason);
+      return release;
+    };
+    const asked = fetcherFor([site.host], { limiter }).get(new URL(site.origin), { signal: stop.signal });
+    await expect(asked).rejects.toBe(reason);
+    expect(site.requests).toEqual([]);
+  });
+
   it('keeps its connections alive', async () => {
     const ports = new Set<number | undefined>();
     site.setHandler((request, response) => {

@@ -31,12 +31,12 @@ export const HOSTILE = {
     /starts a download/,
   ],
   restless: ["setInterval(() => fetch('/data?' + Math.random()), 50)", /never came to rest/],
-  endless: ['for (;;);', /could not be drawn.*did not end within/],
+  endless: ['for (;;);', /could not be rendered.*did not end within/],
   greedy: [
     'const all = []; setInterval(() => all.push(new Uint8Array(1e8).fill(1)), 5)',
-    /could not be drawn.*tab ended/,
+    /could not be rendered.*tab ended/,
   ],
-  gone: ['document.documentElement.remove()', /could not be drawn.*left no page/],
+  gone: ['document.documentElement.remove()', /could not be rendered.*left no page/],
 } as const;
 
 /** A site of all of them. `privateHost` is where nothing of it may reach: a host and port. */

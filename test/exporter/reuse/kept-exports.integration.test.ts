@@ -1,5 +1,5 @@
 import { createJobCache } from '../../../exporter/job-cache.ts';
-import { rememberPreviousFiles } from '../../../exporter/reuse/previous-export.ts';
+import { rememberPreviousFiles } from '../../../exporter/reuse/previous-responses.ts';
 import { createCrawlStore } from '../../../platform/store/crawl-store.ts';
 import { failExportJob, requestExportJobCancel } from '../../../platform/store/export-job-transitions.ts';
 import { getExportJob } from '../../../platform/store/export-jobs.ts';

@@ -21,16 +21,16 @@ async function failure(run: Promise<unknown>): Promise<GitError> {
   throw error ?? new Error('Expected a GitError');
 }
 
-/** A `git` of the test's own on the path, to see what ours is started with. */
-async function impostor(script: string): Promise<Git> {
+/** Puts a fake `git` on the path, to observe how the product starts it. */
+async function fakeGit(script: string): Promise<Git> {
   await writeFile(join(folder, 'git'), `#!/bin/sh\n${script}\n`);
   await chmod(join(folder, 'git'), 0o755);
   return createGit({ signal: forever, environment: { PATH: `${folder}:/usr/bin:/bin` } });
 }
 
 describe('git', () => {
-  it('inherits nothing of the environment and keeps secrets out of the argument list', async () => {
-    const git = await impostor(`env > ${folder}/env; echo "$@" > ${folder}/args`);
+  it('inherits nothing from the environment and keeps secrets out of the argument list', async () => {
+    const git = await fakeGit(`env > ${folder}/env; echo "$@" > ${folder}/args`);
     const credentials = { username: 'x-access-token', password: 'sesame-secret' };
     await git(['ls-remote', 'https://forge.example/a/b'], {
       remote: { repository: 'https://forge.example/a/b', credentials },
@@ -42,15 +42,15 @@ describe('git', () => {
     expect(await readFile(join(folder, 'args'), 'utf8')).toBe('ls-remote https://forge.example/a/b\n');
   });
 
-  it('gives credentials to the host they are for, and to no other', async () => {
-    const seen: (string | undefined)[] = [];
+  it('sends credentials to their host and to no other', async () => {
+    const otherHeaders: (string | undefined)[] = [];
     const other = await startHttpSite((request, response) => {
-      seen.push(request.headers.authorization);
+      otherHeaders.push(request.headers.authorization);
       response.writeHead(401, { 'www-authenticate': 'Basic realm="other"' }).end();
     });
-    const asked: (string | undefined)[] = [];
+    const forgeHeaders: (string | undefined)[] = [];
     const forge = await startHttpSite((request, response) => {
-      asked.push(request.headers.authorization);
+      forgeHeaders.push(request.headers.authorization);
       if (request.headers.authorization === undefined) {
         response.writeHead(401, { 'www-authenticate': 'Basic realm="forge"' }).end();
       } else
@@ -60,15 +60,15 @@ describe('git', () => {
     const git = createGit({ signal: forever });
     const remote = { repository: `${forge.origin}/a/b`, credentials };
     const error = await failure(git(['ls-remote', '--', remote.repository], { remote }));
-    expect(asked).toContain(`Basic ${Buffer.from('u:sesame').toString('base64')}`);
-    expect(seen.filter((header) => header !== undefined)).toEqual([]);
+    expect(forgeHeaders).toContain(`Basic ${Buffer.from('u:sesame').toString('base64')}`);
+    expect(otherHeaders.filter((header) => header !== undefined)).toEqual([]);
     expect(error.reason).toBe('refused');
     expect(error.message).not.toContain('sesame');
     await forge.close();
     await other.close();
   });
 
-  it('runs no hook and takes no configuration of the user', async () => {
+  it("ignores the user's configuration", async () => {
     const git = createGit({ signal: forever, environment: { HOME: folder } });
     await writeFile(join(folder, '.gitconfig'), '[alias]\n\tspy = !touch spied\n[init]\n\tdefaultBranch = spied\n');
     const dir = join(folder, 'bare.git');
@@ -77,15 +77,15 @@ describe('git', () => {
     expect((await failure(git(['spy'], { dir }))).reason).toBe('other');
   });
 
-  it('speaks only the protocols of repositories', async () => {
+  it('allows only the protocols of repositories', async () => {
     const git = createGit({ signal: forever });
     const error = await failure(git(['ls-remote', '--', `ext::sh -c touch% ${folder}/ran`]));
     expect(error).toMatchObject({ reason: 'refused', retryable: false });
     await expect(readFile(join(folder, 'ran'))).rejects.toThrow('ENOENT');
   });
 
-  describe('that ignores the request to end', () => {
-    // Only the timers that end git. It ignores SIGTERM, what it started does not.
+  describe('that ignores SIGTERM', () => {
+    // Fakes only the timers that kill git. Its child process obeys SIGTERM.
     beforeEach(() => {
       jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'queueMicrotask', 'setImmediate', 'performance'] });
     });
@@ -94,13 +94,13 @@ describe('git', () => {
     });
 
     async function started(signal: AbortSignal) {
-      await impostor(`sleep 3600 & echo $! > ${folder}/pid; trap '' TERM; wait; wait; sleep 3600`);
+      await fakeGit(`sleep 3600 & echo $! > ${folder}/pid; trap '' TERM; wait; wait; sleep 3600`);
       const environment = { PATH: `${folder}:/usr/bin:/bin` };
       const ended = failure(createGit({ signal, environment })(['fetch'], { timeoutMs: 60_000 }));
       return { ended, pid: await waitFor(pidOf, { describe: 'started' }) };
     }
 
-    it('is killed with all that it started when it is aborted', async () => {
+    it('is killed with its child processes when it is aborted', async () => {
       const abort = new AbortController();
       const { ended, pid } = await started(abort.signal);
       abort.abort(new Error('enough'));
@@ -109,7 +109,7 @@ describe('git', () => {
       await expect(ended).rejects.toThrow('enough');
     });
 
-    it('is killed with all that it started when it takes too long', async () => {
+    it('is killed with its child processes when it times out', async () => {
       const { ended, pid } = await started(forever);
       jest.advanceTimersByTime(59_999);
       expect(isAlive(pid)).toBe(true);
@@ -120,13 +120,13 @@ describe('git', () => {
     });
   });
 
-  it('fails if it prints more than it may', async () => {
-    const git = await impostor('yes');
+  it('fails if it prints more than the limit', async () => {
+    const git = await fakeGit('yes');
     expect((await failure(git(['log'], { maxOutputBytes: 10_000 }))).message).toMatch(/printed more than 10000 bytes/);
   });
 });
 
-/** Undefined while the file is still empty: process 0 would mean this one's whole group. */
+/** Undefined while the file is still empty, because pid 0 would signal this process's whole group. */
 async function pidOf(): Promise<number | undefined> {
   return Number(await readFile(join(folder, 'pid'), 'utf8')) || undefined;
 }
@@ -141,7 +141,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe('what git says', () => {
+describe('a failure of git', () => {
   it.each([
     ['missing', "fatal: repository 'https://u:p@forge.example/a/b/' not found"],
     ['missing', "fatal: '/x' does not appear to be a git repository\nfatal: Could not read from remote repository."],
@@ -174,7 +174,7 @@ describe('what git says', () => {
     );
   });
 
-  it('is in English, and asks for nothing', () => {
+  it('is in English, because git runs with LC_ALL=C, and without prompts', () => {
     expect(gitEnvironment({})).toMatchObject({ LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_ASKPASS: '' });
   });
 });

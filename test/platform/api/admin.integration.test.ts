@@ -11,11 +11,11 @@ describe('the admin routes', () => {
   let platform: TestPlatform;
   let api: ApiClient;
 
-  useApi((given) => {
-    ({ database, platform, api } = given);
+  useApi((fixture) => {
+    ({ database, platform, api } = fixture);
   });
 
-  it('are closed to all but the operator token, API keys included', async () => {
+  it('reject everything but the operator token, including API keys', async () => {
     const customer = await platform.addCustomer();
     for (const wrong of [undefined, '', 'wrong', `${OPERATOR_TOKEN}x`, customer.key]) {
       for (const path of ['/admin/keys', '/admin/projects']) {
@@ -25,16 +25,16 @@ describe('the admin routes', () => {
     }
   });
 
-  it('are not there if no operator token is set', async () => {
+  it('do not exist if no operator token is set', async () => {
     const closed = await startTestPlatform(database, { db: platform.db, operatorToken: '' });
     expect((await createApiClient(closed.baseUrl).get('/admin/keys', { key })).status).toBe(404);
     await closed.stop();
   });
 
-  it('make a key and its organization, show the key once, and revoke it', async () => {
-    const made = await api.adminPost('/admin/keys', { organization: 'Acme', name: 'CI' });
-    expect(made.status).toBe(201);
-    const { id, key: secret, organization } = JSON.parse(made.text);
+  it('create a key and its organization, show the key once, and revoke it', async () => {
+    const created = await api.adminPost('/admin/keys', { organization: 'Acme', name: 'CI' });
+    expect(created.status).toBe(201);
+    const { id, key: secret, organization } = JSON.parse(created.text);
     expect([organization, secret]).toEqual(['Acme', expect.stringMatching(/^galley_[\w-]{49}$/)]);
     const list = await api.get('/admin/keys?organization=Acme', { key });
     expect(list.body).toMatchObject({
@@ -51,7 +51,7 @@ describe('the admin routes', () => {
     }
   });
 
-  it('keep nothing by which a key could be used again', async () => {
+  it('do not store a key in plain text', async () => {
     const { text } = await api.adminPost('/admin/keys', { organization: 'Acme' });
     const { key: secret } = JSON.parse(text);
     const rows = await platform.db.execute('select * from api_keys');
@@ -59,7 +59,7 @@ describe('the admin routes', () => {
     expect(JSON.stringify(rows.rows)).not.toContain(secret);
   });
 
-  it('change a plan only when asked to, never with a new key', async () => {
+  it('change a plan only by a request for that, never with a new key', async () => {
     const plan = async () => JSON.parse((await api.get('/admin/keys?organization=Plans', { key })).text).keys[0].plan;
     await api.adminPost('/admin/keys', { organization: 'Plans', plan: 'free' });
     await api.adminPost('/admin/keys', { organization: 'Plans' });
@@ -134,7 +134,7 @@ describe('the admin routes', () => {
     expect(listed.text).not.toContain('hush');
   });
 
-  it('take zstd only if this Node can make it', async () => {
+  it('accept zstd only if this Node version supports it', async () => {
     await api.adminPost('/admin/projects', { organization: 'Acme', project: 'prj_zstd', domain: 'zstd.example.com' });
     const body = { project: 'prj_zstd', settings: { precompress: ['zstd'] } };
     const changed = await api.request('PATCH', '/admin/projects', { key, body });
@@ -142,7 +142,7 @@ describe('the admin routes', () => {
     else expect([changed.status, changed.error]).toEqual([400, expect.stringContaining('zstd needs Node 22.15')]);
   });
 
-  it('refuse what is taken or not there', async () => {
+  it('reject names that are taken and names that do not exist', async () => {
     await api.adminPost('/admin/keys', { organization: 'Taken' });
     const first = { organization: 'Taken', project: 'prj_taken_1', domain: 'one.example.com' };
     const second = { organization: 'Taken', project: 'prj_taken_2', domain: 'two.example.com' };
@@ -173,26 +173,26 @@ describe('the admin routes', () => {
     [{ settings: { colour: 'red' } }, 'colour'],
     [{ organization: '\u0000' }, 'organization'],
     [{ owner: 'x' }, 'owner'],
-  ])('refuse the project %j and name the field', async (wrong, field) => {
+  ])('reject the project %j and name the field', async (wrong, field) => {
     const body = { organization: 'Docs', project: 'prj_wrong', domain: 'wrong.example.com', ...wrong };
-    const answer = await api.adminPost('/admin/projects', body);
-    expect([answer.status, answer.error]).toEqual([400, expect.stringContaining(field)]);
+    const response = await api.adminPost('/admin/projects', body);
+    expect([response.status, response.error]).toEqual([400, expect.stringContaining(field)]);
   });
 
   it.each([
     ['webhookSecret', 'hush\u0000hush'],
     ['webhookSecret', 'hush\ud800'],
     ['webhookUrl', 'https://ci.example.com/\u0000'],
-  ])('refuse the project setting %s %j, which the database could not keep', async (name, value) => {
+  ])('reject the project setting %s %j, which the database cannot store', async (name, value) => {
     const { organization, project } = await platform.addCustomer();
-    const answer = await api.request('PATCH', '/admin/projects', {
-      key: key,
+    const response = await api.request('PATCH', '/admin/projects', {
+      key,
       body: { organization, project, settings: { [name]: value } },
     });
-    expect([answer.status, answer.error]).toEqual([400, expect.stringContaining(`settings.${name}`)]);
+    expect([response.status, response.error]).toEqual([400, expect.stringContaining(`settings.${name}`)]);
   });
 
-  it('open to an operator token of any characters', async () => {
+  it('accept an operator token of any characters', async () => {
     const operatorToken = 'p@ss!word:$"x"';
     const other = await startTestPlatform(database, { db: platform.db, operatorToken });
     const client = createApiClient(other.baseUrl);

@@ -2,15 +2,19 @@ import { errorBody } from '../../../contract/http-error.ts';
 import type { OpenApiCheck } from '../../helpers/openapi-check.ts';
 import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
 
-type Sent = { key?: string; body?: unknown; raw?: string | undefined; headers?: Record<string, string> };
+type RequestOptions = { key?: string; body?: unknown; raw?: string | undefined; headers?: Record<string, string> };
 
-type Answer = { status: number; headers: Headers; text: string; body: unknown; error: string };
+type ApiResponse = { status: number; headers: Headers; text: string; body: unknown; error: string };
 
 export type ApiClient = ReturnType<typeof createApiClient>;
 
-/** Sends requests and holds each answer against the OpenAPI document: its paths only, where it is given. */
+/** Sends requests. If `check` is given, it checks the responses of documented paths against the OpenAPI document. */
 export function createApiClient(baseUrl: string, check?: OpenApiCheck) {
-  async function request(method: string, path: string, { key, body, raw, headers = {} }: Sent = {}): Promise<Answer> {
+  async function request(
+    method: string,
+    path: string,
+    { key, body, raw, headers = {} }: RequestOptions = {},
+  ): Promise<ApiResponse> {
     const response = await fetch(baseUrl + path, {
       method,
       headers: {
@@ -32,8 +36,8 @@ export function createApiClient(baseUrl: string, check?: OpenApiCheck) {
 
   return {
     request,
-    get: (path: string, sent?: Sent) => request('GET', path, sent),
-    post: (path: string, sent?: Sent) => request('POST', path, sent),
+    get: (path: string, options?: RequestOptions) => request('GET', path, options),
+    post: (path: string, options?: RequestOptions) => request('POST', path, options),
     adminPost: (path: string, body: unknown) => request('POST', path, { key: OPERATOR_TOKEN, body }),
     setPlan: (organization: string, plan: 'enterprise' | 'free') =>
       request('PATCH', '/admin/organizations', { key: OPERATOR_TOKEN, body: { organization, plan } }),

@@ -28,7 +28,7 @@ export async function startApi(deps: { logger?: Logger } = {}): Promise<ApiFixtu
   };
 }
 
-/** Gives the tests of the calling `describe` a platform on a database of its own, and a client of it. */
+/** Gives the tests of the calling `describe` a platform with its own database, and a client. */
 export function useApi(take: (fixture: ApiFixture) => void, deps: { logger?: Logger } = {}): void {
   let fixture: ApiFixture | undefined;
 
@@ -39,7 +39,7 @@ export function useApi(take: (fixture: ApiFixture) => void, deps: { logger?: Log
   afterAll(() => fixture?.stop());
 }
 
-/** Logs uses of an hourly limit, as that many accepted requests do. */
+/** Records uses of an hourly limit, as that many accepted requests would. */
 export async function logUses(
   { db, now }: TestPlatform,
   { project }: Customer,

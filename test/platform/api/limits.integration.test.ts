@@ -11,8 +11,8 @@ const HOUR_SECONDS = 3_600;
 describe('the hourly limit', () => {
   let agents: AgentFixture;
   let customer: Customer;
-  useAgentApi((given) => {
-    ({ agents, customer } = given);
+  useAgentApi((fixture) => {
+    ({ agents, customer } = fixture);
   });
 
   const advance = (seconds: number) => agents.platform.advance(seconds * 1000);
@@ -26,7 +26,7 @@ describe('the hourly limit', () => {
     return response;
   }
 
-  it('refuses the 61st start of an organization until the first is an hour old', async () => {
+  it('rejects the 61st start of an organization until the first is an hour old', async () => {
     const first = await startAndComplete();
     expect([first.headers.get('ratelimit-limit'), remaining(first)]).toEqual(['60', '59']);
     advance(600);
@@ -67,7 +67,7 @@ describe('the hourly limit', () => {
     expect(remaining(await message())).toBe('99');
   });
 
-  it('counts no prompt that was refused, invalid or answered again', async () => {
+  it('does not count a prompt that was rejected, invalid or repeated with its Idempotency-Key', async () => {
     const key = { 'idempotency-key': 'once' };
     expect(remaining(await agents.create(customer, { prompt: 'Do it' }, key))).toBe('99');
     const { id } = await agents.created(customer);
@@ -83,7 +83,7 @@ describe('the hourly limit', () => {
     expect(remaining(await agents.create(customer))).toBe('97');
   });
 
-  it('counts a prompt that waited for its turn from then, not from when it was sent', async () => {
+  it('counts a prompt that waited for the lock from when it got the lock', async () => {
     const { db } = agents.platform;
     const isWaiting = async () =>
       (await db.execute(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).rows.length > 0;

@@ -20,12 +20,12 @@ const described = z.looseObject({ paths: z.record(z.string(), z.record(z.string(
 describe('the OpenAPI document', () => {
   let agents: AgentFixture;
   let customer: Customer;
-  useAgentApi((given) => {
-    ({ agents, customer } = given);
+  useAgentApi((fixture) => {
+    ({ agents, customer } = fixture);
   });
 
-  /** What any endpoint that takes a body refuses of it, and its first acceptance under a key. */
-  async function refuseBodies(path: string, wrong: object): Promise<void> {
+  /** Sends the bodies that every endpoint with a body rejects. */
+  async function sendInvalidBodies(path: string, wrong: object): Promise<void> {
     const { key } = customer;
     await agents.api.post(path, { key, raw: '{}', headers: { 'content-type': 'text/plain' } });
     await agents.api.post(path, { key, raw: ' '.repeat(1024 * 1024 + 1), headers: JSON_TYPE });
@@ -36,7 +36,7 @@ describe('the OpenAPI document', () => {
     const { key, domain } = customer;
     const once = { 'idempotency-key': 'export' };
     const { jobId } = exportJob.parse((await agents.api.post(JOBS, { key, body: { domain }, headers: once })).body);
-    await refuseBodies(JOBS, { domain, paths: 5 });
+    await sendInvalidBodies(JOBS, { domain, paths: 5 });
     await agents.api.post(JOBS, { key, body: { domain, version: 'other' }, headers: once });
     await agents.api.post(JOBS, { key, body: { domain } });
     await agents.api.post(JOBS, { key, body: { domain: 'nobody.example.com' } });
@@ -67,7 +67,7 @@ describe('the OpenAPI document', () => {
     await agents.create(customer, { prompt: 'Do it' }, once);
     for (const action of ['message', 'archive', 'cancel']) await agents.act(customer, id, action, { prompt: 'More' });
     for (const path of prompts) {
-      await refuseBodies(path, { prompt: 5 });
+      await sendInvalidBodies(path, { prompt: 5 });
       await agents.api.post(path, { key, body: { prompt: 'other' }, headers: once });
     }
     await agents.api.get(`${jobsPath(customer)}?limit=0`, { key });
@@ -90,14 +90,14 @@ describe('the OpenAPI document', () => {
     await agents.act(customer, ended, 'archive');
   }
 
-  it('describes every response that is given, and none that never is but the faults', async () => {
+  it('describes every response that occurs, and no others except 500 and 503', async () => {
     await walkAgentJobs();
     await walkExports();
     const { foreseen, seen } = agents.check;
     expect([...foreseen].filter((each) => !seen.has(each) && !/ 50[03]$/.test(each))).toEqual([]);
   });
 
-  it('has the version 3.1, names the public URL, and leads from a new agent job to what can be done with it', async () => {
+  it('is OpenAPI 3.1, names the public URL, and links from a new agent job to its operations', async () => {
     const { body } = await agents.api.get('/openapi.json');
     expect(body).toMatchObject({
       openapi: '3.1.0',
@@ -111,7 +111,7 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(links)).toHaveLength(5);
   });
 
-  it('can be browsed at /docs with nothing from elsewhere and no inline script', async () => {
+  it('can be browsed at /docs without external resources and inline scripts', async () => {
     const { baseUrl } = agents.platform;
     const page = await fetch(`${baseUrl}/docs`);
     expect(page.url).toBe(`${baseUrl}/docs/`);
@@ -131,7 +131,7 @@ describe('the OpenAPI document', () => {
     ['range', 'bytes=99999999-', 416],
     ['if-match', '"another"', 412],
     ['if-unmodified-since', 'Thu, 01 Jan 1970 00:00:00 GMT', 412],
-  ])('refuses a file of those pages with %s: %s by %i, not by a fault', async (name, value, status) => {
+  ])('rejects a request for a file of those pages with %s: %s by %i instead of 500', async (name, value, status) => {
     const response = await agents.api.get('/docs/swagger-ui.css', { headers: { [name]: value } });
     expect(response.status).toBe(status);
   });

@@ -5,39 +5,39 @@ import { logUses } from './api-fixture.ts';
 
 const JOBS = '/v1/static-export/jobs';
 
-/** Each request is wrong in two ways. The status shows which of them was checked first. */
-describe('a request that is wrong in more than one way is refused for', () => {
+/** Each request is wrong in two ways. The status shows which check came first. */
+describe('the order of checks', () => {
   let agents: AgentFixture;
   let customer: Customer;
-  useAgentApi((given) => {
-    ({ agents, customer } = given);
+  useAgentApi((fixture) => {
+    ({ agents, customer } = fixture);
   });
 
   const known = { 'idempotency-key': 'known' };
 
-  describe('the start of an export:', () => {
+  describe('for the start of an export', () => {
     const start = (body: object = {}, headers: Record<string, string> = {}) =>
       agents.api.post(JOBS, { key: customer.key, body: { domain: customer.domain, ...body }, headers });
-    const loseThePlan = () => agents.api.setPlan(customer.organization, 'free');
+    const downgradePlan = () => agents.api.setPlan(customer.organization, 'free');
 
-    it('the missing project before the body', async () => {
+    it('is the project before the body', async () => {
       expect((await start({ domain: 'nobody.example.com', paths: 5 })).status).toBe(404);
     });
 
-    it('the body before the Idempotency-Key, and that before the plan', async () => {
+    it('is the body before the Idempotency-Key, and the key before the plan', async () => {
       await start({}, known);
       expect((await start({ paths: 5 }, known)).status).toBe(400);
-      await loseThePlan();
+      await downgradePlan();
       expect((await start({ version: 'other' }, known)).status).toBe(422);
     });
 
-    it('the plan before a conflict', async () => {
+    it('is the plan before a conflict', async () => {
       await start();
-      await loseThePlan();
+      await downgradePlan();
       expect((await start()).status).toBe(403);
     });
 
-    it('a conflict before the limit', async () => {
+    it('is a conflict before the limit', async () => {
       await logUses(agents.platform, customer, { of: 'starts', count: 59 });
       const { jobId } = exportJob.parse((await start()).body);
       expect((await start()).status).toBe(409);
@@ -45,18 +45,18 @@ describe('a request that is wrong in more than one way is refused for', () => {
       expect((await start()).status).toBe(429);
     });
 
-    it('nothing if its Idempotency-Key was answered once, whatever has changed since', async () => {
+    it('skips every check for an Idempotency-Key that was already accepted', async () => {
       const first = await start({}, known);
-      await loseThePlan();
+      await downgradePlan();
       const again = await start({}, known);
       expect([again.status, again.body]).toEqual([202, first.body]);
     });
   });
 
-  describe('a prompt:', () => {
+  describe('for a prompt', () => {
     const create = (prompt: unknown, headers = {}) => agents.create(customer, { prompt }, headers);
 
-    it('the body before the Idempotency-Key, and that before a conflict', async () => {
+    it('is the body before the Idempotency-Key, and the key before a conflict', async () => {
       const { id } = await agents.created(customer);
       await create('Do it', known);
       expect((await create(5, known)).status).toBe(400);
@@ -64,7 +64,7 @@ describe('a request that is wrong in more than one way is refused for', () => {
       expect((await agents.act(customer, id, 'message', { prompt: 'Do it' })).status).toBe(409);
     });
 
-    it('a conflict before the limit, and nothing if its Idempotency-Key was answered once', async () => {
+    it('is a conflict before the limit, and skips both for an Idempotency-Key that was already accepted', async () => {
       const first = await create('Do it', known);
       const { id } = await agents.created(customer);
       await logUses(agents.platform, customer, { of: 'prompts', count: 98 });

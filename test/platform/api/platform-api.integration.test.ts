@@ -19,13 +19,13 @@ describe("the platform's API", () => {
   const logger = pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) });
 
   useApi(
-    (given) => {
-      ({ database, platform, check, api } = given);
+    (fixture) => {
+      ({ database, platform, check, api } = fixture);
     },
     { logger },
   );
 
-  it("keeps a usable X-Request-Id of the client's and makes one in place of any other", async () => {
+  it("returns the client's X-Request-Id if it is valid, and a new one otherwise", async () => {
     expect((await api.get('/healthz', { headers: { 'x-request-id': 'ci-42' } })).headers.get('x-request-id')).toBe(
       'ci-42',
     );
@@ -36,13 +36,13 @@ describe("the platform's API", () => {
     }
   });
 
-  it('forbids caching, and does not name its server', async () => {
+  it('forbids caching, and does not name its server software', async () => {
     const { headers } = await api.get('/healthz');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('x-powered-by')).toBeNull();
   });
 
-  it('answers 500 without a word of the cause, which the log has under the request id', async () => {
+  it('responds 500 without the cause, which it logs with the request id', async () => {
     const failing = await startTestPlatform(database, {
       db: platform.db,
       logger,
@@ -53,10 +53,10 @@ describe("the platform's API", () => {
     const { jobId } = JSON.parse((await client.post(JOBS, { key, body: { domain } })).text);
     await platform.complete(jobId);
     const checked = createApiClient(failing.baseUrl, check);
-    const answer = await checked.post(`${JOBS}/${jobId}/bundle`, { key, headers: { 'x-request-id': 'find-me' } });
+    const response = await checked.post(`${JOBS}/${jobId}/bundle`, { key, headers: { 'x-request-id': 'find-me' } });
     await failing.stop();
-    expect(answer.status).toBe(500);
-    expect(answer.text).not.toContain('secret cause');
+    expect(response.status).toBe(500);
+    expect(response.text).not.toContain('secret cause');
     const logged = logLines.filter((line) => line.includes('secret cause'));
     expect(logged).toHaveLength(1);
     expect(logged[0]).toContain('find-me');
@@ -74,11 +74,11 @@ describe("the platform's API", () => {
     expect([key, 'hush-body', 'cursor=', 'signature='].filter((secret) => log.includes(secret))).toEqual([]);
   });
 
-  it('answers 503 with Retry-After while the database is away, and is alive all the same', async () => {
+  it('responds 503 with Retry-After while the database is down, and is still alive', async () => {
     const { key } = await platform.addCustomer();
     const db = connectDatabase({ url: 'postgres://nobody@127.0.0.1:9/none', logger, connectTimeoutMs: 1000 });
-    const away = await startTestPlatform(database, { db, logger });
-    const client = createApiClient(away.baseUrl, check);
+    const withoutDatabase = await startTestPlatform(database, { db, logger });
+    const client = createApiClient(withoutDatabase.baseUrl, check);
     const job = `${JOBS}/se_0123456789abcdef`;
     for (const [method, path] of [
       ['GET', JOBS],
@@ -89,16 +89,16 @@ describe("the platform's API", () => {
       ['GET', '/v2/agent/prj_any/jobs'],
       ['GET', '/readyz'],
     ] as const) {
-      const answer = await client.request(method, path, { key });
-      expect([path, answer.status]).toEqual([path, 503]);
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+      const response = await client.request(method, path, { key });
+      expect([path, response.status]).toEqual([path, 503]);
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     }
     expect((await client.get('/healthz')).status).toBe(200);
-    await away.stop();
+    await withoutDatabase.stop();
     await db.close();
   });
 
-  it('answers 503 too while the migrations have not run yet', async () => {
+  it('responds 503 until the migrations have run', async () => {
     const empty = await createDatabase({ empty: true });
     const db = connectDatabase({ url: empty.url, logger, maxConnections: 1 });
     const fresh = await startTestPlatform(empty, { db, logger });
@@ -110,11 +110,11 @@ describe("the platform's API", () => {
     await empty.stop();
   });
 
-  it('is ready once the database answers', async () => {
+  it('is ready once the database responds', async () => {
     expect((await api.get('/readyz')).body).toEqual({ status: 'ready' });
   });
 
-  it('refuses a link lifetime that its object store cannot sign', () => {
+  it('rejects a link lifetime that its object store cannot sign', () => {
     const objects = { ...platform.objects, maxLinkTtlMs: 7 * 86_400_000 };
     const calls = {
       ...{ startExport: async () => {}, cancelExport: async () => {} },
@@ -125,27 +125,27 @@ describe("the platform's API", () => {
     expect(() => createPlatformApi({ db: platform.db, objects, bundleLinkTtlMs, ...rest })).toThrow('at most 7d');
   });
 
-  it('writes no value of a statement that failed to the log', async () => {
+  it('does not log the values of a failed statement', async () => {
     const { organization, project } = await platform.addCustomer();
     await platform.db.execute('alter table projects rename column ref to branch');
-    const answer = await api.request('PATCH', '/admin/projects', {
+    const response = await api.request('PATCH', '/admin/projects', {
       key: OPERATOR_TOKEN,
       body: { organization, project, settings: { webhookSecret: 'hush-value' } },
     });
     await platform.db.execute('alter table projects rename column branch to ref');
-    expect(answer.status).toBe(500);
+    expect(response.status).toBe(500);
     const logged = logLines.filter((line) => line.includes('Request failed')).join('');
     expect(logged).toContain('column projects.ref does not exist');
     expect([project, 'hush-value'].filter((value) => logged.includes(value))).toEqual([]);
   });
 
-  it('has metrics of how requests ended, by route, and of the process', async () => {
+  it('exposes metrics of requests by route and status, and of the process', async () => {
     const { key } = await platform.addCustomer();
     await api.get('/v1/static-export/jobs/se_0123456789abcdef', { key });
     await api.get('/no/such/path');
-    const answer = await fetch(`${platform.baseUrl}/metrics`);
-    expect(answer.headers.get('content-type')).toContain('text/plain');
-    const text = await answer.text();
+    const response = await fetch(`${platform.baseUrl}/metrics`);
+    expect(response.headers.get('content-type')).toContain('text/plain');
+    const text = await response.text();
     const counted = (labels: string) => text.includes(`galley_platform_requests_total{${labels}} 1`);
     expect(counted('method="GET",route="/v1/static-export/jobs/:jobId",status="404"')).toBe(true);
     expect(counted('method="GET",route="none",status="404"')).toBe(true);
@@ -154,11 +154,11 @@ describe("the platform's API", () => {
     expect((await api.post('/metrics', {})).headers.get('allow')).toBe('GET, HEAD');
   });
 
-  it('treats a database that may only be read, as after a failover, as away', async () => {
+  it('responds 503 if the database is read-only, as after a failover', async () => {
     const { key, domain } = await platform.addCustomer();
     await platform.db.execute('set default_transaction_read_only = on');
-    const answer = await api.post('/v1/static-export/jobs', { key, body: { domain } });
+    const response = await api.post('/v1/static-export/jobs', { key, body: { domain } });
     await platform.db.execute('set default_transaction_read_only = off');
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
   });
 });

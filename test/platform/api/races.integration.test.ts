@@ -11,7 +11,7 @@ const JOBS = '/v1/static-export/jobs';
 
 const times = <Item>(count: number, make: (index: number) => Item) => Array.from({ length: count }, (_, i) => make(i));
 
-describe('two servers of the platform on one database, asked at once,', () => {
+describe('two platform servers on one database that get concurrent requests', () => {
   let database: TestDatabase;
   let platforms: [TestPlatform, TestPlatform];
   let customer: Customer;
@@ -29,26 +29,26 @@ describe('two servers of the platform on one database, asked at once,', () => {
     await database?.stop();
   });
 
-  type Sent = { path: string; body?: unknown; headers?: Record<string, string> };
+  type PostRequest = { path: string; body?: unknown; headers?: Record<string, string> };
 
   const client = (index: number) => createApiClient(platforms[index % 2 === 0 ? 0 : 1].baseUrl);
-  /** Sends all at once, to the two in turn. */
-  const sendTogether = (sent: readonly Sent[]) =>
-    Promise.all(sent.map(({ path, ...rest }, index) => client(index).post(path, { key: customer.key, ...rest })));
+  /** Sends all requests concurrently, alternating between the two servers. */
+  const sendConcurrently = (requests: readonly PostRequest[]) =>
+    Promise.all(requests.map(({ path, ...rest }, index) => client(index).post(path, { key: customer.key, ...rest })));
   const statuses = (responses: { status: number }[]) => responses.map(({ status }) => status).sort();
-  const start = (headers = {}): Sent => ({ path: JOBS, body: { domain: customer.domain }, headers });
-  const create = (headers = {}): Sent => ({ path: createPath(customer), body: { prompt: 'Do it' }, headers });
+  const start = (headers = {}): PostRequest => ({ path: JOBS, body: { domain: customer.domain }, headers });
+  const create = (headers = {}): PostRequest => ({ path: createPath(customer), body: { prompt: 'Do it' }, headers });
 
-  it('make one job of 20 starts with one Idempotency-Key, and answer each the same', async () => {
-    const responses = await sendTogether(times(20, () => start({ 'idempotency-key': 'once' })));
+  it('create one job for 20 starts with one Idempotency-Key, and respond to each with that job', async () => {
+    const responses = await sendConcurrently(times(20, () => start({ 'idempotency-key': 'once' })));
     expect(statuses(responses)).toEqual(times(20, () => 202));
     const ids = new Set(responses.map(({ body }) => exportJob.parse(body).jobId));
     expect(ids.size).toBe(1);
     expect(platforms.flatMap(({ started }) => started).filter((id) => ids.has(id))).toEqual([...ids]);
   });
 
-  it('make one agent job of 20 creates with one Idempotency-Key, and answer each the same', async () => {
-    const responses = await sendTogether(times(20, () => create({ 'idempotency-key': 'once' })));
+  it('create one agent job for 20 creates with one Idempotency-Key, and respond to each with that job', async () => {
+    const responses = await sendConcurrently(times(20, () => create({ 'idempotency-key': 'once' })));
     expect(statuses(responses)).toEqual(times(20, () => 201));
     const ids = new Set(responses.map(({ body }) => agentJob.parse(body).id));
     expect(ids.size).toBe(1);
@@ -57,11 +57,11 @@ describe('two servers of the platform on one database, asked at once,', () => {
 
   it('accept one of several different requests with one Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'of-which' };
-    const [made] = await sendTogether([create()]);
+    const [made] = await sendConcurrently([create()]);
     const { id: jobId } = agentJob.parse(made?.body);
     await beginAgentRun(platforms[0].db, { jobId, run: 1 });
     await completeAgentRun(platforms[0].db, { jobId, run: 1, prLink: null });
-    const responses = await sendTogether([
+    const responses = await sendConcurrently([
       { path: createPath(customer), body: { prompt: 'a' }, headers },
       { path: createPath(customer), body: { prompt: 'b' }, headers },
       { path: `${jobPath(customer, jobId)}/message`, body: { prompt: 'c' }, headers },
@@ -71,8 +71,8 @@ describe('two servers of the platform on one database, asked at once,', () => {
     expect(responses.filter(({ status }) => status === 422)).toHaveLength(3);
   });
 
-  it('accept one of 20 starts of one domain, and refuse the others with its id', async () => {
-    const responses = await sendTogether(times(20, (index) => start({ 'idempotency-key': `try-${index}` })));
+  it('accept one of 20 starts of one domain, and reject the others with its id', async () => {
+    const responses = await sendConcurrently(times(20, (index) => start({ 'idempotency-key': `try-${index}` })));
     const [accepted, ...more] = responses.filter(({ status }) => status === 202);
     expect(more).toEqual([]);
     const { jobId } = exportJob.parse(accepted?.body);
@@ -90,11 +90,11 @@ describe('two servers of the platform on one database, asked at once,', () => {
       const { organization } = customer;
       await addProject(platforms[0].db, { organization, project, domain: `race-${index}.example.com` });
     }
-    const asked = ids.map((project, index) => setProject(index, { project, domain: 'wanted.example.com' }));
-    expect(statuses(await Promise.all(asked))).toEqual([200, ...times(9, () => 409)]);
+    const changes = ids.map((project, index) => setProject(index, { project, domain: 'contested.example.com' }));
+    expect(statuses(await Promise.all(changes))).toEqual([200, ...times(9, () => 409)]);
   });
 
-  it('lose none of several changes of one project', async () => {
+  it('lose none of several concurrent changes of one project', async () => {
     const { project } = customer;
     const changes = [{ scripts: 'strip' }, { external: 'keep' }, { webhookSecret: 'hush' }];
     for (let round = 0; round < 5; round += 1) {
@@ -116,13 +116,13 @@ describe('two servers of the platform on one database, asked at once,', () => {
     expect(statuses(responses)).toEqual([202, 429]);
   });
 
-  it('accept the last four prompts of the hour together, and each refuses the next one', async () => {
+  it('accept four more prompts together if four are left in the hour, and both reject the next one', async () => {
     await logUses(platforms[0], customer, { of: 'prompts', count: 96 });
-    expect(statuses(await sendTogether(times(10, () => create())))).toEqual([
+    expect(statuses(await sendConcurrently(times(10, () => create())))).toEqual([
       ...times(4, () => 201),
       ...times(6, () => 429),
     ]);
-    for (const refused of await sendTogether(times(2, () => create()))) {
+    for (const refused of await sendConcurrently(times(2, () => create()))) {
       expect([refused.status, refused.headers.get('ratelimit-remaining')]).toEqual([429, '0']);
     }
   });

@@ -28,11 +28,11 @@ const ofProject = (owner: Customer): Endpoint[] => [
   ['GET', jobsPath(owner)],
 ];
 
-describe('the Admin API refuses', () => {
+describe('the Admin API rejects', () => {
   let agents: AgentFixture;
   let customer: Customer;
-  useAgentApi((given) => {
-    ({ agents, customer } = given);
+  useAgentApi((fixture) => {
+    ({ agents, customer } = fixture);
   });
 
   const all = (): Endpoint[] => [
@@ -42,22 +42,22 @@ describe('the Admin API refuses', () => {
     ...ofProject(customer),
     ...ofAgentJob(jobPath(customer, NO_AGENT_JOB)),
   ];
-  const send = (method: string, path: string, given: { key?: string; headers?: Record<string, string> } = {}) =>
-    // Not JSON: this is looked at last.
-    agents.api.request(method, path, { ...given, raw: method === 'POST' ? '{' : undefined });
+  const send = (method: string, path: string, fixture: { key?: string; headers?: Record<string, string> } = {}) =>
+    // Invalid JSON, since the body is checked last.
+    agents.api.request(method, path, { ...fixture, raw: method === 'POST' ? '{' : undefined });
   async function startExport({ key, domain }: Customer): Promise<string> {
     const { text } = await agents.api.post(JOBS, { key, body: { domain } });
     return `${JOBS}/${JSON.parse(text).jobId}`;
   }
 
-  it('every request without a key, before it checks anything else: 401', async () => {
+  it('every request without a key before any other check: 401', async () => {
     for (const [method, path] of all()) {
       const { status, headers } = await send(method, path);
       expect([method, path, status, headers.get('www-authenticate')]).toEqual([method, path, 401, 'Bearer']);
     }
   });
 
-  it('every key that is malformed, unknown or revoked: 401', async () => {
+  it('malformed, unknown and revoked keys: 401', async () => {
     await revokeKey(agents.platform.db, customer.keyId);
     const bearers = ['', ' galley_', ' galley_unknown', ` ${customer.key}`].map((key) => `Bearer${key}`);
     for (const authorization of ['Basic abc', customer.key, ...bearers]) {
@@ -67,7 +67,7 @@ describe('the Admin API refuses', () => {
     }
   });
 
-  it('everything about exports without the Enterprise plan: 403, but 404 for what is not theirs', async () => {
+  it("every export endpoint without the Enterprise plan: 403, but 404 for another organization's jobs", async () => {
     const own = await startExport(customer);
     await agents.api.setPlan(customer.organization, 'free');
     const { key, domain } = customer;
@@ -78,22 +78,22 @@ describe('the Admin API refuses', () => {
     expect((await send('GET', NO_EXPORT, { key })).status).toBe(404);
   });
 
-  it("projects and jobs that do not exist or are another organization's, whatever the body: 404", async () => {
+  it("projects and jobs that do not exist or are another organization's, for any body: 404", async () => {
     const { key } = customer;
     const other = await agents.addCustomer();
-    const theirExport = await startExport(other);
-    const theirs = (await agents.created(other)).id;
-    const exports = [NO_EXPORT, theirExport, `${JOBS}/se_x`, `${JOBS}/%00`, `${JOBS}/..%2f`].flatMap(ofExport);
+    const otherExport = await startExport(other);
+    const otherJob = (await agents.created(other)).id;
+    const exports = [NO_EXPORT, otherExport, `${JOBS}/se_x`, `${JOBS}/%00`, `${JOBS}/..%2f`].flatMap(ofExport);
     const projects = [other.project, 'prj_none', '%00', '..%2f'].map((project) => ({ ...customer, project }));
-    const ids = [NO_AGENT_JOB, theirs, 'aj_x', '%00', '..%2f', 'x'.repeat(3_000)];
-    const jobs = [...ids.map((id) => jobPath(customer, id)), ...projects.map((each) => jobPath(each, theirs))];
+    const ids = [NO_AGENT_JOB, otherJob, 'aj_x', '%00', '..%2f', 'x'.repeat(3_000)];
+    const jobs = [...ids.map((id) => jobPath(customer, id)), ...projects.map((each) => jobPath(each, otherJob))];
     for (const [method, path] of [...exports, ...projects.flatMap(ofProject), ...jobs.flatMap(ofAgentJob)]) {
       const { status } = await send(method, path, { key });
       expect([path.slice(0, 80), status]).toEqual([path.slice(0, 80), 404]);
     }
   });
 
-  it('the jobs of one project at another of the same organization: 404', async () => {
+  it("jobs of one project in another project's path, in the same organization: 404", async () => {
     const { organization, domain, project } = customer;
     const second = { ...customer, project: `${project}_second` };
     const repository = 'https://git.example.com/b.git';

@@ -38,12 +38,12 @@ describe('a request', () => {
     ['a form', 415, '{"a":1}', 'application/x-www-form-urlencoded'],
     ['a type that begins like JSON', 415, '{"a":1}', 'application/jsonp'],
     ['no type', 415, '{"a":1}', ''],
-  ])('with %s as its body is answered %i', async (_what, status, body, type) => {
+  ])('with %s as its body gets status %i', async (_what, status, body, type) => {
     const response = await post('/body', { 'content-type': type }, body);
     expect(response).toEqual({ status, body: status === 200 ? { a: 1 } : { error: expect.any(String) } });
   });
 
-  it.each(['', 'a b', 'x'.repeat(256), 'ä'])('with the Idempotency-Key %j is refused', async (key) => {
+  it.each(['', 'a b', 'x'.repeat(256), 'ä'])('with the Idempotency-Key %j is rejected', async (key) => {
     const { status, body } = await post('/key', { 'idempotency-key': key });
     expect([status, body]).toEqual([400, { error: expect.stringContaining('Idempotency-Key') }]);
   });

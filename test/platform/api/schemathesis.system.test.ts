@@ -12,15 +12,15 @@ import type { TestDatabase } from '../../helpers/test-database.ts';
 import { createDatabase } from '../../helpers/test-database.ts';
 
 /**
- * A key that was used for another request is rejected whatever the data, like the 409 and 429 that schemathesis accepts by
- * default. A text that is too long may also be a body that is too large once it is escaped.
+ * Valid data may be rejected with 422 if its Idempotency-Key was used for another request. Text that is too long may be
+ * rejected with 413, because escaping makes the body too large.
  */
 const config = (project: string) => `
 [dictionaries.projects]
 values = ["${project}"]
 
 [parameters]
-# Sometimes another one: an unknown project is 404.
+# Sometimes an unknown project, which is 404.
 "path.projectId" = { dictionary = "projects", probability = 0.8 }
 
 [checks.positive_data_acceptance]
@@ -32,13 +32,13 @@ expected-statuses = ["400", "401", "403", "404", "405", "406", "409", "413", "41
 
 const TEN_MINUTES_MS = 600_000;
 
-/** The same requests each time, so that a failure comes from a change and not from another seed. */
+/** A fixed seed sends the same requests each time, so a new failure comes from a change. */
 const SEED = process.env.TEST_SEED ?? '1';
 
-/** Most jobs end at once, so that requests find ended ones. Every fifth goes on, so that some meet a conflict. */
-const GOES_ON = 5;
+/** Most jobs end at once, so that requests find ended ones. Every fifth stays active, so that some meet a conflict. */
+const STAYS_ACTIVE = 5;
 
-describe('schemathesis over the whole OpenAPI document', () => {
+describe('schemathesis on the whole OpenAPI document', () => {
   let database: TestDatabase;
   let platform: TestPlatform;
   let customer: Customer;
@@ -50,7 +50,7 @@ describe('schemathesis over the whole OpenAPI document', () => {
     let starts = 0;
     const ends = () => {
       starts += 1;
-      return starts % GOES_ON !== 0;
+      return starts % STAYS_ACTIVE !== 0;
     };
     platform = await startTestPlatform(database, {
       startExport: async (jobId) => {
@@ -63,7 +63,7 @@ describe('schemathesis over the whole OpenAPI document', () => {
         if (ends()) await completeAgentRun(platform.db, { ...key, prLink: 'https://git.example.com/docs/pulls/7' });
       },
     });
-    // The document's example starts exports of it.
+    // The examples in the document start exports of this domain.
     customer = await platform.addCustomer({ domain: 'docs.customer.example' });
     folder = await mkdtemp(join(tmpdir(), 'galley-schemathesis-'));
     await writeFile(join(folder, 'schemathesis.toml'), config(customer.project));
@@ -75,7 +75,7 @@ describe('schemathesis over the whole OpenAPI document', () => {
   });
 
   it(
-    'finds nothing with all checks',
+    'finds no failure with all checks',
     async () => {
       const run = spawn(
         await locateRealTool('schemathesis'),
@@ -103,7 +103,7 @@ describe('schemathesis over the whole OpenAPI document', () => {
       const count = await countOperations(`${platform.baseUrl}/openapi.json`);
       expect(output).toMatch(new RegExp(`Operations:\\s+${count} selected / ${count} total`));
       expect(output).not.toContain('FAILURES');
-      // Not only refusals were seen.
+      // Schemathesis also got beyond rejections.
       expect(promptCount).toBeGreaterThan(10);
     },
     TEN_MINUTES_MS,

@@ -17,8 +17,8 @@ describe('the static export endpoints', () => {
   let api: ApiClient;
   let customer: Customer;
 
-  useApi((given) => {
-    ({ database, platform, check, api } = given);
+  useApi((fixture) => {
+    ({ database, platform, check, api } = fixture);
   });
   beforeEach(async () => {
     customer = await platform.addCustomer();
@@ -29,13 +29,13 @@ describe('the static export endpoints', () => {
   }
 
   async function startedJob(body: object = {}): Promise<ExportJob> {
-    const answer = await start(body);
-    expect(answer.status).toBe(202);
-    return exportJob.parse(answer.body);
+    const response = await start(body);
+    expect(response.status).toBe(202);
+    return exportJob.parse(response.body);
   }
 
   describe('starting', () => {
-    it('queues a job, answers it whole and asks for its workflow', async () => {
+    it('queues a job, returns all of it and starts its workflow', async () => {
       const job = await startedJob();
       expect(job).toMatchObject({ status: 'queued', progress: 0, pageCount: 0, domain: customer.domain, error: null });
       expect(job.jobId).toMatch(/^se_[0-9a-f]{16}$/);
@@ -45,7 +45,7 @@ describe('the static export endpoints', () => {
       expect((await api.get(`${JOBS}/${job.jobId}`, { key: customer.key })).body).toEqual(job);
     });
 
-    it('takes the version and the paths that are asked for, and a domain in any case', async () => {
+    it('accepts a version, paths, and a domain in upper or lower case', async () => {
       const body = { domain: customer.domain.toUpperCase(), version: '2026-11-21.3', paths: ['/', '/guides/start'] };
       expect(await startedJob(body)).toMatchObject({ domain: customer.domain, version: '2026-11-21.3' });
     });
@@ -59,10 +59,10 @@ describe('the static export endpoints', () => {
       expect((await start()).status).toBe(202);
     });
 
-    it('is 409 for a version that a completed export of the domain has, and names that export', async () => {
+    it('is 409 for a version of a completed export of the domain, and names that export', async () => {
       const failed = await startedJob({ version: '1.2' });
       await failExportJob(platform.db, failed.jobId, 'test');
-      // A version that no bundle has is still free.
+      // The failed export has no bundle, so its version is still free.
       const { jobId } = await startedJob({ version: '1.2' });
       await platform.complete(jobId);
       const repeated = await start({ version: '1.2' });
@@ -87,8 +87,8 @@ describe('the static export endpoints', () => {
       [[], 'expected object'],
     ])('is 400 and names the field for %j', async (body, field) => {
       const own = 'domain' in body && body.domain === 'docs.example.com' ? { ...body, domain: customer.domain } : body;
-      const answer = await api.post(JOBS, { key: customer.key, body: own });
-      expect([answer.status, answer.error]).toEqual([400, expect.stringContaining(field)]);
+      const response = await api.post(JOBS, { key: customer.key, body: own });
+      expect([response.status, response.error]).toEqual([400, expect.stringContaining(field)]);
     });
 
     it('is 404 for an unknown domain and for one of another organization', async () => {
@@ -97,7 +97,7 @@ describe('the static export endpoints', () => {
       expect((await start({ domain: other.domain })).status).toBe(404);
     });
 
-    it("lets two organizations have one domain, each with a job of its own and none of the other's", async () => {
+    it('keeps the jobs of two organizations with the same domain separate', async () => {
       const twin = await platform.addCustomer({ domain: customer.domain });
       const { jobId } = await startedJob();
       const theirs = await api.post(JOBS, { key: twin.key, body: { domain: twin.domain } });
@@ -105,22 +105,22 @@ describe('the static export endpoints', () => {
       expect((await api.get(`${JOBS}/${jobId}`, { key: twin.key })).status).toBe(404);
     });
 
-    it('happens, and is answered 202, when its workflow cannot be started', async () => {
+    it('is 202 and stores the job even if its workflow cannot be started', async () => {
       const failing = await startTestPlatform(database, {
         db: platform.db,
-        startExport: () => Promise.reject(new Error('Temporal is away')),
+        startExport: () => Promise.reject(new Error('Temporal is down')),
       });
       const body = { domain: customer.domain };
-      const answer = await createApiClient(failing.baseUrl, check).post(JOBS, { key: customer.key, body });
+      const response = await createApiClient(failing.baseUrl, check).post(JOBS, { key: customer.key, body });
       await failing.stop();
-      expect(answer.status).toBe(202);
-      const { jobId } = exportJob.parse(answer.body);
+      expect(response.status).toBe(202);
+      const { jobId } = exportJob.parse(response.body);
       expect((await api.get(`${JOBS}/${jobId}`, { key: customer.key })).body).toMatchObject({ status: 'queued' });
     });
   });
 
   describe('the Idempotency-Key', () => {
-    it('gives the first answer again, also after the job went on, and starts nothing', async () => {
+    it('returns the first response again, also after the job progressed, and starts nothing', async () => {
       const key = { 'idempotency-key': 'publish-1' };
       const first = await start({ paths: ['/a'] }, key);
       await platform.complete(exportJob.parse(first.body).jobId);
@@ -140,7 +140,7 @@ describe('the static export endpoints', () => {
       expect(theirs.status).toBe(202);
     });
 
-    it('keeps no refusal: what was refused may succeed later', async () => {
+    it('does not store a rejection: the same request may succeed later', async () => {
       const first = await startedJob();
       const key = { 'idempotency-key': 'refused-once' };
       expect((await start({}, key)).status).toBe(409);
@@ -148,7 +148,7 @@ describe('the static export endpoints', () => {
       expect((await start({}, key)).status).toBe(202);
     });
 
-    it('is forgotten after 30 days', async () => {
+    it('expires after 30 days', async () => {
       const key = { 'idempotency-key': 'old' };
       const first = await start({}, key);
       await platform.complete(exportJob.parse(first.body).jobId);
@@ -173,9 +173,9 @@ describe('the static export endpoints', () => {
       }
       const running = await startedJob();
       const list = async (query: string) => {
-        const answer = await api.get(`${JOBS}?${query}`, { key: customer.key });
-        expect(answer.status).toBe(200);
-        return exportJobPage.parse(answer.body);
+        const response = await api.get(`${JOBS}?${query}`, { key: customer.key });
+        expect(response.status).toBe(200);
+        return exportJobPage.parse(response.body);
       };
       const pages: string[][] = [];
       let cursor: string | null = '';
@@ -201,25 +201,25 @@ describe('the static export endpoints', () => {
       'domain=a%20b',
       'page=2',
     ])('is 400 for the list query %s', async (query) => {
-      const answer = await api.get(`${JOBS}?${query}`, { key: customer.key });
-      expect([answer.status, answer.error]).toEqual([400, expect.stringContaining(query.split('=')[0] ?? '')]);
+      const response = await api.get(`${JOBS}?${query}`, { key: customer.key });
+      expect([response.status, response.error]).toEqual([400, expect.stringContaining(query.split('=')[0] ?? '')]);
     });
 
-    it('cancels a queued job at once and a running one by its workflow', async () => {
+    it('cancels a queued job at once and a running one through its workflow', async () => {
       const queued = await startedJob();
-      const answer = await api.post(`${JOBS}/${queued.jobId}/cancel`, { key: customer.key });
-      expect(answer.body).toMatchObject({ result: 'accepted', job: { status: 'failed', error: 'cancelled' } });
+      const response = await api.post(`${JOBS}/${queued.jobId}/cancel`, { key: customer.key });
+      expect(response.body).toMatchObject({ result: 'accepted', job: { status: 'failed', error: 'cancelled' } });
       expect(platform.cancelled).toContain(queued.jobId);
       const again = await api.post(`${JOBS}/${queued.jobId}/cancel`, { key: customer.key });
       expect(again.body).toMatchObject({ result: 'already-finished', job: { status: 'failed' } });
       const running = await startedJob();
       await markExportJobRunning(platform.db, running.jobId);
-      const told = await api.post(`${JOBS}/${running.jobId}/cancel`, { key: customer.key });
-      expect(told.body).toMatchObject({ result: 'accepted', job: { status: 'running', error: null } });
+      const runningResponse = await api.post(`${JOBS}/${running.jobId}/cancel`, { key: customer.key });
+      expect(runningResponse.body).toMatchObject({ result: 'accepted', job: { status: 'running', error: null } });
       expect(platform.cancelled).toContain(running.jobId);
     });
 
-    it('shows the report of a failed job: what was stored, or one with nothing in it', async () => {
+    it('returns the stored report of a failed job, or else an empty report', async () => {
       const { jobId } = await startedJob();
       const report = () => api.get(`${JOBS}/${jobId}/report`, { key: customer.key });
       await failExportJob(platform.db, jobId, 'test');
@@ -232,24 +232,24 @@ describe('the static export endpoints', () => {
       const reportKey = `reports/${other.jobId}.json`;
       await platform.objects.put(reportKey, Buffer.from(JSON.stringify(stored)), { contentType: 'application/json' });
       await failExportJob(platform.db, other.jobId, 'test', reportKey);
-      const told = await api.get(`${JOBS}/${other.jobId}/report`, { key: customer.key });
-      expect([told.status, told.body]).toEqual([200, stored]);
+      const withReport = await api.get(`${JOBS}/${other.jobId}/report`, { key: customer.key });
+      expect([withReport.status, withReport.body]).toEqual([200, stored]);
     });
 
-    it('shows the report and links to the bundle once the job is completed, afresh with each call', async () => {
+    it('returns the report and a fresh link to the bundle once the job is completed', async () => {
       const { jobId, version } = await startedJob();
       const path = `${JOBS}/${jobId}/bundle`;
       const report = () => api.get(`${JOBS}/${jobId}/report`, { key: customer.key });
       expect([(await api.post(path, { key: customer.key })).status, (await report()).status]).toEqual([409, 409]);
       await platform.complete(jobId, Buffer.from('packed'));
       expect((await report()).body).toMatchObject({ jobId });
-      const askedAt = platform.now();
+      const requestedAt = platform.now();
       const first = await api.post(path, { key: customer.key });
       expect(first.body).toMatchObject({ jobId, version, sizeBytes: 6 });
       const { bundleUrl, sha256, expiresAt } = JSON.parse(first.text);
       expect(bundleUrl.startsWith(`${platform.baseUrl}/`)).toBe(true);
       expect(new URL(bundleUrl).pathname).toContain(sha256);
-      expect(Date.parse(expiresAt)).toBeGreaterThan(askedAt + HOUR_MS - 1);
+      expect(Date.parse(expiresAt)).toBeGreaterThan(requestedAt + HOUR_MS - 1);
       expect(Date.parse(expiresAt)).toBeLessThanOrEqual(platform.now() + HOUR_MS);
       expect(await (await fetch(bundleUrl)).text()).toBe('packed');
       platform.advance(HOUR_MS);
@@ -258,7 +258,7 @@ describe('the static export endpoints', () => {
       expect(await (await fetch(fresh.bundleUrl)).text()).toBe('packed');
     });
 
-    it('compares the bundle with the completed export before, of the same pages', async () => {
+    it('compares the bundle with the previous completed export of the same pages', async () => {
       const changes = (jobId: string) => api.get(`${JOBS}/${jobId}/changes`, { key: customer.key });
       const exported = async (files: Record<string, string>, body: object = {}): Promise<string> => {
         const { jobId } = await startedJob(body);

@@ -1,3 +1,4 @@
+import type { PlatformApiDeps } from '../../../platform/api/platform-api-deps.ts';
 import { createSetupUrl } from '../../../platform/dashboard/first-administrator.ts';
 import type { Role } from '../../../platform/store/members.ts';
 import { startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
@@ -18,9 +19,9 @@ export type DashboardFixture = {
   stop(): Promise<void>;
 };
 
-export async function startDashboard(): Promise<DashboardFixture> {
+export async function startDashboard(deps: Partial<PlatformApiDeps> = {}): Promise<DashboardFixture> {
   const database = await createDatabase();
-  const platform = await startTestPlatform(database);
+  const platform = await startTestPlatform(database, deps);
   const browser = () => openBrowser(platform.baseUrl);
 
   async function setUp(email: string, organization: string): Promise<Browser> {

@@ -17,7 +17,7 @@ describe("a repository's code owners", () => {
     return await readCodeOwners((await openRepository(repository.url)).git, 'main');
   }
 
-  it('are read from the first of the places where GitHub looks', async () => {
+  it('are read from the first location that GitHub checks', async () => {
     const [first, last] = ['* @ada\n', '* @bob\n'];
     expect(await ownersOf({ '.github/CODEOWNERS': first, 'docs/CODEOWNERS': last })).toEqual({
       path: '.github/CODEOWNERS',
@@ -26,7 +26,7 @@ describe("a repository's code owners", () => {
     expect(await ownersOf({ 'docs/CODEOWNERS': last })).toEqual({ path: 'docs/CODEOWNERS', content: last });
   });
 
-  it('are none if there is no such file, or it is longer than GitHub reads', async () => {
+  it('are undefined if there is no such file, or it exceeds the size limit of GitHub', async () => {
     expect(await ownersOf({})).toBeUndefined();
     expect(await ownersOf({ CODEOWNERS: '#'.repeat(3 * MIB + 1) })).toBeUndefined();
     expect((await ownersOf({ CODEOWNERS: '#'.repeat(3 * MIB) }))?.content).toHaveLength(3 * MIB);

@@ -52,11 +52,11 @@ describe('webhooks of the embedded forge', () => {
     (await fixture.platform.db.execute('select * from forge_deliveries order by sequence')).rows;
   const arrived = (count: number): Promise<Received[]> =>
     waitFor(() => receiver.received.length >= count && receiver.received, { describe: `took ${count} webhooks` });
-  /** Lets what waits for its next attempt be due. */
-  const hurry = () =>
+  /** Makes the next attempt of every delivery due now. */
+  const makeDue = () =>
     fixture.platform.db.execute("update forge_deliveries set next_attempt_at = now() - interval '1 s'");
 
-  it('report the whole life of a pull request in order, signed, in the shape that GitHub sends', async () => {
+  it("report every event of a pull request in order, signed, in GitHub's format", async () => {
     dispatch();
     const { repository, headSha, opened } = await proposal();
     const next = await repository.commit(
@@ -122,7 +122,7 @@ describe('webhooks of the embedded forge', () => {
     expect((await outbox()).every((row) => row.attempt_count === 1)).toBe(true);
   });
 
-  it('report a close as closed and not merged, and nothing twice', async () => {
+  it('report a closed pull request as not merged, and each event once', async () => {
     dispatch();
     dispatch();
     const { opened } = await proposal();
@@ -139,19 +139,21 @@ describe('webhooks of the embedded forge', () => {
     });
   });
 
-  it('are sent again under the same id, byte for byte, until they are taken', async () => {
+  it('are retried with the same id and the same bytes until they are accepted', async () => {
     receiver.answers.push(500, 302, 202);
     dispatch();
     await proposal();
     for (let attempts = 1; attempts <= 2; attempts += 1) {
-      const isNoted = (row: Row) => row.attempt_count === attempts && row.lease_until === null;
-      const row = await waitFor(async () => (await outbox()).find(isNoted), { describe: `noted attempt ${attempts}` });
+      const isRecorded = (row: Row) => row.attempt_count === attempts && row.lease_until === null;
+      const row = await waitFor(async () => (await outbox()).find(isRecorded), {
+        describe: `recorded attempt ${attempts}`,
+      });
       expect(row).toMatchObject({
         delivered_at: null,
         failed_at: null,
         last_error: expect.stringMatching(/^answered/),
       });
-      await hurry();
+      await makeDue();
     }
     const received = await arrived(3);
     expect(new Set(received.map(({ id, body }) => `${id} ${JSON.stringify(body)}`)).size).toBe(1);
@@ -161,28 +163,28 @@ describe('webhooks of the embedded forge', () => {
 
   it.each([
     ['after a day', 503, '1 day'],
-    ['at once if the receiver will never take them', 400, '0 s'],
-  ])('are given up %s', async (_when, status, age) => {
+    ['at once if the receiver will never accept them', 400, '0 s'],
+  ])('are dropped %s', async (_when, status, age) => {
     receiver.answers.push(status);
     await proposal();
     await fixture.platform.db.execute(`update forge_deliveries set created_at = now() - interval '${age}'`);
     dispatch();
     const row = await waitFor(async () => (await outbox()).find((each) => each.failed_at !== null), {
-      describe: 'given up',
+      describe: 'dropped',
     });
     expect(row).toMatchObject({ last_error: `answered ${status}`, attempt_count: 1, delivered_at: null });
   });
 
-  it('are given up by the process after its timeout, and tried again', async () => {
+  it('time out, and are then retried', async () => {
     receiver.answers.push('nothing');
     dispatch({ timeoutMs: 300 });
     await proposal();
     await waitFor(async () => (await outbox())[0]?.last_error === 'no response in time', { describe: 'timed out' });
-    await hurry();
+    await makeDue();
     await arrived(2);
   });
 
-  it('are sent by another process if one died with them in its hands', async () => {
+  it('are sent by another process if the process that leased them died', async () => {
     await proposal();
     await leaseDelivery(fixture.platform.db, { token: 'of the dead', leaseMs: 60_000 });
     dispatch();
@@ -192,7 +194,7 @@ describe('webhooks of the embedded forge', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('are given back if the process is stopped while it sends', async () => {
+  it('are released if the process stops while it sends them', async () => {
     receiver.answers.push('nothing');
     const first = dispatch();
     await proposal();
@@ -204,25 +206,25 @@ describe('webhooks of the embedded forge', () => {
     expect(received[0]?.id).toBe(received[1]?.id);
   });
 
-  it('are delivered if the process is stopped while the rest of the response is read', async () => {
+  it('count as delivered if the process stops while it reads the rest of the response', async () => {
     receiver.answers.push('half');
     const first = dispatch({ timeoutMs: 60_000 });
-    const answered = new Promise((resolve) => subscribe('undici:request:headers', resolve));
+    const headersReceived = new Promise((resolve) => subscribe('undici:request:headers', resolve));
     await proposal();
-    await answered;
+    await headersReceived;
     await new Promise(setImmediate);
     await first.stop();
     expect((await outbox())[0]).toMatchObject({ delivered_at: expect.anything(), lease_until: null });
   });
 
-  it('go at once if the process is woken', async () => {
+  it('are sent at once if the process is woken', async () => {
     const dispatcher = dispatch({ intervalMs: 3_600_000 });
     await proposal();
     dispatcher.wake();
     await arrived(1);
   });
 
-  it('go to the URL, signed with the secret, that the project has by then', async () => {
+  it("are sent to the project's current URL, signed with its current secret", async () => {
     const repository = await fixture.createProject({ webhookUrl: 'http://127.0.0.1:9/', webhookSecret: 'an old one' });
     await repository.commit(BRANCH, { 'new.md': 'New\n' });
     await fixture.open(repository);
@@ -235,7 +237,7 @@ describe('webhooks of the embedded forge', () => {
     expect(JSON.stringify(await outbox())).not.toContain(SECRET);
   });
 
-  it('go nowhere if the project names no URL', async () => {
+  it('are not enqueued if the project has no URL', async () => {
     const repository = await fixture.createProject();
     await repository.commit(BRANCH, { 'new.md': 'New\n' });
     const opened = await fixture.open(repository);
@@ -243,7 +245,7 @@ describe('webhooks of the embedded forge', () => {
     expect(await outbox()).toEqual([]);
   });
 
-  it("belong to the job's project if several have the repository, and to none if it is no job's branch", async () => {
+  it("belong to the job's project if several share the repository, and to none if no job owns the branch", async () => {
     const { repository } = await proposal();
     const { project } = await fixture.platform.addCustomer();
     await setProject(fixture.platform.db, { project, repository: `${repository.url}/` });
@@ -265,7 +267,7 @@ describe('webhooks of the embedded forge', () => {
     expect(await outbox()).toMatchObject([{ project_id: repository.project, event: 'pull_request' }]);
   });
 
-  it('leave no secret in the log', () => {
+  it('are logged without secrets', () => {
     const log = lines.join('');
     expect(log).toContain('The receiver rejected a webhook; retrying');
     expect(log).toContain('Gave up a webhook');

@@ -9,22 +9,22 @@ import { createDatabase, type TestDatabase } from '../../helpers/test-database.t
 
 export const BRANCH = 'galley/aj_0123456789abcdef';
 
-export type Sent = {
-  /** '' sends none. */
+export type PostOptions = {
+  /** '' sends no token. */
   token?: string;
   json?: object;
   form?: Record<string, string>;
   accept?: string;
 };
 
-export type Answer = { status: number; headers: Headers; text: string; json: Record<string, unknown> };
+export type ForgeResponse = { status: number; headers: Headers; text: string; json: Record<string, unknown> };
 
 export type ForgeFixture = {
   platform: TestPlatform;
   forge: ReturnType<typeof createEmbeddedForge>;
   logger: Logger;
   forgeContext(): ForgeContext;
-  /** A repository with a project whose webhook goes to this address. */
+  /** A repository with a project. The project's webhooks go to `webhookUrl`. */
   createProject(options?: {
     files?: Record<string, string | Uint8Array>;
     bare?: boolean;
@@ -32,12 +32,12 @@ export type ForgeFixture = {
     webhookSecret?: string;
   }): Promise<TestRepository & { project: string }>;
   open(repository: TestRepository, options?: { title?: string; body?: string; branch?: string }): Promise<PullRequest>;
-  get(url: string, accept?: string): Promise<Answer>;
-  post(url: string, sent?: Sent): Promise<Answer>;
+  get(url: string, accept?: string): Promise<ForgeResponse>;
+  post(url: string, options?: PostOptions): Promise<ForgeResponse>;
   stop(): Promise<void>;
 };
 
-/** The platform with its embedded forge, and repositories on the disk. */
+/** The platform with its embedded forge, and repositories on disk. */
 export async function startForgeFixture(logger: Logger = pino({ level: 'silent' })): Promise<ForgeFixture> {
   const database: TestDatabase = await createDatabase();
   const platform = await startTestPlatform(database, { logger });
@@ -46,7 +46,7 @@ export async function startForgeFixture(logger: Logger = pino({ level: 'silent' 
   const forge = createEmbeddedForge(context);
   const repositories: TestRepository[] = [];
 
-  async function send(url: string, init: RequestInit): Promise<Answer> {
+  async function send(url: string, init: RequestInit): Promise<ForgeResponse> {
     const response = await fetch(url, { redirect: 'manual', ...init });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') === true;

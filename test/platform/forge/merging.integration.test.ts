@@ -22,7 +22,7 @@ describe('merging at the embedded forge', () => {
   }
   const watch = () => createBranchWatch(fixture.forgeContext());
 
-  it('makes a commit with both branches as parents and the pull request in its message', async () => {
+  it('creates a commit with both branches as parents and the pull request in its message', async () => {
     const { repository, headSha, opened } = await proposal();
     const before = await repository.git('rev-parse', 'main');
     const { status, json } = await fixture.post(`${opened.url}/merge`);
@@ -35,30 +35,30 @@ describe('merging at the embedded forge', () => {
     expect(await repository.git('fsck', '--strict')).toBe('');
   });
 
-  it('merges once, however often and at once it is asked, and refuses to close what is merged', async () => {
+  it('merges once for repeated and concurrent requests, and refuses to close a merged pull request', async () => {
     const { repository, opened } = await proposal();
-    const answers = await Promise.all([1, 2, 3].map(() => fixture.post(`${opened.url}/merge`)));
-    answers.push(await fixture.post(`${opened.url}/merge`));
+    const responses = await Promise.all([1, 2, 3].map(() => fixture.post(`${opened.url}/merge`)));
+    responses.push(await fixture.post(`${opened.url}/merge`));
     const sha = await repository.git('rev-parse', 'main');
-    expect(answers.map(({ status, json }) => [status, json.sha])).toEqual(answers.map(() => [200, sha]));
-    expect(answers[3]?.json).toEqual(answers[0]?.json);
+    expect(responses.map(({ status, json }) => [status, json.sha])).toEqual(responses.map(() => [200, sha]));
+    expect(responses[3]?.json).toEqual(responses[0]?.json);
     expect((await fixture.post(`${opened.url}/close`)).status).toBe(409);
     expect(await repository.git('rev-list', '--count', '--merges', 'main')).toBe('1');
   });
 
-  it('takes in what others put on the base meanwhile, also at the same moment', async () => {
+  it('includes commits that others added to the base, also concurrently', async () => {
     const { repository, opened } = await proposal({ files: { 'README.md': '# Handbook\n', 'other.md': '1\n' } });
     const other = 'galley/aj_fedcba9876543210';
     await repository.commit(other, { 'other.md': '2\n' });
     const second = await fixture.open(repository, { branch: other });
     await repository.commit('main', { 'third.md': '3\n' });
-    const answers = await Promise.all([opened, second].map(({ url }) => fixture.post(`${url}/merge`)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const responses = await Promise.all([opened, second].map(({ url }) => fixture.post(`${url}/merge`)));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
     const files = ['README.md', 'other.md', 'third.md'].map((file) => repository.git('show', `main:${file}`));
     expect(await Promise.all(files)).toEqual(['# Our handbook', '2', '3']);
   });
 
-  it('refuses what conflicts, naming the files, and leaves everything as it was', async () => {
+  it('rejects a merge with conflicts, names the files, and changes nothing', async () => {
     const { repository, opened } = await proposal();
     const base = await repository.commit('main', { 'README.md': '# Their handbook\n' });
     const { status, json } = await fixture.post(`${opened.url}/merge`);
@@ -70,7 +70,7 @@ describe('merging at the embedded forge', () => {
     expect((await fixture.get(opened.url)).json).toMatchObject({ state: 'open', merged: false });
   });
 
-  it('merges the branch as it is now', async () => {
+  it('merges the current head of the branch', async () => {
     const { repository, opened } = await proposal();
     const headSha = await repository.commit(BRANCH, { 'more.md': 'More\n' });
     const { json } = await fixture.post(`${opened.url}/merge`);
@@ -78,18 +78,18 @@ describe('merging at the embedded forge', () => {
     expect(await repository.git('show', 'main:more.md')).toBe('More');
   });
 
-  it('records the merge that git has if the process died before the row was written', async () => {
-    for (const asked of ['merge', 'read', 'watch']) {
+  it('records an existing merge commit if the process died before it wrote the row', async () => {
+    for (const trigger of ['merge', 'read', 'watch']) {
       const { repository, opened, headSha } = await proposal();
       const tree = await repository.git('rev-parse', `${headSha}^{tree}`);
       const base = await repository.git('rev-parse', 'main');
       const sha = await repository.git('commit-tree', tree, '-p', base, '-p', headSha, '-m', 'Merge pull request #1');
       await repository.git('update-ref', 'refs/heads/main', sha, base);
       await repository.commit('main', { 'later.md': 'Later\n' });
-      if (asked === 'merge') expect((await fixture.post(`${opened.url}/merge`)).json).toMatchObject({ sha });
-      if (asked === 'watch') await watch().look();
+      if (trigger === 'merge') expect((await fixture.post(`${opened.url}/merge`)).json).toMatchObject({ sha });
+      if (trigger === 'watch') await watch().look();
       const { json } = await fixture.get(opened.url);
-      expect([asked, json]).toMatchObject([asked, { merged: true, merge_commit_sha: sha, base: { sha: base } }]);
+      expect([trigger, json]).toMatchObject([trigger, { merged: true, merge_commit_sha: sha, base: { sha: base } }]);
     }
   });
 
@@ -101,14 +101,14 @@ describe('merging at the embedded forge', () => {
     expect((await fixture.get(opened.url)).json).toMatchObject({ merged: true, merge_commit_sha: headSha });
   });
 
-  it('does not take a branch that was put back for one that was merged', async () => {
+  it('does not treat a branch that was reset to its base as merged', async () => {
     const { repository, opened } = await proposal();
     await repository.git('update-ref', `refs/heads/${BRANCH}`, 'main');
     await watch().look();
     expect((await fixture.get(opened.url)).json).toMatchObject({ state: 'open', merged: false });
   });
 
-  it('refuses to merge what is closed, or whose branches are gone', async () => {
+  it('refuses to merge a pull request that is closed or lost a branch or its repository', async () => {
     const closed = await proposal();
     const [first, again] = [
       await fixture.post(`${closed.opened.url}/close`),
@@ -137,7 +137,7 @@ describe('merging at the embedded forge', () => {
     expect(await repository.git('status', '--porcelain')).toBe('');
   });
 
-  it('refuses if that work tree holds changes that are not committed', async () => {
+  it('refuses to merge if that work tree has uncommitted changes', async () => {
     const { repository, opened } = await proposal({ bare: false });
     await writeFile(join(repository.dir, 'README.md'), '# Being edited\n');
     const { status, json } = await fixture.post(`${opened.url}/merge`);
@@ -160,9 +160,9 @@ describe('merging at the embedded forge', () => {
     await expect(readFile(mark)).rejects.toThrow('ENOENT');
   });
 
-  it('is looked for in no further repository once the watch is stopped', async () => {
+  it('is not checked in any repository after the branch watch has stopped', async () => {
     const { repository } = await proposal();
-    // So that each look at it leaves a line in the log.
+    // Each check of a missing repository logs a line.
     await repository.remove();
     const looks = () => lines.filter((line) => line.includes('could not be compared')).length;
     const [before, branches] = [looks(), watch()];
@@ -174,7 +174,7 @@ describe('merging at the embedded forge', () => {
     expect(looks()).toBe(stopped);
   });
 
-  it('lets only the operator merge, close, review and ask for reviews', async () => {
+  it('lets only the operator merge, close, review and request reviews', async () => {
     const { opened } = await proposal();
     const { key } = await fixture.platform.addCustomer();
     const bodies = { merge: {}, close: {}, reviews: { event: 'APPROVE', reviewer: 'ada' }, requested_reviewers: {} };

@@ -5,7 +5,7 @@ import { BRANCH, type ForgeFixture, startForgeFixture } from './forge-fixture.ts
 
 const VOID = new Set(['meta', 'link', 'input', 'br']);
 
-/** Every element of a page with its attributes. Fails where a tag isn't closed, or not in its turn. */
+/** Every element of a page with its attributes. Fails if a tag is not closed, or closed in the wrong order. */
 function elementsOf(page: string): { name: string; attributes: Record<string, string> }[] {
   const elements: { name: string; attributes: Record<string, string> }[] = [];
   const open: string[] = [];
@@ -54,7 +54,7 @@ describe('the page of a pull request', () => {
     return { repository, opened: await fixture.open(repository, texts) };
   }
 
-  it('opens to anyone who has its link, and shows everything', async () => {
+  it('is public to anyone with the link, and shows everything', async () => {
     const { opened, repository } = await proposal({ 'README.md': '# Our handbook\n\nRead this first.\n' });
     await fixture.post(`${opened.url}/requested_reviewers`, {
       json: { reviewers: ['grace'], team_reviewers: ['docs'] },
@@ -64,7 +64,7 @@ describe('the page of a pull request', () => {
     });
     const { status, headers, text } = await page(opened.url);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    const told = textOf(text).replaceAll(/\s+/g, ' ');
+    const content = textOf(text).replaceAll(/\s+/g, ' ');
     for (const part of [
       'Name the handbook #1',
       'Open galley asks to merge 1 commit into main from galley/aj_0123456789abcdef',
@@ -78,21 +78,21 @@ describe('the page of a pull request', () => {
       '+1 −1 README.md',
       '# Our handbook',
     ]) {
-      expect(told).toContain(part);
+      expect(content).toContain(part);
     }
     elementsOf(text);
   });
 
-  it('can run nothing, be framed nowhere and be found by no search', async () => {
+  it('forbids scripts, framing, caching and search engines', async () => {
     const { opened } = await proposal({ 'new.md': 'New\n' });
-    for (const answer of [await page(opened.url), await page(`${opened.url}0`), await fixture.get(opened.url)]) {
-      expect(answer.headers.get('content-security-policy')).toBe(
+    for (const response of [await page(opened.url), await page(`${opened.url}0`), await fixture.get(opened.url)]) {
+      expect(response.headers.get('content-security-policy')).toBe(
         "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
       );
-      expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
-      expect(answer.headers.get('x-robots-tag')).toMatch('noindex');
-      expect(answer.headers.get('cache-control')).toBe('no-store');
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+      expect(response.headers.get('x-robots-tag')).toMatch('noindex');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     }
     const { text } = await page(opened.url);
     const elements = elementsOf(text);
@@ -113,7 +113,7 @@ describe('the page of a pull request', () => {
     expect([style.status, style.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
   });
 
-  it('shows whatever people, agents and files say as text, with nothing hidden or turned around', async () => {
+  it('shows all content of people, agents and files as text, with invisible and direction characters visible', async () => {
     const evil = `"'><script>alert(1)</script><img src=x onerror=alert(2)> \u202egnp.exe\u2066 \u200bא`;
     const { opened } = await proposal(
       { 'a<b>"&\'\u202e.md': `${evil}\nseen\rhidden\n--- a/fake\n+++ b/fake\n@@ -1 +1 @@\ndiff --git a/x b/x\n` },
@@ -127,18 +127,19 @@ describe('the page of a pull request', () => {
     const rest = ['maxlength', 'pattern', 'autocapitalize', 'rows', 'colspan'];
     expect([...names].filter((name) => ![...harmless, ...forms, ...rest].includes(name))).toEqual([]);
     expect(elementsOf(text).filter(({ name }) => name === 'script' || name === 'img')).toEqual([]);
-    // None of these characters reaches a browser: not in a title, a text, a file's name nor a line of it.
+    // None of these characters may reach a browser, whether in a title, a text, a file name or a line.
     expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\r]/);
-    const told = textOf(text);
-    expect(told.split(`"'><script>alert(1)</script>`).length - 1).toBeGreaterThanOrEqual(5);
-    expect(told).toContain('⟨U+202E⟩gnp.exe⟨U+2066⟩');
-    expect(told).toContain(`a<b>"&'⟨U+202E⟩.md`);
-    expect(told).toContain('seen⟨U+000D⟩hidden');
-    for (const line of ['--- a/fake', '+++ b/fake', '@@ -1 +1 @@', 'diff --git a/x b/x']) expect(told).toContain(line);
+    const content = textOf(text);
+    expect(content.split(`"'><script>alert(1)</script>`).length - 1).toBeGreaterThanOrEqual(5);
+    expect(content).toContain('⟨U+202E⟩gnp.exe⟨U+2066⟩');
+    expect(content).toContain(`a<b>"&'⟨U+202E⟩.md`);
+    expect(content).toContain('seen⟨U+000D⟩hidden');
+    for (const line of ['--- a/fake', '+++ b/fake', '@@ -1 +1 @@', 'diff --git a/x b/x'])
+      expect(content).toContain(line);
     expect(elementsOf(text).filter(({ name }) => name === 'details')).toHaveLength(1);
   });
 
-  it('names binary, moved, emptied and cut files, and says what it leaves out', async () => {
+  it('lists binary, moved, empty and truncated files, and says what it leaves out', async () => {
     const { opened } = await proposal({
       'logo.png': Buffer.from([0, 9, 2]),
       'old.md': null,
@@ -147,35 +148,35 @@ describe('the page of a pull request', () => {
       'wide.txt': `${'x'.repeat(5_000)}\n`,
       'empty.txt': '',
     });
-    const told = textOf((await page(opened.url)).text).replaceAll(/\s+/g, ' ');
-    expect(told).toContain('Binary file: its content is not shown.');
-    expect(told).toContain('old.md → moved ünï.md renamed No line changed.');
-    expect(told).toContain('+1500 −0 long.txt');
-    expect(told).toContain('line 999');
-    expect(told).not.toContain('line 1000');
-    expect(told).toContain('Cut here: the rest of this file is not shown');
-    expect(told).toContain('… (4000 more characters)');
+    const content = textOf((await page(opened.url)).text).replaceAll(/\s+/g, ' ');
+    expect(content).toContain('Binary file: its content is not shown.');
+    expect(content).toContain('old.md → moved ünï.md renamed No line changed.');
+    expect(content).toContain('+1500 −0 long.txt');
+    expect(content).toContain('line 999');
+    expect(content).not.toContain('line 1000');
+    expect(content).toContain('Cut here: the rest of this file is not shown');
+    expect(content).toContain('… (4000 more characters)');
   });
 
-  it('stays small whatever the change, and still names every file', async () => {
+  it('stays small for any change, and still names every file', async () => {
     const wide = Array.from({ length: 300 }, () => `${'y'.repeat(3_000)}\n`).join('');
     const { opened } = await proposal({ 'a.txt': wide, 'b.txt': 'B\n', 'c.txt': 'C\n' });
     const { text } = await page(opened.url);
     expect(text.length).toBeLessThan(3_000_000);
-    const told = textOf(text).replaceAll(/\s+/g, ' ');
-    expect(told).toContain('+300 −0 a.txt');
-    expect(told).toContain('+1 −0 c.txt added Not shown, because the whole is too long for a page.');
+    const content = textOf(text).replaceAll(/\s+/g, ' ');
+    expect(content).toContain('+300 −0 a.txt');
+    expect(content).toContain('+1 −0 c.txt added Not shown, because the whole is too long for a page.');
     elementsOf(text);
   });
 
-  it('keeps showing what was merged or closed, also if its branch is gone', async () => {
+  it('shows a merged or closed pull request, also if its branch or repository is gone', async () => {
     const merged = await proposal({ 'README.md': '# Our handbook\n' });
     await fixture.post(`${merged.opened.url}/merge`);
     await merged.repository.git('update-ref', '-d', `refs/heads/${BRANCH}`);
-    const told = textOf((await page(merged.opened.url)).text).replaceAll(/\s+/g, ' ');
-    expect(told).toContain('Merged 1 commit of galley merged into main');
-    expect(told).toContain('# Our handbook');
-    expect(told).not.toContain('Close without merging');
+    const content = textOf((await page(merged.opened.url)).text).replaceAll(/\s+/g, ' ');
+    expect(content).toContain('Merged 1 commit of galley merged into main');
+    expect(content).toContain('# Our handbook');
+    expect(content).not.toContain('Close without merging');
 
     const gone = await proposal({ 'README.md': '# Our handbook\n' });
     await fixture.post(`${gone.opened.url}/close`);
@@ -184,7 +185,7 @@ describe('the page of a pull request', () => {
     expect([status, textOf(text)]).toEqual([200, expect.stringContaining('are no longer there')]);
   });
 
-  it('takes the forms that it shows, and leads back to itself', async () => {
+  it('accepts its own forms, and redirects back to itself', async () => {
     const { opened, repository } = await proposal({ 'new.md': 'New\n' });
     const accept = 'text/html';
     const review = { reviewer: 'ada', body: 'Go on', event: 'APPROVE', token: ` ${OPERATOR_TOKEN} ` };
@@ -209,14 +210,14 @@ describe('the page of a pull request', () => {
     expect([conflict.status, textOf(conflict.text)]).toEqual([409, expect.stringContaining('merged already')]);
   });
 
-  it('answers the same as JSON, in the names that GitHub uses', async () => {
+  it("is available as JSON with GitHub's field names", async () => {
     const { opened, repository } = await proposal({
       'README.md': '# Our handbook\n',
       'old.md': null,
       'moved.md': 'Old\n',
     });
-    const asked = { reviewers: ['grace'], team_reviewers: ['docs'] };
-    const { status } = await fixture.post(`${opened.url}/requested_reviewers`, { json: asked });
+    const requested = { reviewers: ['grace'], team_reviewers: ['docs'] };
+    const { status } = await fixture.post(`${opened.url}/requested_reviewers`, { json: requested });
     expect(status).toBe(201);
     const { json } = await fixture.get(opened.url);
     expect(json).toMatchObject({
@@ -245,7 +246,7 @@ describe('the page of a pull request', () => {
     ]);
   });
 
-  it('answers changes and refusals as JSON to a program that says nothing of what it accepts', async () => {
+  it('responds to changes and errors with JSON if a client accepts anything', async () => {
     const { opened } = await proposal({ 'new.md': 'New\n' });
     const accept = '*/*';
     const unknown = await fixture.get(`${fixture.platform.baseUrl}/pulls/pr_${'0'.repeat(32)}`, accept);
@@ -257,7 +258,7 @@ describe('the page of a pull request', () => {
     expect((await fixture.get(opened.url, accept)).headers.get('content-type')).toBe('text/html; charset=utf-8');
   });
 
-  it('refuses with the status that says why', async () => {
+  it('rejects invalid requests with a fitting status', async () => {
     const { opened } = await proposal({ 'new.md': 'New\n' });
     const root = fixture.platform.baseUrl;
     const unknown = [
@@ -289,7 +290,7 @@ describe('the page of a pull request', () => {
     expect([nul.status, nul.json.body]).toEqual([200, 'a\ufffdb\ufffd']);
   });
 
-  it('is in no log by its id, which opens it', async () => {
+  it('does not appear in the log with its id, which grants access', async () => {
     const { opened } = await proposal({ 'new.md': 'New\n' });
     await fixture.post(`${opened.url}/merge`);
     const log = lines.join('');

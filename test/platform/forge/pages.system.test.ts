@@ -27,20 +27,20 @@ describe('the page of a pull request in a browser', () => {
     return { repository, opened: await fixture.open(repository, { title, body: wide }) };
   }
 
-  /** With what the browser complains of, such as a broken policy. */
-  async function openPage(url: string, width: number): Promise<{ page: Page; complaints: string[] }> {
+  /** Opens a page and collects console messages and errors, such as violations of the content security policy. */
+  async function openPage(url: string, width: number): Promise<{ page: Page; messages: string[] }> {
     const page = await browser.newPage({ viewport: { width, height: 800 } });
     page.setDefaultTimeout(STEP_TIMEOUT_MS);
-    const complaints: string[] = [];
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(String(error)));
+    const messages: string[] = [];
+    page.on('console', (message) => messages.push(message.text()));
+    page.on('pageerror', (error) => messages.push(String(error)));
     await page.goto(url);
-    return { page, complaints };
+    return { page, messages };
   }
 
-  it.each([1280, 360])('fits a screen %i pixels wide, whatever stands in it, and is styled', async (width) => {
+  it.each([1280, 360])('fits a screen %i pixels wide with any content, and is styled', async (width) => {
     const { opened } = await proposal();
-    const { page, complaints } = await openPage(opened.url, width);
+    const { page, messages } = await openPage(opened.url, width);
     const root = page.locator('html');
     expect(await root.evaluate((element) => element.scrollWidth)).toBeLessThanOrEqual(width);
     const badge = page.locator('.badge');
@@ -48,15 +48,15 @@ describe('the page of a pull request in a browser', () => {
     expect(await badge.evaluate((element) => element.checkVisibility())).toBe(true);
     expect(await page.locator('.diff .d2h-ins').count()).toBeGreaterThan(1);
     expect(await page.title()).toMatch(/^<script>/);
-    expect(complaints).toEqual([]);
+    expect(messages).toEqual([]);
     await page.close();
   });
 
-  it('lets a reviewer approve and merge by a link that another site opened', async () => {
+  it('lets a reviewer approve and merge through a link on another site', async () => {
     const { opened, repository } = await proposal();
     const { json } = await fixture.post(`${opened.url}/review_links`, { json: { reviewer: 'ada@example.com' } });
-    const { page, complaints } = await openPage('about:blank', 1280);
-    // A reader of mail on the web.
+    const { page, messages } = await openPage('about:blank', 1280);
+    // A webmail page.
     await page.route('https://mail.example.com/', (route) =>
       route.fulfill({ contentType: 'text/html', body: `<a href="${json.url}">Review the pull request</a>` }),
     );
@@ -69,11 +69,11 @@ describe('the page of a pull request in a browser', () => {
     await page.getByRole('button', { name: 'Merge', exact: true }).click();
     await page.locator('.badge.merged').waitFor();
     expect(await repository.git('show', 'main:README.md')).toMatch(/^# Ours/);
-    expect(complaints).toEqual([]);
+    expect(messages).toEqual([]);
     await page.close();
   });
 
-  it('merges by its button, and says why it cannot', async () => {
+  it('merges with its button, and shows an error for a wrong token', async () => {
     const { opened, repository } = await proposal();
     const { page } = await openPage(opened.url, 1280);
     const form = page.locator('form').filter({ hasText: 'Merge or close' });

@@ -1,11 +1,11 @@
 import pino from 'pino';
 import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
-import { type Answer, BRANCH, type ForgeFixture, startForgeFixture } from './forge-fixture.ts';
+import { BRANCH, type ForgeFixture, type ForgeResponse, startForgeFixture } from './forge-fixture.ts';
 
 const ADA = 'ada@example.com';
 const DAY_MS = 24 * 3_600_000;
 
-describe('the link of one reviewer to one pull request', () => {
+describe('the review link of one reviewer for one pull request', () => {
   let fixture: ForgeFixture;
   const lines: string[] = [];
 
@@ -20,7 +20,7 @@ describe('the link of one reviewer to one pull request', () => {
     return { repository, opened: await fixture.open(repository) };
   }
 
-  /** As the orchestrator asks for it before it writes the mail. */
+  /** Requests the link as the orchestrator does before it sends the mail. */
   async function linkFor(url: string, reviewer = ADA): Promise<URL> {
     const { status, json } = await fixture.post(`${url}/review_links`, { json: { reviewer } });
     expect([status, json]).toEqual([201, { url: expect.any(String), expires_at: expect.any(String) }]);
@@ -28,34 +28,34 @@ describe('the link of one reviewer to one pull request', () => {
   }
   const keyOf = (link: URL) => link.searchParams.get('key') ?? '';
 
-  /** What a browser does with the link: it keeps the cookie and follows the redirect. */
+  /** Opens the link. `cookieHeader` is what a browser sends afterwards. */
   async function openLink(link: URL) {
-    const answer = await fixture.get(link.href, 'text/html');
-    const cookie = answer.headers.get('set-cookie') ?? '';
-    return { answer, cookie, sent: cookie.split(';')[0] ?? '' };
+    const response = await fixture.get(link.href, 'text/html');
+    const setCookie = response.headers.get('set-cookie') ?? '';
+    return { response, setCookie, cookieHeader: setCookie.split(';')[0] ?? '' };
   }
-  async function pageWith(url: string, cookie: string): Promise<Answer> {
+  async function pageWith(url: string, cookie: string): Promise<ForgeResponse> {
     const response = await fetch(url, { headers: { accept: 'text/html', cookie } });
     return { status: response.status, headers: response.headers, text: await response.text(), json: {} };
   }
   const formOf = (text: string) => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? 'the page has no token';
 
-  const asReviewer = (url: string, token: string, sent: object = {}) =>
-    fixture.post(url, { token, json: sent, accept: 'application/json' });
+  const asReviewer = (url: string, token: string, json: object = {}) =>
+    fixture.post(url, { token, json, accept: 'application/json' });
 
-  it('becomes a cookie of that page and a clean address, and the page acts as that reviewer', async () => {
+  it('sets a cookie, redirects to a URL without the key, and lets the page act as that reviewer', async () => {
     const { opened, repository } = await proposal();
     const link = await linkFor(opened.url);
     expect(link.href.startsWith(`${opened.url}/review?key=`)).toBe(true);
-    const { answer, cookie, sent } = await openLink(link);
+    const { response, setCookie, cookieHeader } = await openLink(link);
     const id = opened.url.split('/').at(-1);
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, `../${id}`]);
-    expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(cookie).toMatch(new RegExp(`; Path=/pulls/${id};.*; HttpOnly; SameSite=Lax$`));
-    expect(Number(/Max-Age=(\d+)/.exec(cookie)?.[1])).toBeLessThanOrEqual(12 * 3600);
+    expect([response.status, response.headers.get('location')]).toEqual([303, `../${id}`]);
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(setCookie).toMatch(new RegExp(`; Path=/pulls/${id};.*; HttpOnly; SameSite=Lax$`));
+    expect(Number(/Max-Age=(\d+)/.exec(setCookie)?.[1])).toBeLessThanOrEqual(12 * 3600);
 
-    const { text } = await pageWith(opened.url, sent);
+    const { text } = await pageWith(opened.url, cookieHeader);
     expect(text).toContain('You act as <bdi>ada@example.com</bdi>');
     expect(text).not.toContain('Operator token');
     const token = formOf(text);
@@ -69,11 +69,11 @@ describe('the link of one reviewer to one pull request', () => {
     ]);
     expect((await fixture.get(opened.url)).json).toMatchObject({ merged: true, merged_by: { login: ADA } });
     expect((await pageWith(opened.url, '')).text).toMatch(/merged into .* by <bdi>ada@example\.com<\/bdi>/);
-    const told = await fixture.platform.db.pool.query(
+    const deliveries = await fixture.platform.db.pool.query(
       'select event, body_json from forge_deliveries order by sequence',
     );
-    const sender = told.rows.map((row) => [row.event, JSON.parse(row.body_json).sender.login]);
-    expect(sender).toEqual([
+    const senders = deliveries.rows.map((row) => [row.event, JSON.parse(row.body_json).sender.login]);
+    expect(senders).toEqual([
       ['pull_request', 'galley'],
       ['pull_request_review', ADA],
       ['pull_request', ADA],
@@ -81,7 +81,7 @@ describe('the link of one reviewer to one pull request', () => {
     ]);
   });
 
-  it('lets a program comment, ask for changes and close with it as a bearer token', async () => {
+  it('lets a program comment, request changes and close with its key as a bearer token', async () => {
     const { opened } = await proposal();
     const key = keyOf(await linkFor(opened.url));
     for (const event of ['COMMENT', 'REQUEST_CHANGES', 'APPROVE'])
@@ -90,7 +90,7 @@ describe('the link of one reviewer to one pull request', () => {
     expect([status, json]).toMatchObject([200, { state: 'closed', merged: false }]);
   });
 
-  it('opens nothing else: no other pull request, no other name, nothing of the operator’s', async () => {
+  it("grants nothing else: no other pull request, no other name, no operator's request", async () => {
     const { opened } = await proposal();
     const other = await proposal();
     const link = await linkFor(opened.url);
@@ -104,7 +104,7 @@ describe('the link of one reviewer to one pull request', () => {
       ]);
     }
     expect((await fixture.get(`${other.opened.url}/review?key=${key}`, 'text/html')).status).toBe(403);
-    expect((await pageWith(other.opened.url, (await openLink(link)).sent)).text).toContain('Operator token');
+    expect((await pageWith(other.opened.url, (await openLink(link)).cookieHeader)).text).toContain('Operator token');
     expect((await fixture.get(other.opened.url)).json).toMatchObject({ state: 'open' });
 
     const forged = await asReviewer(`${opened.url}/reviews`, key, { event: 'APPROVE', reviewer: 'grace' });
@@ -119,14 +119,14 @@ describe('the link of one reviewer to one pull request', () => {
     expect((await fixture.post(admin, { token: key, json: { name: 'x' } })).status).toBe(401);
   });
 
-  it('gives no right by its cookie alone, which another site could make a browser send', async () => {
+  it('grants nothing by its cookie alone, which another site could make a browser send', async () => {
     const { opened } = await proposal();
-    const { sent } = await openLink(await linkFor(opened.url));
-    const headers = { accept: 'text/html', cookie: sent, 'content-type': 'application/x-www-form-urlencoded' };
+    const { cookieHeader } = await openLink(await linkFor(opened.url));
+    const headers = { accept: 'text/html', cookie: cookieHeader, 'content-type': 'application/x-www-form-urlencoded' };
     expect((await fetch(`${opened.url}/merge`, { method: 'POST', headers, body: '' })).status).toBe(401);
   });
 
-  it('is refused on a clear page once it was changed, has expired, or was cut off', async () => {
+  it('is rejected with an explanation if it was changed, has expired, or was truncated', async () => {
     const { opened } = await proposal();
     const link = await linkFor(opened.url);
     const key = keyOf(link);
@@ -150,16 +150,16 @@ describe('the link of one reviewer to one pull request', () => {
       expect(text).toContain('href="../style.css"');
       if (each.startsWith('review_')) expect((await asReviewer(`${opened.url}/merge`, each)).status).toBe(403);
     }
-    const { sent } = await openLink(link);
+    const { cookieHeader } = await openLink(link);
     fixture.platform.advance(31 * DAY_MS);
     const expired = await fixture.get(link.href, 'text/html');
     expect([expired.status, expired.text]).toEqual([410, expect.stringContaining('has expired')]);
     expect((await asReviewer(`${opened.url}/merge`, key)).status).toBe(410);
-    expect((await pageWith(opened.url, sent)).text).toContain('Operator token');
+    expect((await pageWith(opened.url, cookieHeader)).text).toContain('Operator token');
     expect((await asReviewer(`${opened.url}/merge`, keyOf(await linkFor(opened.url)))).status).toBe(200);
   });
 
-  it.each(['merge', 'close'])('ends with the pull request (%s), and no new one is made', async (end) => {
+  it.each(['merge', 'close'])('ends with the pull request (%s), and no new link is created', async (end) => {
     const { opened } = await proposal();
     const link = await linkFor(opened.url);
     await fixture.post(`${opened.url}/${end}`);
@@ -175,7 +175,7 @@ describe('the link of one reviewer to one pull request', () => {
     expect(rows).toEqual([{ review_key: null }]);
   });
 
-  it('is made for the operator only, for one address, and is the same again on the same day', async () => {
+  it('is created only for the operator, for one email address, and is the same all day', async () => {
     const { opened } = await proposal();
     const links = `${opened.url}/review_links`;
     const { key } = await fixture.platform.addCustomer();
@@ -191,7 +191,7 @@ describe('the link of one reviewer to one pull request', () => {
     expect((await linkFor(opened.url, 'grace@example.com')).href).not.toBe((await linkFor(opened.url)).href);
   });
 
-  it('is in no log', async () => {
+  it('does not appear in the log', async () => {
     const { opened } = await proposal();
     const link = await linkFor(opened.url);
     await openLink(link);

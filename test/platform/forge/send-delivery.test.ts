@@ -26,13 +26,13 @@ describe('sending a webhook', () => {
     [404, { kind: 'failed', permanent: false, error: expect.stringContaining('no such site') }],
     [400, { kind: 'failed', permanent: true, error: 'answered 400' }],
     [422, { kind: 'failed', permanent: true, error: 'answered 422' }],
-  ])('that is answered %i ends as %j, after one request', async (status, attempt) => {
+  ])('with the response %i ends as %j, after one request', async (status, attempt) => {
     receiver.answers.push(status);
     expect(await send(abort().signal)).toEqual(attempt);
     expect(receiver.received).toMatchObject([{ event: 'push', id: '1', verified: true }]);
   });
 
-  it('fails if the receiver does not answer in time, or is away', async () => {
+  it('fails if the receiver does not respond in time, or is down', async () => {
     receiver.answers.push('nothing');
     const timeout = abort();
     const sent = send(timeout.signal);
@@ -42,7 +42,7 @@ describe('sending a webhook', () => {
     expect(await send(abort().signal, 'http://127.0.0.1:9/')).toMatchObject({ error: 'ECONNREFUSED' });
   });
 
-  it('succeeds once the status says so, though the body never ends', async () => {
+  it('succeeds with the status, although the body never ends', async () => {
     receiver.answers.push('half');
     const timeout = abort();
     const cutOff = () => setImmediate(() => timeout.abort());
@@ -51,7 +51,7 @@ describe('sending a webhook', () => {
     unsubscribe(HEADERS_RECEIVED, cutOff);
   });
 
-  it('is tried again later each time, after at most ten minutes', () => {
+  it('is retried with exponential back-off, after at most ten minutes', () => {
     expect([1, 2, 3, 10, 11, 500].map(deliveryRetryDelayMs)).toEqual([1_000, 2_000, 4_000, 512_000, 600_000, 600_000]);
   });
 });

@@ -15,14 +15,14 @@ export type Received = {
 
 export type WebhookReceiver = {
   url: string;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   received: Received[];
-  /** How each of the next deliveries is answered: a status, nothing at all, or 202 and a body that never ends; then 202. */
+  /** The next responses: a status, no response, or 202 with a body that never ends. Afterwards 202. */
   answers: (number | 'nothing' | 'half')[];
   stop(): Promise<void>;
 };
 
-/** Takes webhooks as a server elsewhere does, and verifies them with the library that GitHub's users have. */
+/** Receives webhooks, and verifies them with the library that GitHub's users have. */
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const webhooks = new Webhooks({ secret: SECRET });
   const received: Received[] = [];

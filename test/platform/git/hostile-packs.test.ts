@@ -15,7 +15,7 @@ let folder: string;
 let dir: string;
 let repository: AgentRepository;
 
-// One for all tests: what is refused leaves nothing in it.
+// All tests share the repository, because a rejected pack leaves nothing in it.
 beforeAll(async () => {
   repository = await createAgentRepository();
   folder = await mkdtemp(join(tmpdir(), 'galley-pack-'));
@@ -46,7 +46,7 @@ function tree(entries: [mode: string, name: string, id: string][]): PackedObject
   return { type: 'tree', content: Buffer.concat(parts.flat()) };
 }
 
-/** A pack as git's format document describes it, written by hand because git itself would refuse to make most of these. */
+/** A pack in git's documented format, built by hand because git refuses to create most of these. */
 function pack(objects: PackedObject[]): Buffer {
   const header = Buffer.concat([Buffer.from('PACK'), Buffer.from([0, 0, 0, 2, 0, 0, 0, objects.length])]);
   const body = objects.flatMap(({ type, content }) => {
@@ -73,7 +73,7 @@ const text = blob('text\n');
 const inside = tree([['100755', 'x', idOf(text)]]);
 
 describe('an untrusted pack', () => {
-  it('is taken if it is sound', async () => {
+  it('is accepted if it is valid', async () => {
     const root = tree([
       ['120000', 'link', idOf(text)],
       ['40000', 'sub', idOf(inside)],
@@ -105,14 +105,14 @@ describe('an untrusted pack', () => {
     ],
     ['a mode that git does not know', tree([['104755', 'a', idOf(text)]])],
     ['an entry whose object is missing', tree([['100644', 'a', '12'.repeat(20)]])],
-  ])('is refused with %s', async (_what, root) => {
-    const refused = admit(pack([text, inside, root]), idOf(root));
-    await expect(refused).rejects.toMatchObject({ name: 'GitError', reason: 'broken', retryable: false });
+  ])('is rejected with %s', async (_what, root) => {
+    const admitted = admit(pack([text, inside, root]), idOf(root));
+    await expect(admitted).rejects.toMatchObject({ name: 'GitError', reason: 'broken', retryable: false });
     const { exitCode } = await git(['cat-file', '-e', idOf(root)], { dir, accept: [1, 128] });
     expect(exitCode).not.toBe(0);
   });
 
-  it('is refused with a submodule whose address or name runs something', async () => {
+  it('is rejected with a submodule whose URL or name would run a command', async () => {
     for (const modules of [
       '[submodule "a"]\n\tpath = a\n\turl = --upload-pack=touch /tmp/x\n',
       '[submodule "../../hooks"]\n\tpath = a\n\turl = https://example.com/a\n',
@@ -125,14 +125,14 @@ describe('an untrusted pack', () => {
     }
   });
 
-  it('is refused if it is larger than it may be', async () => {
+  it('is rejected if it is larger than the limit', async () => {
     const noise = blob(createHash('sha512').update('x').digest('hex').repeat(400));
     const root = tree([['100644', 'a', idOf(noise)]]);
     const bytes = pack([noise, root]);
     await expect(admit(bytes, idOf(root), 100)).rejects.toMatchObject({ reason: 'broken' });
   });
 
-  it('is refused if it is damaged, cut off, or no pack', async () => {
+  it('is rejected if it is damaged, truncated, or not a pack', async () => {
     const root = tree([['100644', 'a', idOf(text)]]);
     const bytes = pack([text, root]);
     const damaged = Buffer.from(bytes);
@@ -142,7 +142,7 @@ describe('an untrusted pack', () => {
     }
   });
 
-  it('is refused if what it names is no tree of it', async () => {
+  it('is rejected if the named object is not a tree in it', async () => {
     const root = tree([['100644', 'a', idOf(text)]]);
     const commit = (await repository.head('main')) ?? '';
     for (const wrong of [idOf(text), commit, '0'.repeat(40), 'main', '--help', `${idOf(root)}\n`]) {

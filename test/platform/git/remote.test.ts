@@ -27,8 +27,9 @@ afterAll(async () => {
 
 const remote = () => ({ repository: repository.url, credentials: null });
 
-/** Puts so many commits on `main`. */
-const grow = (count: number) => commitFiles(repository.dir, { branch: 'main', files: {}, message: 'More', count });
+/** Adds `count` commits to `main`. */
+const addCommits = (count: number) =>
+  commitFiles(repository.dir, { branch: 'main', files: {}, message: 'More', count });
 
 async function fetchMain(dir: string): Promise<string> {
   const commit = (await repository.head('main')) ?? '';
@@ -37,7 +38,7 @@ async function fetchMain(dir: string): Promise<string> {
 }
 
 describe('a remote', () => {
-  it('lists its default branch and the branches asked for, and no others', async () => {
+  it('lists its default branch and only the requested branches', async () => {
     const main = await repository.head('main');
     const next = await repository.commit('next', { a: '1' });
     await repository.commit('deep/next', { a: '2' });
@@ -63,20 +64,20 @@ describe('a remote', () => {
 });
 
 describe('fetching a commit', () => {
-  it('brings it with some of its history, and no more', async () => {
-    await grow(60);
+  it('fetches only its recent history', async () => {
+    await addCommits(60);
     const dir = join(folder, 'shallow.git');
     const commit = await fetchMain(dir);
     const { stdout } = await git(['rev-list', '--count', commit], { dir });
     expect(Number(stdout)).toBe(50);
   });
 
-  it('works if the server gives out branches only, and finds a commit further back', async () => {
+  it('finds an older commit if the server only serves branch heads', async () => {
     const old = (await repository.head('main')) ?? '';
-    await grow(55);
+    await addCommits(55);
     const strict = createGit({
       signal: new AbortController().signal,
-      // The old protocol, in which a server refuses to give out what it didn't offer.
+      // In protocol version 0, a server rejects requests for commits that it did not advertise.
       environment: { GIT_CONFIG_PARAMETERS: "'protocol.version'='0'" },
     });
     const dir = join(folder, 'old.git');
@@ -84,7 +85,7 @@ describe('fetching a commit', () => {
     expect((await git(['cat-file', '-t', old], { dir })).stdout).toBe('commit\n');
   });
 
-  it('says that a commit is gone', async () => {
+  it('reports a missing commit', async () => {
     const commit = '1234567890123456789012345678901234567890';
     const fetching = fetchCommit(git, { dir: join(folder, 'x.git'), remote: remote(), commit, branches: ['main'] });
     await expect(fetching).rejects.toMatchObject({ reason: 'missing', retryable: false });
@@ -92,7 +93,7 @@ describe('fetching a commit', () => {
 });
 
 describe('a commit', () => {
-  it('of the same content is the same, however often and wherever it is made', async () => {
+  it('has the same id for the same content, in any repository', async () => {
     const ids = await Promise.all(
       ['one.git', 'two.git'].map(async (name) => {
         const dir = join(folder, name);
@@ -110,7 +111,7 @@ describe('a commit', () => {
 });
 
 describe('pushing', () => {
-  it('moves a branch only from where it was expected', async () => {
+  it('moves a branch only if its head is the expected one', async () => {
     const dir = join(folder, 'push.git');
     const parent = await fetchMain(dir);
     const tree = (await git(['rev-parse', `${parent}^{tree}`], { dir })).stdout.trim();
@@ -130,7 +131,7 @@ describe('pushing', () => {
 });
 
 describe('changed files', () => {
-  it('are listed by path, whatever the path holds', async () => {
+  it('are listed by path, whatever characters the path contains', async () => {
     const from = (await repository.head('main')) ?? '';
     await repository.commit('main', { 'a\tb "c"\n.txt': '1', 'README.md': 'x', 'docs/guide.md': null, ünï: '1' });
     const dir = join(folder, 'diff.git');

@@ -15,11 +15,11 @@ describe('the object store URL', () => {
     ['s3://bucket?endpoint=nowhere', 'endpoint'],
     ['s3://bucket?pathStyle=yes', 'pathStyle'],
     ['s3://bucket?secret=hush', 'secret'],
-  ])('%j is refused with what was expected', async (url, message) => {
+  ])('%j is rejected with the expected form', async (url, message) => {
     await expect(createObjectStore({ url })).rejects.toThrow(message);
   });
 
-  it('names the server that links lead to by its public endpoint', async () => {
+  it('sets the public endpoint that links use', async () => {
     const saved = { ...process.env };
     process.env.AWS_ACCESS_KEY_ID = 'k';
     process.env.AWS_SECRET_ACCESS_KEY = 's';
@@ -46,8 +46,8 @@ describe('a link on S3', () => {
     return createS3Presigner({ bucket: 'galley-bundles', client, now: () => nowMs });
   }
 
-  it('never claims to outlive the credentials it was made with', async () => {
-    // Further away than the few minutes before which the SDK asks for new credentials.
+  it('expires at the latest with the credentials that signed it', async () => {
+    // Later than the few minutes in which the SDK already refreshes credentials.
     const expiration = new Date(nowMs + 3_600_000);
     jest.useFakeTimers({ now: nowMs, doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'queueMicrotask'] });
     try {
@@ -60,12 +60,12 @@ describe('a link on S3', () => {
     }
   });
 
-  it('lives as long as it was asked to if the credentials have no end', async () => {
+  it('has the requested lifetime if the credentials never expire', async () => {
     const { expiresAt } = await presigner().presign('a', { ttlMs: 7 * 86_400_000 });
     expect(expiresAt.toISOString()).toBe('2026-11-28T10:00:00.000Z');
   });
 
-  it('refuses a lifetime that the signature has no room for', async () => {
+  it('rejects a lifetime above the limit of signatures', async () => {
     await expect(presigner().presign('a', { ttlMs: 7 * 86_400_000 + 1000 })).rejects.toThrow('at most 7d');
   });
 });

@@ -13,7 +13,7 @@ import { createObjectStore } from '../../../platform/objects/create-object-store
 import { emptiedFolder } from '../../helpers/temporary-folder.ts';
 import { objectStoreContract, type StoreUnderTest } from './object-store.contract.ts';
 
-/** The file store with the routes that its links lead to. */
+/** The file store with the routes that serve its links. */
 async function startStore(): Promise<StoreUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-store-'));
   const open: StoreUnderTest['open'] = (now = Date.now) => createObjectStore({ url: pathToFileURL(folder).href, now });
@@ -35,14 +35,14 @@ async function startStore(): Promise<StoreUnderTest> {
   };
 }
 
-describe('a folder as object store', () => {
+describe('a folder as an object store', () => {
   objectStoreContract(startStore);
 
   describe('on disk', () => {
     const folder = emptiedFolder();
     const open = () => createObjectStore({ url: pathToFileURL(folder).href });
 
-    it('leaves no draft behind, whether a write ends well or not', async () => {
+    it('leaves no draft behind, whether a write succeeds or fails', async () => {
       const store = await open();
       await store.put('a/b', Readable.from([Buffer.from('x')]), { contentType: 'text/plain' });
       const broken = new Readable({ read: () => broken.destroy(new Error('broke')) });
@@ -51,7 +51,7 @@ describe('a folder as object store', () => {
       expect(await readdir(join(folder, 'a'))).toEqual(['b']);
     });
 
-    it('drops drafts that were not written for a day, and no others', async () => {
+    it('drops only drafts that were last written more than a day ago', async () => {
       const store = await open();
       const drafts = ['old', 'new'].map((name) => join(folder, '.tmp', name));
       for (const draft of drafts) await writeFile(draft, 'x');
@@ -60,7 +60,7 @@ describe('a folder as object store', () => {
       expect(await readdir(join(folder, '.tmp'))).toEqual(['new']);
     });
 
-    it('has one signing key for all who open it at once, and keeps it', async () => {
+    it('creates one signing key even if it is opened concurrently, and keeps it', async () => {
       const stores = await Promise.all(Array.from({ length: 8 }, open));
       const key = await readFile(join(folder, '.signing-key'));
       expect(key).toHaveLength(32);
@@ -75,7 +75,7 @@ describe('a folder as object store', () => {
       expect((await readFile(join(folder, '.signing-key'))).equals(key)).toBe(true);
     });
 
-    it("refuses another store's links, and those with anything added", async () => {
+    it("rejects another store's links, and links with additions", async () => {
       const [store, foreign] = [await open(), await createObjectStore({ url: pathToFileURL(join(folder, 'b')).href })];
       const { url } = await foreign.presign('a', { ttlMs: 60_000 });
       const own = await store.presign('a', { ttlMs: 60_000 });

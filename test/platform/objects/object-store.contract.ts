@@ -6,9 +6,9 @@ import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 
 export type StoreUnderTest = {
   store: ObjectStore;
-  /** The same objects, for a process with another clock (the real one by default). */
+  /** Opens the same store with another clock (the real one by default). */
   open(now?: () => number): Promise<ObjectStore>;
-  /** Follows a link of the store, wherever it leads. */
+  /** Requests a link of the store. */
   follow(url: string, init?: RequestInit): Promise<Response>;
   stop(): Promise<void>;
 };
@@ -27,7 +27,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return collected;
 }
 
-/** What every object store promises. */
+/** The tests that every object store must pass. */
 export function objectStoreContract(start: () => Promise<StoreUnderTest>): void {
   let subject: StoreUnderTest;
   let store: ObjectStore;
@@ -37,7 +37,7 @@ export function objectStoreContract(start: () => Promise<StoreUnderTest>): void 
   });
   afterAll(() => subject?.stop());
 
-  it('gives back what was put, whole, in part, as a stream and in memory', async () => {
+  it('returns an object completely or in part, as a stream or in memory', async () => {
     const bytes = randomBytes(100_000);
     const before = Date.now();
     expect(await store.put('raw/ab/one', bytes, BINARY)).toEqual({ sizeBytes: 100_000 });
@@ -49,12 +49,12 @@ export function objectStoreContract(start: () => Promise<StoreUnderTest>): void 
     expect((await store.read('raw/ab/one', { start: 100_000 })).length).toBe(0);
     const info = await store.head('raw/ab/one');
     expect(info?.sizeBytes).toBe(100_000);
-    // Stores keep whole seconds.
+    // S3 stores whole seconds.
     expect(info?.modifiedAt.getTime()).toBeGreaterThan(before - 1_000);
     expect(info?.modifiedAt.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  it('keeps an object of no bytes', async () => {
+  it('stores an empty object', async () => {
     await store.put('empty', new Uint8Array(), BINARY);
     await store.put('empty-stream', Readable.from([]), BINARY);
     for (const key of ['empty', 'empty-stream']) {
@@ -64,20 +64,20 @@ export function objectStoreContract(start: () => Promise<StoreUnderTest>): void 
     }
   });
 
-  it('takes a stream of more than one part', async () => {
+  it('accepts a stream of more than one part', async () => {
     const chunk = randomBytes(1024 * 1024);
     const source = Readable.from(Array.from({ length: 20 }, () => chunk));
     expect(await store.put('large/object.bin', source, BINARY)).toEqual({ sizeBytes: 20 * chunk.length });
     expect((await store.read('large/object.bin', { start: 19 * chunk.length })).equals(chunk)).toBe(true);
   });
 
-  it('replaces an object whole', async () => {
+  it('replaces a whole object', async () => {
     await store.put('again', Buffer.from('first, and longer'), BINARY);
     await store.put('again', Buffer.from('second'), BINARY);
     expect((await store.read('again')).toString()).toBe('second');
   });
 
-  it('keeps nothing of a source that fails or has another size than announced', async () => {
+  it('stores nothing from a source that fails or differs from its announced size', async () => {
     async function* broken(): AsyncIterable<Buffer> {
       yield Buffer.from('some bytes');
       throw new Error('the source broke');
@@ -89,7 +89,7 @@ export function objectStoreContract(start: () => Promise<StoreUnderTest>): void 
     expect(await store.head('short')).toBeNull();
   });
 
-  it('says that an object is missing', async () => {
+  it('reports a missing object', async () => {
     await expect(store.read('missing/object')).rejects.toThrow(ObjectMissingError);
     await expect(store.get('missing/object')).rejects.toThrow(ObjectMissingError);
     await expect(store.read('missing/object', { start: 1 })).rejects.toThrow(ObjectMissingError);
@@ -105,7 +105,7 @@ export function objectStoreContract(start: () => Promise<StoreUnderTest>): void 
     expect(await all(store.list('nothing/'))).toEqual([]);
   });
 
-  it('deletes many objects, those that are not there included', async () => {
+  it('deletes many objects, and ignores missing ones', async () => {
     const keys = Array.from({ length: 12 }, (_, index) => `delete/${index}`);
     for (const key of keys) await store.put(key, Buffer.from('x'), BINARY);
     await store.delete([...keys.slice(1), 'delete/never']);
@@ -127,7 +127,7 @@ export function objectStoreContract(start: () => Promise<StoreUnderTest>): void 
     'a\\b',
     'a\0',
     'x'.repeat(600),
-  ])('refuses the key %j', async (key) => {
+  ])('rejects the key %j', async (key) => {
     await expect(store.put(key, Buffer.from('x'), BINARY)).rejects.toThrow('object key');
     await expect(store.read(key)).rejects.toThrow('object key');
     await expect(store.head(key)).rejects.toThrow('object key');
@@ -164,7 +164,7 @@ export function objectStoreContract(start: () => Promise<StoreUnderTest>): void 
       expect((await subject.follow(url, { headers: { 'if-none-match': etag } })).status).toBe(304);
     });
 
-    it('is refused when its path, its end or its signature is altered', async () => {
+    it('is rejected if its path, its expiry or its signature was changed', async () => {
       const { url } = await store.presign(key, { ttlMs: 60_000 });
       await store.put(bundleKey('d'.repeat(64)), body, { contentType: 'application/gzip' });
       const tampered = [
@@ -179,7 +179,7 @@ export function objectStoreContract(start: () => Promise<StoreUnderTest>): void 
       }
     });
 
-    it('is refused once it has expired', async () => {
+    it('is rejected after it has expired', async () => {
       const past = await subject.open(() => Date.now() - 60_000);
       const [short, long] = [await past.presign(key, { ttlMs: 50_000 }), await past.presign(key, { ttlMs: 3_600_000 })];
       await past.close();

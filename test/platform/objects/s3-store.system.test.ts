@@ -26,7 +26,7 @@ let store: ObjectStore;
 let client: S3Client;
 const saved = { ...process.env };
 
-/** The standard AWS chain reads the environment first; the tests' own is put back afterwards. */
+/** The AWS SDK reads credentials from the environment, so the tests set them there and restore it afterwards. */
 beforeAll(async () => {
   s3 = await startS3();
   process.env.AWS_ACCESS_KEY_ID = s3.credentials.accessKeyId;
@@ -47,7 +47,7 @@ async function unfinished(): Promise<string[]> {
   return Uploads.flatMap(({ Key }) => Key ?? []).sort();
 }
 
-/** How many parts of an upload the server holds. */
+/** The number of parts of an upload that the server has. */
 async function partsOf(key: string): Promise<number> {
   const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: key }));
   const UploadId = Uploads.find(({ Key }) => Key === key)?.UploadId;
@@ -56,7 +56,7 @@ async function partsOf(key: string): Promise<number> {
   return Parts.length;
 }
 
-/** What a process leaves that dies while it uploads. */
+/** Leaves an upload unfinished, like a process that dies. */
 async function abandon(key: string): Promise<void> {
   await client.send(new CreateMultipartUploadCommand({ Bucket, Key: key }));
 }
@@ -66,17 +66,17 @@ async function startStore(): Promise<StoreUnderTest> {
   return { store, open, follow: (url, init) => fetch(url, init), stop: async () => undefined };
 }
 
-describe('an S3 server as object store', () => objectStoreContract(startStore));
+describe('an S3 server as an object store', () => objectStoreContract(startStore));
 
-describe('uploads that never ended', () => {
-  it('are dropped by prefix and age, and one still under way fails', async () => {
+describe('unfinished uploads', () => {
+  it('are dropped by prefix and age, which fails an upload that is still running', async () => {
     for (const key of ['one/a', 'one/b', 'other/c']) await abandon(key);
     await store.dropUnfinished({ prefix: 'one/', begunBefore: new Date(Date.now() - 3_600_000) });
     expect(await unfinished()).toEqual(['one/a', 'one/b', 'other/c']);
     const source = new PassThrough();
     source.write(Buffer.alloc(20 * 1024 ** 2));
     const late = store.put('one/late', source, BINARY).catch((error: unknown) => error);
-    // Two parts of 8 MiB are there and the third waits for more: a part that is on its way may outlive the drop.
+    // Two parts of 8 MiB are stored and the third waits for bytes. A part in flight could outlive the drop.
     await waitFor(async () => (await partsOf('one/late')) === 2, { describe: 'two parts sent' });
     await store.dropUnfinished({ prefix: 'one/' });
     expect(await unfinished()).toEqual(['other/c']);
@@ -85,34 +85,34 @@ describe('uploads that never ended', () => {
     expect(await store.head('one/late')).toBeNull();
   });
 
-  it('go with the job whose workers died at them, or a day later with the next sweep', async () => {
+  it('are dropped at the end of their job, or by the sweep after a day', async () => {
     const site = await startHttpSite(serveFiles({ '/': '<p>One page' }));
-    const rig = await startDirectRig({}, { objects: s3.url });
+    const fixture = await startDirectRig({}, { objects: s3.url });
     try {
-      const jobId = await rig.addJob(await rig.addProject(site.origin));
-      await rig.runStages(jobId, { until: 'pack' });
-      const { row } = await rig.read(jobId);
+      const jobId = await fixture.addJob(await fixture.addProject(site.origin));
+      await fixture.runStages(jobId, { until: 'pack' });
+      const { row } = await fixture.read(jobId);
       const left = [`${workPrefix(jobId)}large/a`, row.archiveKey ?? '', `${workPrefix('se_other')}large/b`];
       for (const key of left) await abandon(key);
-      await rig.runStages(jobId);
+      await fixture.runStages(jobId);
       expect((await unfinished()).filter((key) => left.includes(key))).toEqual(left.slice(2));
-      expect((await rig.read(jobId)).row.status).toBe('completed');
+      expect((await fixture.read(jobId)).row.status).toBe('completed');
 
-      // What no job's end has found: the platform looks for it by itself, and waits a day for whoever is still at it.
-      const swept = [`${workPrefix('se_dead')}large/a`, `${BUNDLES_FOLDER}0/bundle.tar.gz`];
-      for (const key of [...swept, 'other/d']) await abandon(key);
+      // No job's end drops these. The platform sweeps them after a day, in case a process is still uploading.
+      const orphaned = [`${workPrefix('se_dead')}large/a`, `${BUNDLES_FOLDER}0/bundle.tar.gz`];
+      for (const key of [...orphaned, 'other/d']) await abandon(key);
       const before = await unfinished();
       const temporalClient = new Client({
         connection: Connection.lazy({ address: '127.0.0.1:9', ...PATIENT_CONNECTION }),
       });
-      const deps = { ...rig, temporalClient, logger: pino({ level: 'silent' }) };
+      const deps = { ...fixture, temporalClient, logger: pino({ level: 'silent' }) };
       await createReconciler(deps).reconcile();
       expect(await unfinished()).toEqual(before);
       await createReconciler({ ...deps, now: () => Date.now() + 25 * 3_600_000 }).reconcile();
       expect(await unfinished()).toEqual(before.filter((key) => key.startsWith('other/')));
       await temporalClient.connection.close();
     } finally {
-      await rig.stop();
+      await fixture.stop();
       await site.close();
     }
   });

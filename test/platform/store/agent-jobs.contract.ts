@@ -13,14 +13,14 @@ import type { StoreFixture } from './store-fixture.ts';
 
 const PULL_REQUEST = 'https://git.example.com/docs/pulls/7';
 
-/** What the queries for agent jobs promise, on any PostgreSQL. */
+/** The tests of the queries for agent jobs, which every kind of PostgreSQL must pass. */
 export function agentJobsContract(stores: StoreFixture): void {
   let db: Database;
   beforeAll(() => {
     ({ db } = stores);
   });
 
-  /** A job whose first run has begun. */
+  /** A job whose first run has started. */
   async function begunJob(): Promise<{ jobId: string; run: number }> {
     const { id, run } = await stores.newAgentJob();
     const key = { jobId: id, run };
@@ -46,7 +46,7 @@ export function agentJobsContract(stores: StoreFixture): void {
     expect(await getAgentJob(db, 'aj_0000000000000000')).toBeUndefined();
   });
 
-  it('begins a run, and begins it again with the same start', async () => {
+  it('starts a run, and keeps its start time when started again', async () => {
     const { id, run } = await stores.newAgentJob();
     const first = await beginAgentRun(db, { jobId: id, run });
     expect(first).toMatchObject({ job: { id, status: 'active' }, run: { run: 1, prompt: 'Do it', status: 'active' } });
@@ -54,7 +54,7 @@ export function agentJobsContract(stores: StoreFixture): void {
     expect((await beginAgentRun(db, { jobId: id, run }))?.run.startedAt).toEqual(first?.run.startedAt);
   });
 
-  it('begins no run that has ended, is not the current one, or is of no job', async () => {
+  it('does not start a run that has ended, is not the current one, or has no job', async () => {
     const jobId = await completedJob();
     expect(await beginAgentRun(db, { jobId, run: 1 })).toBeUndefined();
     expect(await beginAgentRun(db, { jobId, run: 2 })).toBeUndefined();
@@ -64,7 +64,7 @@ export function agentJobsContract(stores: StoreFixture): void {
     expect(await beginAgentRun(db, { jobId: 'aj_none', run: 1 })).toBeUndefined();
   });
 
-  it('ends a run as canceled if it begins again after its cancel was accepted', async () => {
+  it('ends a run as canceled if it is started again after a cancel request was accepted', async () => {
     const key = await begunJob();
     await requestAgentJobCancel(db, key.jobId);
     expect(await beginAgentRun(db, key)).toBeUndefined();
@@ -82,20 +82,20 @@ export function agentJobsContract(stores: StoreFixture): void {
     expect(await requestAgentJobCancel(db, 'aj_none')).toBeUndefined();
   });
 
-  it('keeps an earlier run from ending the current one', async () => {
+  it('ignores the end of an earlier run while another one is current', async () => {
     const jobId = await completedJob();
     await message(jobId);
     await failAgentRun(db, { jobId, run: 1, error: 'late' });
     expect(await getAgentJob(db, jobId)).toMatchObject({ status: 'active', run: 2, error: null });
   });
 
-  it('fails with any text, including what the database could not hold', async () => {
+  it('fails with any text, including characters that the database cannot store', async () => {
     const key = await begunJob();
     const failed = await failAgentRun(db, { ...key, error: 'exit 1: \u0000\ud800 end' });
     expect(failed).toMatchObject({ status: 'failed', error: 'exit 1: \ufffd\ufffd end' });
   });
 
-  it('hides the pull request while a follow-up runs, and shows it again when that ends, however it does', async () => {
+  it('hides the pull request while a follow-up runs, and shows it again when the run completes or fails', async () => {
     const jobId = await completedJob();
     expect(await message(jobId)).toMatchObject({ accepted: true, job: { status: 'active', run: 2, prLink: null } });
     await completeAgentRun(db, { jobId, run: 2, prLink: null });
@@ -109,7 +109,7 @@ export function agentJobsContract(stores: StoreFixture): void {
     expect(await getAgentJob(db, jobId)).toMatchObject({ status: 'completed', prLink: moved, error: null });
   });
 
-  it('fails a run that never began at once when it is cancelled, a first or a later one', async () => {
+  it('fails a run at once if it is cancelled before it starts, whether it is the first or a later one', async () => {
     const { id } = await stores.newAgentJob();
     const cancelled = { accepted: true, job: { status: 'failed', error: 'cancelled' } };
     expect(await requestAgentJobCancel(db, id)).toMatchObject(cancelled);
@@ -118,15 +118,15 @@ export function agentJobsContract(stores: StoreFixture): void {
     expect(await requestAgentJobCancel(db, id)).toMatchObject(cancelled);
   });
 
-  it('ends a begun run as cancelled once its cancel was accepted, whatever else happens, but not the next', async () => {
+  it('ends a started run as cancelled once its cancel was accepted, but not the next run', async () => {
     for (const end of [
       (key: { jobId: string; run: number }) => completeAgentRun(db, { ...key, prLink: null }),
       (key: { jobId: string; run: number }) => failAgentRun(db, { ...key, error: 'exit 1' }),
     ]) {
       const key = await begunJob();
-      const told = { accepted: true, job: { status: 'active', error: null, cancelRequestedAt: expect.any(Date) } };
-      expect(await requestAgentJobCancel(db, key.jobId)).toMatchObject(told);
-      expect(await requestAgentJobCancel(db, key.jobId)).toMatchObject(told);
+      const accepted = { accepted: true, job: { status: 'active', error: null, cancelRequestedAt: expect.any(Date) } };
+      expect(await requestAgentJobCancel(db, key.jobId)).toMatchObject(accepted);
+      expect(await requestAgentJobCancel(db, key.jobId)).toMatchObject(accepted);
       expect(await end(key)).toMatchObject({ status: 'failed', error: 'cancelled', prLink: null });
       await message(key.jobId);
       expect(await beginAgentRun(db, { ...key, run: 2 })).toBeDefined();
@@ -135,7 +135,7 @@ export function agentJobsContract(stores: StoreFixture): void {
     }
   });
 
-  it('shows the pull request that was opened while the cancel came, also after the next run', async () => {
+  it('shows a pull request that was opened during the cancel, also after the next run', async () => {
     const key = await begunJob();
     await requestAgentJobCancel(db, key.jobId);
     const ended = await completeAgentRun(db, { ...key, prLink: PULL_REQUEST });
@@ -146,7 +146,7 @@ export function agentJobsContract(stores: StoreFixture): void {
     expect(next).toMatchObject({ status: 'completed', prLink: PULL_REQUEST });
   });
 
-  it('archives what has ended, once, and nothing that is active', async () => {
+  it('archives an ended job once, and no active job', async () => {
     const { id } = await stores.newAgentJob();
     expect(await archiveAgentJob(db, id)).toMatchObject({ status: 'active', archivedAt: null });
     await failAgentRun(db, { jobId: id, run: 1, error: 'exit 1' });
@@ -159,14 +159,14 @@ export function agentJobsContract(stores: StoreFixture): void {
     expect(await message('aj_none')).toBeUndefined();
   });
 
-  it('takes one of several messages at once, as one run', async () => {
+  it('accepts one of several concurrent messages, as one run', async () => {
     const jobId = await completedJob();
-    const answers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((prompt) => message(jobId, prompt)));
-    expect(answers.filter((answer) => answer?.accepted)).toHaveLength(1);
+    const results = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((prompt) => message(jobId, prompt)));
+    expect(results.filter((result) => result?.accepted)).toHaveLength(1);
     expect(await getAgentJob(db, jobId)).toMatchObject({ status: 'active', run: 2 });
   });
 
-  it('lets one of two win that come at once: a cancel or the completion, a cancel or the begin, a message or the archive', async () => {
+  it('serializes concurrent changes: cancel and completion, cancel and start, message and archive', async () => {
     for (let round = 0; round < 20; round += 1) {
       const key = await begunJob();
       const [cancel, end] = await Promise.all([
@@ -189,7 +189,7 @@ export function agentJobsContract(stores: StoreFixture): void {
     }
   });
 
-  it('lists for the reconciler only active jobs that nothing has touched for a while, page by page', async () => {
+  it('lists for the reconciler only active jobs that have not changed for a while, page by page', async () => {
     const [fresh, begun, ended] = [await stores.newAgentJob(), await begunJob(), await stores.newAgentJob()];
     await failAgentRun(db, { jobId: ended.id, run: 1, error: 'exit 1' });
     const latest = new Date(Date.now() + 3_600_000);

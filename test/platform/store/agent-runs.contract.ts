@@ -13,7 +13,7 @@ import {
 import type { Database } from '../../../platform/store/database.ts';
 import type { StoreFixture } from './store-fixture.ts';
 
-/** What the queries for the runs of agent jobs promise, on any PostgreSQL. */
+/** The tests of the queries for runs of agent jobs, which every kind of PostgreSQL must pass. */
 export function agentRunsContract(stores: StoreFixture): void {
   let db: Database;
   beforeAll(() => {
@@ -29,23 +29,20 @@ export function agentRunsContract(stores: StoreFixture): void {
     ['a NUL', 'a\u0000b'],
     ['lone surrogates', '\ud800 and \udfff'],
     ['right-to-left text with marks', '\u202eעברית\u200f العربية\u202c'],
-    [
-      'what shells, templates and SQL would read',
-      "$(rm -rf /) `id` {{event}} %s \\u0000 '; drop table --\r\nBcc: a@b.c",
-    ],
+    ['shell, template and SQL syntax', "$(rm -rf /) `id` {{event}} %s \\u0000 '; drop table --\r\nBcc: a@b.c"],
     ['100,000 characters of four bytes each two', '𝒂'.repeat(50_000)],
-  ])('gives a prompt with %s back as it came', async (_what, prompt) => {
+  ])('returns a prompt with %s unchanged', async (_what, prompt) => {
     const key = await newRun(prompt);
     expect((await getAgentRun(db, key))?.prompt === prompt).toBe(true);
   });
 
-  it('knows no run of another number or job', async () => {
+  it('finds no run with another number or job', async () => {
     const key = await newRun();
     expect(await getAgentRun(db, { ...key, run: 2 })).toBeUndefined();
     expect(await getAgentRun(db, { ...key, jobId: 'aj_none' })).toBeUndefined();
   });
 
-  it('keeps the first base commit, and gives it to later writers', async () => {
+  it('stores the first base commit, and returns it to later writers', async () => {
     const key = await newRun();
     const bases = await Promise.all(['a', 'b', 'c'].map((baseCommit) => keepRunBase(db, { ...key, baseCommit })));
     expect(new Set(bases).size).toBe(1);
@@ -53,7 +50,7 @@ export function agentRunsContract(stores: StoreFixture): void {
     expect(await getAgentRun(db, key)).toMatchObject({ baseCommit: bases[0] });
   });
 
-  it('keeps the commit that was made last', async () => {
+  it('stores the newest commit', async () => {
     const key = await newRun();
     for (const commit of ['d', 'e']) {
       expect(await keepRunCommit(db, { ...key, commit, endedPrLink: null })).toBe(true);
@@ -61,7 +58,7 @@ export function agentRunsContract(stores: StoreFixture): void {
     expect(await getAgentRun(db, key)).toMatchObject({ commit: 'e' });
   });
 
-  it('keeps no commit of a run whose cancel was accepted', async () => {
+  it('stores no commit of a run whose cancel was accepted', async () => {
     const key = await newRun();
     await beginAgentRun(db, key);
     await requestAgentJobCancel(db, key.jobId);
@@ -73,7 +70,7 @@ export function agentRunsContract(stores: StoreFixture): void {
     { kind: 'changed', tree: 't'.repeat(40), packKey: 'agent-jobs/a/packs/1' },
     { kind: 'unchanged' },
     { kind: 'failed', error: 'The agent ended with exit code 1' },
-  ])('keeps the first outcome, $kind, and gives it to later writers', async (outcome) => {
+  ])('stores the first outcome, $kind, and returns it to later writers', async (outcome) => {
     const key = await newRun();
     expect(await keepRunOutcome(db, { ...key, outcome })).toEqual(outcome);
     const later = { kind: 'failed', error: 'a retry' } as const;
@@ -82,33 +79,33 @@ export function agentRunsContract(stores: StoreFixture): void {
     expect(run && keptOutcome(run)).toEqual(outcome);
   });
 
-  it('has no outcome before one is kept', async () => {
+  it('has no outcome before one is stored', async () => {
     const run = await getAgentRun(db, await newRun());
     expect(run).toBeDefined();
     expect(run && keptOutcome(run)).toBeUndefined();
   });
 
-  it('keeps one whole outcome of several writers at once', async () => {
+  it('stores the outcome of one of several concurrent writers', async () => {
     const key = await newRun();
     const offered = ['1', '2', '3', '4'].map((name) => ({ kind: 'changed', tree: name, packKey: name }) as const);
-    const told = await Promise.all(offered.map((outcome) => keepRunOutcome(db, { ...key, outcome })));
-    expect(new Set(told.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
-    expect(offered).toContainEqual(told[0]);
+    const stored = await Promise.all(offered.map((outcome) => keepRunOutcome(db, { ...key, outcome })));
+    expect(new Set(stored.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
+    expect(offered).toContainEqual(stored[0]);
   });
 
-  it('keeps an error that the database could not hold as it is', async () => {
+  it('replaces characters of an error that the database cannot store', async () => {
     const outcome = { kind: 'failed', error: 'a\u0000b\ud800' } as const;
     const kept = { kind: 'failed', error: 'a\ufffdb\ufffd' };
     expect(await keepRunOutcome(db, { ...(await newRun()), outcome })).toEqual(kept);
   });
 
-  it('refuses to keep anything for a run that is not there', async () => {
+  it('rejects a base commit and an outcome for a run that does not exist', async () => {
     const key = { jobId: 'aj_none', run: 1 };
     await expect(keepRunBase(db, { ...key, baseCommit: 'a' })).rejects.toThrow('no run 1 of the agent job aj_none');
     await expect(keepRunOutcome(db, { ...key, outcome: { kind: 'unchanged' } })).rejects.toThrow('no run 1');
   });
 
-  it('lists the logs in the order of the runs, the newest writer of each', async () => {
+  it('lists the newest log of each run, in the order of the runs', async () => {
     const key = await newRun();
     expect(await listAgentRunLogs(db, key.jobId)).toEqual([]);
     await keepRunLog(db, { ...key, logKey: 'logs/a' });

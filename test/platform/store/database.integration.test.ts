@@ -8,7 +8,7 @@ import { waitFor } from '../../helpers/system/wait-for.ts';
 let lines: string[] = [];
 const logger = pino({}, { write: (line: string) => void lines.push(line) });
 
-describe('a PostgreSQL server that comes and goes', () => {
+describe('a PostgreSQL server that restarts', () => {
   let server: Awaited<ReturnType<typeof startPostgres>>;
   const opened: Database[] = [];
 
@@ -24,7 +24,7 @@ describe('a PostgreSQL server that comes and goes', () => {
     return db;
   }
 
-  it('is migrated once by processes that start together', async () => {
+  it('is migrated once by processes that start concurrently', async () => {
     const databases = await Promise.all(Array.from({ length: 6 }, () => open(1)));
     expect(databases).toHaveLength(6);
     const { rows } = (await databases[0]?.execute(
@@ -33,31 +33,31 @@ describe('a PostgreSQL server that comes and goes', () => {
     expect(rows).toEqual([{ once: true }]);
   });
 
-  /** How often an attempt to open it has found it away. */
-  const awayCount = () => lines.filter((line) => line.includes('The database is away')).length;
+  /** The number of failed attempts to connect so far. */
+  const failedAttempts = () => lines.filter((line) => line.includes('The database is away')).length;
 
-  it('is waited for at the start', async () => {
+  it('may start later than the process', async () => {
     await server.kill();
     lines = [];
     const opening = open(2);
-    await waitFor(() => awayCount() >= 2, { describe: 'tried twice' });
+    await waitFor(() => failedAttempts() >= 2, { describe: 'tried twice' });
     await server.restart();
     expect((await (await opening).execute(sql`select 1 as one`)).rows).toEqual([{ one: 1 }]);
   });
 
-  it('is not waited for any longer once the wait is aborted', async () => {
+  it('is no longer awaited once the wait is aborted', async () => {
     await server.kill();
     lines = [];
     const abort = new AbortController();
     const opening = openDatabase({ url: server.url, logger, signal: abort.signal });
-    const refused = expect(opening).rejects.toThrow(/abort/i);
-    await waitFor(() => awayCount() > 0, { describe: 'waited' });
+    const rejection = expect(opening).rejects.toThrow(/abort/i);
+    await waitFor(() => failedAttempts() > 0, { describe: 'waited' });
     abort.abort();
-    await refused;
+    await rejection;
     await server.restart();
   });
 
-  it('breaks transactions when it dies, but neither the process nor a connection of the pool', async () => {
+  it('fails transactions when it dies, but the process and the connection pool recover', async () => {
     const db = await open(2);
     let successes = 0;
     const attempt = async () => {
@@ -84,7 +84,7 @@ describe('a PostgreSQL server that comes and goes', () => {
     running = false;
     await Promise.all(workers);
     expect(failures.filter((error) => !isDatabaseAway(error))).toEqual([]);
-    // Both connections of the pool are there again, at once.
+    // Both connections of the pool are usable again.
     await Promise.all([attempt(), attempt(), attempt()]);
     expect(db.pool.totalCount).toBeLessThanOrEqual(2);
   });

@@ -23,7 +23,7 @@ const RESULT = {
   reportKey: 'reports/aa.json',
 };
 
-/** What the queries for export jobs promise, on any PostgreSQL. */
+/** The tests of the queries for export jobs, which every kind of PostgreSQL must pass. */
 export function exportJobsContract(stores: StoreFixture): void {
   let db: Database;
   beforeAll(() => {
@@ -42,13 +42,13 @@ export function exportJobsContract(stores: StoreFixture): void {
     expect(await getExportJob(db, 'se_0000000000000000')).toBeUndefined();
   });
 
-  it('numbers versions by project and day, past those that were asked for', async () => {
+  it('numbers versions by project and day, and skips versions that were requested', async () => {
     const [project, other] = [await newProject(), await newProject()];
     const versions: string[] = [];
     const days = ['2026-11-21', '2026-11-21', '2026-11-22', '2026-11-21'];
     for (const [index, day] of days.entries()) {
-      const asked = index === 1 ? { version: '2026-11-21.9' } : {};
-      const job = await insert(project, { ...asked, at: new Date(`${day}T23:59:59Z`) });
+      const requested = index === 1 ? { version: '2026-11-21.9' } : {};
+      const job = await insert(project, { ...requested, at: new Date(`${day}T23:59:59Z`) });
       versions.push(job.version);
       await failExportJob(db, job.id, 'made room');
     }
@@ -56,17 +56,17 @@ export function exportJobsContract(stores: StoreFixture): void {
     expect((await insert(other, { at: new Date('2026-11-21T00:00:00Z') })).version).toBe('2026-11-21.1');
   });
 
-  it('refuses a second active job of one project and allows one after the first has ended', async () => {
+  it('rejects a second active job of a project, and accepts one after the first has ended', async () => {
     const project = await newProject();
     const first = await insert(project);
     await expect(insert(project)).rejects.toThrow();
     expect((await findActiveExportJob(db, project.projectId))?.id).toBe(first.id);
-    await failExportJob(db, first.id, 'the origin is away');
+    await failExportJob(db, first.id, 'the origin is down');
     expect(await findActiveExportJob(db, project.projectId)).toBeUndefined();
     await expect(insert(project)).resolves.toMatchObject({ status: 'queued' });
   });
 
-  it('never lets progress or the page count fall', async () => {
+  it('never lowers the progress or the page count', async () => {
     const job = await insert();
     await markExportJobRunning(db, job.id);
     await updateExportJobProgress(db, job.id, { progress: 40.5, pageCount: 20 });
@@ -81,7 +81,7 @@ export function exportJobsContract(stores: StoreFixture): void {
     });
   });
 
-  it('keeps the count of pages when a job completes with a lower one', async () => {
+  it('keeps the page count if a job completes with a lower one', async () => {
     const job = await insert();
     await markExportJobRunning(db, job.id);
     await updateExportJobProgress(db, job.id, { progress: 10, pageCount: 13 });
@@ -109,20 +109,20 @@ export function exportJobsContract(stores: StoreFixture): void {
 
   it('fails a queued job at once when it is cancelled', async () => {
     const job = await insert();
-    const answer = await requestExportJobCancel(db, job.id);
-    expect(answer).toMatchObject({ accepted: true, job: { status: 'failed', error: 'cancelled' } });
+    const result = await requestExportJobCancel(db, job.id);
+    expect(result).toMatchObject({ accepted: true, job: { status: 'failed', error: 'cancelled' } });
     expect(await markExportJobRunning(db, job.id)).toMatchObject({ status: 'failed' });
   });
 
-  it('ends a running job as cancelled once its cancel was accepted, whatever else happens', async () => {
+  it('ends a running job as cancelled once its cancel was accepted, even if it completes or fails', async () => {
     for (const end of [
       (id: string) => completeExportJob(db, id, RESULT),
       (id: string) => failExportJob(db, id, 'the disk is full'),
     ]) {
       const job = await insert();
       await markExportJobRunning(db, job.id);
-      const answer = await requestExportJobCancel(db, job.id);
-      expect(answer).toMatchObject({ accepted: true, job: { status: 'running', error: null } });
+      const result = await requestExportJobCancel(db, job.id);
+      expect(result).toMatchObject({ accepted: true, job: { status: 'running', error: null } });
       expect(
         (await updateExportJobProgress(db, job.id, { progress: 5, pageCount: 1 }))?.cancelRequestedAt,
       ).not.toBeNull();
@@ -130,7 +130,7 @@ export function exportJobsContract(stores: StoreFixture): void {
     }
   });
 
-  it('lists for the reconciler only active jobs that nothing has touched for a while, page by page', async () => {
+  it('lists for the reconciler only active jobs that have not changed for a while, page by page', async () => {
     const [queued, ended, other] = [await insert(), await insert(), await insert()];
     await failExportJob(db, ended.id, 'ended');
     const list = (untouchedSince: Date, afterSequence: number, limit: number) =>

@@ -6,13 +6,13 @@ import { mappedUrls } from '../../../platform/store/frontier-map.ts';
 import { createDatabase } from '../../helpers/test-database.ts';
 import { found, leaseMs, useFrontier, useStores } from './store-fixture.ts';
 
-describe('a large frontier that the planner knows nothing of', () => {
+describe('a large frontier with outdated planner statistics', () => {
   const frontier = useFrontier(useStores(createDatabase));
   const ROWS = 30_000;
-  /** Far below a job's rows, far above those that are asked for. */
+  /** Far fewer than a job's rows, far more than the requested ones. */
   const FEW = 1_000;
 
-  /** Rows that statements on the frontier have gone through so far, whatever they chose of them. */
+  /** The number of frontier rows that the statements of `run` scanned, including rows that they discarded. */
   async function rowsRead(run: (tx: Transaction) => Promise<unknown>): Promise<number> {
     return await frontier.db.transaction(async (tx) => {
       await run(tx);
@@ -25,7 +25,7 @@ describe('a large frontier that the planner knows nothing of', () => {
 
   beforeEach(async () => {
     const { db, jobId } = frontier;
-    // Most was settled long ago; the planner's statistics are of the time before.
+    // Most rows were settled after the planner's statistics were collected.
     await db.execute(sql`alter table crawl_urls set (autovacuum_enabled = false)`);
     await db.execute(sql`
       insert into crawl_urls (job_id, url, rank, depth, state, outcome, path)
@@ -34,7 +34,7 @@ describe('a large frontier that the planner knows nothing of', () => {
         lateral (select case when n < ${ROWS - 5_000} then 'settled' else 'queued' end as state) s`);
   });
 
-  it('is never gone through whole to lease, settle or look up some addresses', async () => {
+  it('is never scanned completely to lease, settle or look up a few URLs', async () => {
     const { jobId } = frontier;
     let leased: Awaited<ReturnType<typeof leaseUrls>> = [];
     const reads = {

@@ -9,7 +9,7 @@ import { migrateDatabase } from '../../../platform/store/migrate.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
 import { createDatabase, type TestDatabase } from '../../helpers/test-database.ts';
 
-/** Any statement that a migration waits for takes longer than this. */
+/** Shorter than any statement that a migration waits for in these tests. */
 const QUERY_TIMEOUT_MS = 50;
 
 const TABLE = 'CREATE TABLE "pages" ("id" integer PRIMARY KEY, "path" text NOT NULL);';
@@ -29,7 +29,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** As another process would connect. */
+/** A separate connection pool, as another process would have. */
 function connect(target: { url: string; maxConnections?: number } = server, queryTimeoutMs?: number): Database {
   const logger = pino({ level: 'silent' });
   const db = connectDatabase({ ...target, logger, ...(queryTimeoutMs && { queryTimeoutMs }) });
@@ -37,7 +37,7 @@ function connect(target: { url: string; maxConnections?: number } = server, quer
   return db;
 }
 
-/** A folder as drizzle-kit writes it. */
+/** Writes a migrations folder in the format of drizzle-kit. */
 async function writeMigrations(...migrations: string[]): Promise<void> {
   const entries = migrations.map((_, idx) => ({
     idx,
@@ -60,7 +60,7 @@ const INDEXES = `select c.relname as name, i.indisvalid as valid from pg_index i
   where c.relname like 'pages_by%'`;
 
 describe('migrations', () => {
-  test('may take longer than a query may, and longer than the server allows', async () => {
+  test("may exceed the query timeout and the server's statement timeout", async () => {
     await writeMigrations(`${TABLE}--> statement-breakpoint\nselect pg_sleep(0.5);`);
     const name = new URL(server.url).pathname.slice(1);
     await connect().pool.query(`alter database ${name} set statement_timeout = ${QUERY_TIMEOUT_MS}`);
@@ -70,7 +70,7 @@ describe('migrations', () => {
     await expect(rows(db, 'select pg_sleep(0.5)')).rejects.toThrow(/timeout/);
   });
 
-  test('are each applied whole or not at all, and go on if they failed', async () => {
+  test('are each applied atomically, and resume after a failure', async () => {
     await writeMigrations(TABLE, 'CREATE TABLE "words" ("id" integer);--> statement-breakpoint\nselect 1 / 0;');
     const db = connect();
     await expect(migrateDatabase(db, { folder })).rejects.toThrow(/division by zero/);
@@ -80,9 +80,9 @@ describe('migrations', () => {
     expect(await rows(db, APPLIED)).toEqual([{ at: 1 }, { at: 2 }]);
   });
 
-  test('of two processes at once are applied once, also while an index is built concurrently', async () => {
+  test('are applied once by two concurrent processes, also while an index is built concurrently', async () => {
     await writeMigrations(TABLE, INDEX);
-    // The index waits for the older transaction, and the second process meanwhile for the first one.
+    // The index build waits for this older transaction, and the second process waits for the first one.
     const writer = new pg.Client({ connectionString: server.url });
     writer.on('error', () => undefined);
     await writer.connect();
@@ -108,16 +108,16 @@ describe('migrations', () => {
     const migrating = migrateDatabase(db, { folder, signal: stop.signal });
     const sleeping = "select 1 from pg_stat_activity where query like 'select pg_sleep(600)%'";
     await waitFor(async () => (await rows(db, sleeping)).length === 1, { describe: 'was busy' });
-    const refused = expect(migrating).rejects.toThrow();
+    const rejection = expect(migrating).rejects.toThrow();
     stop.abort();
-    await refused;
+    await rejection;
     expect(await rows(db, 'select 1 as one')).toEqual([{ one: 1 }]);
     expect(db.pool.idleCount).toBe(db.pool.totalCount);
   });
 });
 
 describe('an index that is created concurrently', () => {
-  test('is built again if a process ended while it was built', async () => {
+  test('is rebuilt if an earlier build was interrupted', async () => {
     await writeMigrations(TABLE);
     const db = connect();
     await migrateDatabase(db, { folder });
@@ -131,7 +131,7 @@ describe('an index that is created concurrently', () => {
     expect(await rows(db, APPLIED)).toEqual([{ at: 1 }, { at: 2 }]);
   });
 
-  test('needs a migration with nothing else in it', async () => {
+  test('needs a separate migration', async () => {
     await writeMigrations(`${TABLE}--> statement-breakpoint\n${INDEX}`);
     await expect(migrateDatabase(connect(), { folder })).rejects.toThrow(/CONCURRENTLY.*migration of its own/);
   });

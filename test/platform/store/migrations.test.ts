@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 
 const FOLDER = 'platform/store/migrations';
 
-/** A migration of before 0.1, which created an index on an existing table in a transaction. */
+/** A migration from before version 0.1 that created an index on an existing table in a transaction. */
 const BLOCKING = 'test/platform/store/unsquashed-migrations/0007_next_queued_by_depth.sql';
 
 const CREATE_TABLE = /^create table "(\w+)"/i;
 const CREATE_INDEX = /^create (?:unique )?index (concurrently )?.* on "(\w+)"/i;
 
-/** Each index that a migration creates, and whether that locks a table with rows in it. */
+/** The statements of a migration that lock an existing table while they create an index. */
 function blockingIndexes(text: string): string[] {
   const statements = text.split('--> statement-breakpoint').map((statement) => statement.trim());
   const created = new Set(statements.map((statement) => CREATE_TABLE.exec(statement)?.[1]));
@@ -27,6 +27,6 @@ test('a migration creates indexes of existing tables concurrently (docs/developm
     if (found.length > 0) blocking[tag] = found;
   }
   expect(blocking).toEqual({});
-  // The check finds an old one, so it would find a new one.
+  // Proves that the check finds a blocking index.
   expect(blockingIndexes(await readFile(BLOCKING, 'utf8'))).toHaveLength(1);
 });

@@ -20,7 +20,7 @@ import type { StoreFixture } from './store-fixture.ts';
 
 const SHA = 'a'.repeat(40);
 
-/** What the tables of the embedded forge promise, on any PostgreSQL. */
+/** The tests of the embedded forge's queries, which every kind of PostgreSQL must pass. */
 export function pullRequestsContract(stores: StoreFixture): void {
   let db: Database;
   beforeAll(() => {
@@ -28,11 +28,11 @@ export function pullRequestsContract(stores: StoreFixture): void {
   });
 
   const repository = () => `file:///srv/${randomUUID()}.git`;
-  const open = (address: string, headBranch: string): Promise<PullRequestRow | undefined> =>
+  const open = (repositoryUrl: string, headBranch: string): Promise<PullRequestRow | undefined> =>
     db.transaction((tx) =>
       insertPullRequest(tx, {
         projectId: null,
-        repository: address,
+        repository: repositoryUrl,
         author: 'galley',
         title: 'A title',
         body: '',
@@ -44,22 +44,22 @@ export function pullRequestsContract(stores: StoreFixture): void {
     );
   const opened = async (): Promise<PullRequestRow> => {
     const row = await open(repository(), 'one');
-    if (row === undefined) throw new Error('It was not opened');
+    if (row === undefined) throw new Error('The pull request was not opened');
     return row;
   };
 
-  it('number pull requests within their repository, and open one for a branch, however many ask at once', async () => {
-    const address = repository();
+  it('number pull requests per repository, and open one per branch for concurrent requests', async () => {
+    const repositoryUrl = repository();
     const branches = Array.from({ length: 6 }, (_, index) => `branch-${index}`);
-    const rows = await Promise.all([...branches, ...branches].map((branch) => open(address, branch)));
-    const made = rows.filter((row) => row !== undefined);
-    expect(made.map(({ number }) => number).sort()).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(made.map(({ headBranch }) => headBranch).sort()).toEqual(branches);
-    expect(made.every(({ id }) => /^pr_[0-9a-f]{32}$/.test(id))).toBe(true);
+    const rows = await Promise.all([...branches, ...branches].map((branch) => open(repositoryUrl, branch)));
+    const created = rows.filter((row) => row !== undefined);
+    expect(created.map(({ number }) => number).sort()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(created.map(({ headBranch }) => headBranch).sort()).toEqual(branches);
+    expect(created.every(({ id }) => /^pr_[0-9a-f]{32}$/.test(id))).toBe(true);
     expect((await open(repository(), 'branch-1'))?.number).toBe(1);
   });
 
-  it('find the open one of a branch before the newest', async () => {
+  it('prefer the open pull request of a branch, and otherwise find the newest', async () => {
     const first = await opened();
     const branch = { repository: first.repository, headBranch: first.headBranch };
     await db.transaction((tx) => endPullRequest(tx, first.id, { state: 'closed', endedBy: 'operator' }));
@@ -68,7 +68,7 @@ export function pullRequestsContract(stores: StoreFixture): void {
     expect((await findPullRequestOfBranch(db, branch))?.id).toBe(second?.id);
   });
 
-  it('end once, and what git has merged is merged though it was closed a moment before', async () => {
+  it('end a pull request once, but a merge in git overrides an earlier close', async () => {
     const row = await opened();
     const merge = { state: 'merged' as const, endedBy: null, mergeCommitSha: SHA, headSha: SHA, baseSha: SHA };
     const end = (how: Parameters<typeof endPullRequest>[2]) => db.transaction((tx) => endPullRequest(tx, row.id, how));
@@ -80,10 +80,10 @@ export function pullRequestsContract(stores: StoreFixture): void {
     expect(await getPullRequest(db, row.id)).toMatchObject({ state: 'merged', mergeCommitSha: SHA });
   });
 
-  it('are listed open, a page at a time, each once', async () => {
+  it('list each open pull request once, page by page', async () => {
     await db.execute("delete from pull_requests where state = 'open'");
-    const addresses = [repository(), repository()].sort();
-    for (const address of addresses) for (const branch of ['a', 'b', 'c']) await open(address, branch);
+    const repositoryUrls = [repository(), repository()].sort();
+    for (const repositoryUrl of repositoryUrls) for (const branch of ['a', 'b', 'c']) await open(repositoryUrl, branch);
     const found: PullRequestRow[] = [];
     for (let after: PullRequestRow | undefined, more = true; more; after = found.at(-1)) {
       const rows = await listOpenPullRequests(db, { after, limit: 4 });
@@ -91,15 +91,15 @@ export function pullRequestsContract(stores: StoreFixture): void {
       more = rows.length > 0;
     }
     expect(found.map((row) => `${row.repository} ${row.number}`)).toEqual(
-      addresses.flatMap((address) => [1, 2, 3].map((number) => `${address} ${number}`)),
+      repositoryUrls.flatMap((repositoryUrl) => [1, 2, 3].map((number) => `${repositoryUrl} ${number}`)),
     );
   });
 
-  it('keep who was asked, once each, and reviews in their order', async () => {
+  it('store each requested reviewer once, and reviews in their order', async () => {
     const { id } = await opened();
-    const asked = [{ kind: 'team', name: 'ada' } as const, { kind: 'user', name: 'ada' } as const];
-    for (const _ of [1, 2]) await addRequestedReviewers(db, id, asked);
-    expect(await listRequestedReviewers(db, id)).toEqual([asked[1], asked[0]]);
+    const reviewers = [{ kind: 'team', name: 'ada' } as const, { kind: 'user', name: 'ada' } as const];
+    for (const _ of [1, 2]) await addRequestedReviewers(db, id, reviewers);
+    expect(await listRequestedReviewers(db, id)).toEqual([reviewers[1], reviewers[0]]);
     for (const body of ['1', '2', '3']) {
       const reviewer = body === '2' ? 'grace' : 'ada';
       await insertReview(db, { pullRequestId: id, reviewer, verdict: 'commented', body, commitSha: SHA });
@@ -109,7 +109,7 @@ export function pullRequestsContract(stores: StoreFixture): void {
     expect(await findNewestReview(db, { pullRequestId: id, reviewer: 'grace' })).toMatchObject({ body: '2' });
   });
 
-  it('lease each delivery to one process, and those of a project one after the other', async () => {
+  it('lease each delivery to one process, and deliveries of a project one after the other', async () => {
     const projects: string[] = [];
     for (const _ of [1, 2, 3]) projects.push((await stores.newProject()).projectId);
     for (let count = 0; count < 15; count += 1) {
@@ -126,7 +126,7 @@ export function pullRequestsContract(stores: StoreFixture): void {
         expect([row.projectId, busy.has(row.projectId)]).toEqual([row.projectId, false]);
         busy.add(row.projectId);
         sent.push(row);
-        // The others lease meanwhile.
+        // Lets the other workers lease meanwhile.
         await db.execute('select 1');
         busy.delete(row.projectId);
         await settleDelivery(db, { id: row.id, token, end: { kind: 'delivered' } });

@@ -22,7 +22,7 @@ export type StoreFixture = ReturnType<typeof useStores>;
 
 export const leaseMs = 60_000;
 
-/** A migrated database for the tests of the calling `describe`, with rows as the API makes them. */
+/** A migrated database for the tests of the calling `describe`, with rows as the API creates them. */
 export function useStores(start: () => Promise<TestDatabase>) {
   let server: TestDatabase;
   let db: Database;
@@ -62,7 +62,7 @@ export function useStores(start: () => Promise<TestDatabase>) {
       const job = { ...project, version: version ?? null, paths: paths ?? null, at: at ?? new Date() };
       return db.transaction((tx) => insertExportJob(tx, job));
     },
-    /** A job that may begin its crawl. A project has one at a time, so an earlier one that is active fails. */
+    /** A job that can start its crawl. A project has one active job at a time, so an earlier active one fails. */
     async newCrawlJob(projectId?: string): Promise<{ jobId: string; projectId: string }> {
       const owner = projectId === undefined ? await newProject() : await ownerOf(projectId);
       const active = await findActiveExportJob(db, owner.projectId);
@@ -71,7 +71,7 @@ export function useStores(start: () => Promise<TestDatabase>) {
       const { id } = await db.transaction((tx) => insertExportJob(tx, job));
       return { jobId: id, projectId: owner.projectId };
     },
-    /** An active job, of a project of its own unless one is given. */
+    /** An active job, of a new project by default. */
     async newAgentJob(given: Partial<NewAgentJob> = {}): Promise<AgentJobRow> {
       const { organizationId, projectId } = await newProject();
       const source = { repository: 'https://git.example.com/docs.git', ref: 'main', model: 'a-model' };
@@ -85,7 +85,7 @@ export function found(path: string, change: Partial<FoundUrl> = {}): FoundUrl {
   return { url: `https://d.example${path}`, rank: 5, depth: 1, foundOn: null, skip: null, take: false, ...change };
 }
 
-/** An empty crawl for each test: `db` and `jobId` are read when a test uses them. */
+/** An empty crawl for each test. `db` and `jobId` are getters, because they are set before each test. */
 export function useFrontier(stores: StoreFixture) {
   let jobId: string;
 

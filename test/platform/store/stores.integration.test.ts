@@ -11,7 +11,7 @@ import { exportJobsContract } from './export-jobs.contract.ts';
 import { pullRequestsContract } from './pull-requests.contract.ts';
 import { useStores } from './store-fixture.ts';
 
-/** PGlite, started as the product starts it. */
+/** PGlite, started like in the product. */
 async function createEmbeddedDatabase(): Promise<TestDatabase> {
   const home = await mkdtemp(join(tmpdir(), 'galley-home-'));
   const { url, maxConnections, stop } = await startEmbeddedDatabase(home);
@@ -41,7 +41,7 @@ describe.each([
     }));
   describe('pull requests', () => pullRequestsContract(stores));
 
-  it('a connection is given back after a transaction that failed', async () => {
+  it('a failed transaction returns its connection to the pool', async () => {
     for (let index = 0; index < 20; index += 1) {
       await expect(stores.db.transaction(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
     }

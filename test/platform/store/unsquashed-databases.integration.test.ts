@@ -7,7 +7,7 @@ import { connectDatabase, type Database } from '../../../platform/store/database
 import { migrateDatabase } from '../../../platform/store/migrate.ts';
 import { createDatabase, type TestDatabase } from '../../helpers/test-database.ts';
 
-/** The migrations before they were squashed into one. Version 0.1 had the first nine. */
+/** The migrations from before they were squashed into one. Version 0.1 had the first nine. */
 const UNSQUASHED = 'test/platform/store/unsquashed-migrations';
 
 const ROWS = [
@@ -28,7 +28,7 @@ const ROWS = [
   `insert into idempotency_keys values ('org_1', 'k', 'f00', 201, '{}', now())`,
 ];
 
-/** Sorted by name, because columns added later come last. */
+/** Sorted by name, because later migrations append their columns. */
 const SCHEMA = `
   select table_name as in, column_name as name, data_type || ' ' || is_nullable || coalesce(column_default, '') as what
     from information_schema.columns where table_schema = 'public'
@@ -53,7 +53,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A database with rows, as a version with the first `count` of the old migrations left it. */
+/** Creates the database of a version that had the first `count` old migrations, with rows. */
 async function oldDatabase(count: number): Promise<void> {
   const journal = join(folder, 'meta', '_journal.json');
   const { entries, ...rest } = JSON.parse(await readFile(journal, 'utf8'));
@@ -88,8 +88,8 @@ async function freshSchema(): Promise<unknown[]> {
   }
 }
 
-/** Migrations after the squashed one. */
-const SINCE = 1;
+/** The number of migrations after the squashed one. */
+const NEWER_MIGRATIONS = 1;
 
 describe('a database from before the migrations were squashed', () => {
   it.each([
@@ -101,24 +101,24 @@ describe('a database from before the migrations were squashed', () => {
     expect(applied).toHaveLength(count);
     await Promise.all([migrateDatabase(db), migrateDatabase(db)]);
     const { 'drizzle.__drizzle_migrations': appliedNow, ...after } = await allRows();
-    expect(appliedNow).toHaveLength(count + 1 + SINCE);
+    expect(appliedNow).toHaveLength(count + 1 + NEWER_MIGRATIONS);
     expect(after).toMatchObject(before);
     expect(after['public.crawls']).toEqual([expect.objectContaining({ file_count: 0, url_count: 7 })]);
     expect(await select(db.pool, SCHEMA)).toEqual(await freshSchema());
   });
 
-  it('with all of the old migrations keeps its rows and gets only what came since', async () => {
+  it('with all old migrations keeps its rows and gets only the newer migrations', async () => {
     await oldDatabase(11);
     const { 'drizzle.__drizzle_migrations': applied = [], ...before } = await allRows();
     await migrateDatabase(db);
     const { 'drizzle.__drizzle_migrations': appliedNow, ...after } = await allRows();
     expect(appliedNow?.slice(0, 11)).toEqual(applied);
-    expect(appliedNow).toHaveLength(11 + SINCE);
+    expect(appliedNow).toHaveLength(11 + NEWER_MIGRATIONS);
     expect(after).toMatchObject(before);
     expect(await select(db.pool, SCHEMA)).toEqual(await freshSchema());
   });
 
-  it('of a version before 0.1 is rejected unchanged, with what to do', async () => {
+  it('of a version before 0.1 is rejected unchanged, with instructions', async () => {
     await oldDatabase(8);
     const before = await allRows();
     await expect(migrateDatabase(db)).rejects.toThrow(/before 0\.1.*Nothing was changed\. Start version 0\.1/);

@@ -44,7 +44,7 @@ afterAll(() => fixture.stop());
 
 describe('a worker killed without warning at', () => {
   it.each(['agent-done', 'before-pushing', 'before-opening', 'after-opening', 'at-the-end'] as const)(
-    '%s: another worker goes on, and there is one branch, one commit and one pull request',
+    '%s: another worker continues, with one branch, one commit and one pull request',
     async (holdAt) => {
       const first = await startWorker('first', holdAt);
       const { id, branch } = await fixture.add({ repository: repository.url, prompt: 'write a.txt 1\nprint done' });

@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 afterAll(() => fixture?.stop());
 
-/** Waits until the agent works on a job. */
+/** Waits until the agent of a job runs. */
 const untilWorking = async (jobId: string): Promise<unknown> =>
   await waitFor(() => fixture.runner.tasks.some((task) => task.jobId === jobId), {
     describe: `worked on ${jobId}`,
@@ -43,12 +43,12 @@ const isAlive = (pid: number): boolean => {
 
 async function pullRequest(prLink: string | null) {
   const row = await getPullRequest(fixture.db, prLink?.split('/').at(-1) ?? '');
-  if (row === undefined) throw new Error(`${prLink} is no pull request`);
+  if (row === undefined) throw new Error(`No pull request has the link ${prLink}`);
   return row;
 }
 
 describe('agentJob', () => {
-  it('turns a prompt into one commit of its own author on a branch of its own, and a pull request', async () => {
+  it('turns a prompt into one commit by the agent on a new branch, and a pull request', async () => {
     const job = await fixture.run({ repository: repository.url, prompt: 'write docs/new.md fresh\nprint working' });
     expect(job).toMatchObject({ status: 'completed', error: null });
     expect(job.prLink).toMatch(`${PUBLIC_URL}/pulls/pr_`);
@@ -93,7 +93,7 @@ describe('agentJob', () => {
     expect(await repository.head(job.branch)).toBeUndefined();
   });
 
-  it('passes the prompt to the agent unchanged, shows it safely, and keeps it out of Temporal', async () => {
+  it('passes the prompt to the agent unchanged, escapes it in the pull request, and keeps it out of Temporal', async () => {
     const hostile = '\0$(touch /tmp/x) `id` {{ secret }} @everyone #12\r\nSubject: x\u202egnp.exe שלום \ud800 ';
     const prompt = `${hostile}${'ü'.repeat(100_000 - hostile.length)}`;
     const job = await fixture.run({ repository: repository.url, prompt: `${prompt}\nwrite a.txt 1` });
@@ -116,7 +116,7 @@ describe('agentJob', () => {
 });
 
 describe('a follow-up message', () => {
-  it('goes on on the same branch and pull request, with what reviewers pushed meanwhile', async () => {
+  it('continues on the same branch and pull request, including commits of reviewers', async () => {
     const first = await fixture.run({ repository: repository.url, prompt: 'write a.txt 1' });
     await repository.commit(first.branch, { 'review.txt': 'mended\n' });
     const second = await fixture.message(first.id, 'write b.txt 2');
@@ -128,7 +128,7 @@ describe('a follow-up message', () => {
     expect(body).toMatch(/write a\.txt 1.*write b\.txt 2/s);
   });
 
-  it('that changes nothing leaves the pull request as it is', async () => {
+  it('does not change the pull request if the agent changes nothing', async () => {
     const first = await fixture.run({ repository: repository.url, prompt: 'write a.txt 1' });
     const head = await repository.head(first.branch);
     const { body } = await pullRequest(first.prLink);
@@ -139,7 +139,7 @@ describe('a follow-up message', () => {
   });
 
   it.each(['merged', 'closed'] as const)(
-    'after the pull request was %s starts afresh, with another one',
+    'starts from the base branch with a new pull request after the first was %s',
     async (end) => {
       const first = await fixture.run({ repository: repository.url, prompt: 'write a.txt 1' });
       const context = { db: fixture.db, logger: pino({ level: 'silent' }), publicUrl: () => PUBLIC_URL };
@@ -157,7 +157,7 @@ describe('a follow-up message', () => {
     },
   );
 
-  it('mends what failed before it', async () => {
+  it('completes a job whose previous run failed', async () => {
     const first = await fixture.run({ repository: repository.url, prompt: 'fail' });
     expect(first.status).toBe('failed');
     const second = await fixture.message(first.id, 'write a.txt 1');
@@ -167,7 +167,7 @@ describe('a follow-up message', () => {
 });
 
 describe('an agent job that fails', () => {
-  it('says why with the end of what the agent printed, without secrets and colors', async () => {
+  it("reports the reason with the end of the agent's output, without secrets and colors", async () => {
     const lines = Array.from({ length: 400 }, (_, index) => `print line ${index}`).join('\n');
     const prompt = `${lines}\nprint \u001b[31mtoken ${SECRET}\u001b[0m\nfail`;
     const job = await fixture.run({ repository: repository.url, prompt });
@@ -182,14 +182,14 @@ describe('an agent job that fails', () => {
     expect(await repository.head(job.branch)).toBeUndefined();
   });
 
-  it('says what a step could not do', async () => {
+  it('reports the failure of a step', async () => {
     const job = await fixture.run({ repository: repository.url, ref: 'nowhere', prompt: 'write a.txt 1' });
     expect(job).toMatchObject({ status: 'failed', error: 'The repository has no branch nowhere' });
   });
 });
 
-describe('a cancel', () => {
-  it('while the agent works ends its processes, and is recorded', async () => {
+describe('a cancel request', () => {
+  it("kills the agent's processes and fails the job", async () => {
     const before = fixture.runner.pids.length;
     const { id, branch } = await fixture.add({ repository: repository.url, prompt: 'print begun\nwait' });
     await fixture.start(id);
@@ -199,7 +199,7 @@ describe('a cancel', () => {
     const job = await fixture.end(id);
     expect(isAlive(pid)).toBe(false);
     expect(job).toMatchObject({ status: 'failed', error: 'cancelled', prLink: null });
-    // The row may tell the agent before the workflow does: the run then fails as cancelled.
+    // The agent may see the cancel in the row first. The workflow then fails as cancelled.
     const { status } = await fixture.temporal.client.workflow.getHandle(id).describe();
     expect(['CANCELLED', 'FAILED']).toContain(status.name);
     expect(await repository.head(branch)).toBeUndefined();
@@ -207,7 +207,7 @@ describe('a cancel', () => {
     expect(String(await fixture.objects.read(run?.logKey ?? ''))).toBe('begun\n');
   });
 
-  it('that never reached the workflow ends the agent too', async () => {
+  it('also kills the agent if it never reached the workflow', async () => {
     const { id } = await fixture.add({ repository: repository.url, prompt: 'wait' });
     await fixture.start(id);
     await untilWorking(id);
@@ -215,7 +215,7 @@ describe('a cancel', () => {
     expect(await fixture.end(id)).toMatchObject({ status: 'failed', error: 'cancelled' });
   });
 
-  it('before the run has begun leaves nothing to do', async () => {
+  it('prevents a run that has not started', async () => {
     const { id } = await fixture.add({ repository: repository.url, prompt: 'write a.txt 1' });
     await fixture.cancel(id, { workflow: false });
     await fixture.start(id);
@@ -225,7 +225,7 @@ describe('a cancel', () => {
 });
 
 describe('a worker', () => {
-  it('runs no more agents at a time than configured', async () => {
+  it('runs at most the configured number of agents at a time', async () => {
     const held = await fixture.add({ repository: repository.url, prompt: 'wait' });
     await fixture.start(held.id);
     await untilWorking(held.id);
@@ -233,8 +233,8 @@ describe('a worker', () => {
     await fixture.start(second.id);
     const handle = fixture.temporal.client.workflow.getHandle(second.id);
     const pending = async () => (await handle.describe()).raw.pendingActivities?.[0]?.activityType?.name;
-    await waitFor(async () => (await pending()) === 'runAgent', { describe: 'came to its agent' });
-    // What the worker may do beside an agent, it does: by then it has passed over the second agent.
+    await waitFor(async () => (await pending()) === 'runAgent', { describe: 'scheduled its agent' });
+    // The worker still runs other activities. Once this job has ended, it has polled without taking the second agent.
     const over = await fixture.add({ repository: repository.url, prompt: 'write a.txt 1' });
     await fixture.cancel(over.id, { workflow: false });
     await fixture.start(over.id);
@@ -245,7 +245,7 @@ describe('a worker', () => {
     expect(await fixture.end(held.id)).toMatchObject({ status: 'failed' });
   });
 
-  it('that stops ends its agent, which the next one runs again', async () => {
+  it('stops its agent when it stops, and the next worker runs the agent again', async () => {
     const before = fixture.runner.pids.length;
     const { id } = await fixture.add({ repository: repository.url, prompt: 'wait' });
     await fixture.start(id);

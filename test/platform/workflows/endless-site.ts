@@ -1,17 +1,17 @@
 import { type RawAnswer, rawAnswer } from '../../exporter/fetch/raw-site.ts';
 
-/** Near the bound of folders already, so that the bound of links isn't met first. */
+/** Close to the limit of folders, so that the export reaches it before the limit of links. */
 const DEEP = Array.from({ length: 32 }, (_, index) => `/${index}`).join('');
 const STARTS = ['/calendar/YEAR/1', '/list?page=0', '/inward/more', `/path${DEEP}`, '/chain/0', '/hop/0', '/wide'];
 const WIDTH = 200;
 /**
- * Fills the export with pictures, which have no bound of links, behind the link that this bound leaves out: whatever else
- * is under way, the other bounds are met first.
+ * The last page within the limit of links has many pictures, which that limit doesn't apply to. They fill the export only
+ * after it has reached every other limit.
  */
 const LAST_OF_CHAIN = 24;
 const PICTURES = 600;
 
-/** Where a page of the site leads; undefined where there is none. Every part of it goes on for ever. */
+/** The links of a page, or undefined if there is no such page. Every part of the site is endless. */
 function linksOf(path: string, year: number): string[] | undefined {
   const [, part = '', first = '', ...rest] = path.split(/[/?]/);
   const number = Number(first);
@@ -40,7 +40,7 @@ function picturesOf(path: string): string {
   return Array.from({ length: PICTURES }, (_, index) => `<img src="/picture/${index}">`).join('');
 }
 
-/** A site without an end in any direction. */
+/** A site that is endless in every way that the export limits. */
 export function endlessSite(year: number): RawAnswer {
   return (socket, path) => {
     const links = linksOf(path, year);

@@ -6,22 +6,22 @@ import { endlessSite } from './endless-site.ts';
 
 const HOME = 'https://docs.example.com';
 
-let rig: ExportRig;
+let fixture: ExportRig;
 let site: RawSite;
 
 beforeAll(async () => {
-  rig = await startExportRig(await createDatabase());
+  fixture = await startExportRig(await createDatabase());
   site = await startRawSite();
-  await rig.startWorker({ maxAttempts: 1, maxUrls: 500, maxDepth: 25, maxQueryVariants: 8 });
+  await fixture.startWorker({ maxAttempts: 1, maxUrls: 500, maxDepth: 25, maxQueryVariants: 8 });
 });
 
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   await site?.close();
 });
 
 describe('a hostile origin', () => {
-  it('leads nowhere by redirects: not to private addresses, in circles or to other protocols', async () => {
+  it('cannot redirect to private addresses, in circles or to other protocols', async () => {
     const inside = await startHttpSite(serveFiles({ '/secret.png': 'secret' }));
     const targets: Record<string, [location: string, reason: RegExp]> = {
       '/to-private': [`${inside.origin}/secret.png`, /redirects to .*refused: .*not a public address/],
@@ -40,7 +40,7 @@ describe('a hostile origin', () => {
         else if (location === undefined) socket.write(rawAnswer('', { status: '404 Not Found' }));
         else socket.write(rawAnswer('', { status: '302 Found', headers: [`Location: ${location}`] }));
       });
-      const { report, files } = await rig.run({ origin: site.origin });
+      const { report, files } = await fixture.run({ origin: site.origin });
       const reasons = new Map(report.brokenLinks.map(({ url, reason }) => [url, reason]));
       for (const [path, [, reason]] of Object.entries(targets)) expect(reasons.get(HOME + path)).toMatch(reason);
       expect(reasons.get(`${inside.origin}/secret.png`)).toMatch(/^refused: /);
@@ -51,9 +51,9 @@ describe('a hostile origin', () => {
     }
   });
 
-  it('without an end is exported up to its bounds, each of which the report names with examples', async () => {
+  it('is exported up to the limits if it is endless, and the report lists each limit with examples', async () => {
     site.setAnswer(endlessSite(new Date().getUTCFullYear()));
-    const { row, report, manifest } = await rig.run({ origin: site.origin });
+    const { row, report, manifest } = await fixture.run({ origin: site.origin });
     expect(row.status).toBe('completed');
     expect(manifest.pageCount).toBeGreaterThan(200);
     const rules = new Map(report.leftOut.map((each) => [each.rule, each]));

@@ -7,9 +7,9 @@ export type SiteFixture = {
   rig: ExportRig;
   site: HttpSite;
   assets: HttpSite;
-  /** The fixture site as it is at first, with nothing requested yet. */
+  /** Restores the fixture site and clears the recorded requests. */
   reset(): void;
-  /** The keys that a job has in the object store. */
+  /** The keys of a job's work in the object store. */
   leftovers(jobId: string): Promise<string[]>;
   stop(): Promise<void>;
 };

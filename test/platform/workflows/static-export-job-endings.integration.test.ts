@@ -54,7 +54,7 @@ describe('the end of a staticExportJob', () => {
     expect(await fixture.leftovers(jobId)).toEqual([]);
   });
 
-  it('keeps a report of what it met until it failed', async () => {
+  it('stores a report of the crawl before the failure', async () => {
     site.setHandler(serveFiles({ '/robots.txt': 'User-agent: *\nDisallow: /private' }));
     const row = await rig.end(await rig.start({ origin: site.origin }));
     const report = exportReport.parse(JSON.parse(String(await rig.objects.read(row.reportKey ?? ''))));
@@ -62,48 +62,48 @@ describe('the end of a staticExportJob', () => {
     expect(report).toMatchObject({ jobId: row.id, brokenLinks: [start], counts: { brokenLinks: 1 } });
   });
 
-  it('exports without a visit of samples if the worker has no browser, and says so', async () => {
+  it('exports without visiting samples if the worker has no browser, and reports that', async () => {
     const { report } = await rig.run({ origin: site.origin, settings: { discover: 'browser' } });
     expect(report.notices).toEqual([{ url: null, text: expect.stringMatching(/no sample pages were visited/) }]);
   });
 
   /** An export whose row was cancelled while its crawl waits for the second page. */
   async function cancelledWhileCrawling(): Promise<string> {
-    const wentOn = createGate();
+    const secondRequested = createGate();
     site.setHandler((request, response) => {
       response.setHeader('content-type', 'text/html');
-      if (request.url === '/on') wentOn.open();
+      if (request.url === '/on') secondRequested.open();
       else response.end('<a href="/on">on</a>');
     });
     const jobId = await rig.start({ origin: site.origin });
-    await wentOn.pass();
+    await secondRequested.pass();
     await requestExportJobCancel(rig.db, jobId);
     return jobId;
   }
 
-  it('stops when it is cancelled, says so, and leaves nothing behind', async () => {
+  it('stops when it is cancelled, fails as cancelled, and leaves nothing behind', async () => {
     const jobId = await cancelledWhileCrawling();
     await rig.temporal.client.workflow.getHandle(jobId).cancel();
     const row = await rig.end(jobId);
     expect(row).toMatchObject({ status: 'failed', error: 'cancelled' });
     expect(await fixture.leftovers(jobId)).toEqual([]);
     expect(await getCrawl(rig.db, jobId)).toBeUndefined();
-    // The row may tell the crawl before the workflow does: then the workflow fails as cancelled.
+    // The crawl may see the cancel in the row first. The workflow then fails as cancelled.
     const { status } = await rig.temporal.client.workflow.getHandle(jobId).describe();
     expect(['CANCELLED', 'FAILED']).toContain(status.name);
   });
 
-  it('learns of a cancel from its row while it crawls, even if Temporal never hears of it', async () => {
+  it('reads a cancel from its row while it crawls, even if the workflow is never cancelled', async () => {
     const jobId = await cancelledWhileCrawling();
     const row = await rig.end(jobId);
     expect(row).toMatchObject({ status: 'failed', error: 'cancelled', reportKey: `reports/${jobId}.json` });
     expect(await rig.keys('reports/')).toContain(row.reportKey);
-    // A crawl that went on would have given up this request and asked again.
+    // A crawl that continued would have timed out and repeated this request.
     expect(site.requests.filter((path) => path === '/on')).toHaveLength(1);
     expect(await fixture.leftovers(jobId)).toEqual([]);
   });
 
-  it('waits for another crawl if addresses turn up at the moment of freezing', async () => {
+  it('crawls again if new URLs were found while it froze', async () => {
     const calls: string[] = [];
     const ended = await play('late-finds', calls, {
       freezeExport: async () => {
@@ -116,18 +116,18 @@ describe('the end of a staticExportJob', () => {
     expect(calls).toEqual(['crawl', 'freeze', 'crawl', 'freeze']);
   });
 
-  const ANEW = ['crawl', 'rewrite', 'anew', 'crawl', 'rewrite'];
+  const RESTARTED = ['crawl', 'rewrite', 'anew', 'crawl', 'rewrite'];
 
   it.each([
-    ['begins anew, once', { goneTimes: 1, isAnew: true }, 'completed', ANEW],
-    ['fails where it is gone again', { goneTimes: 2, isAnew: true }, 'failed', [...ANEW, 'failed']],
+    ['restarts once', { goneTimes: 1, isAnew: true }, 'completed', RESTARTED],
+    ['fails the second time', { goneTimes: 2, isAnew: true }, 'failed', [...RESTARTED, 'failed']],
     [
-      'fails if it has not taken it over',
+      'fails if it did not reuse the lost object',
       { goneTimes: 1, isAnew: false },
       'failed',
       ['crawl', 'rewrite', 'anew', 'failed'],
     ],
-  ])('%s, if what it needs is gone from the store', async (name, { goneTimes, isAnew }, status, expected) => {
+  ])('%s if an object is missing from the store', async (name, { goneTimes, isAnew }, status, expected) => {
     const calls: string[] = [];
     const ended = await play(name.replaceAll(/\W/g, '-'), calls, {
       rewriteFiles: async () => {
@@ -153,7 +153,7 @@ function failingAt(path: string, status: number): SiteHandler {
 
 const FROZEN = { batchCount: 1, pageCount: 1, urlCount: 1 };
 
-/** Runs the workflow with activities that do nothing, but for some, and answers its result or its failure. */
+/** Runs the workflow with stubbed activities, and returns its result or its failure. */
 async function play(taskQueue: string, calls: string[], own: Partial<ExportStages>): Promise<unknown> {
   const activities: ExportStages = {
     beginExport: async () => ({

@@ -12,25 +12,25 @@ import { createGate } from '../../helpers/system/gate.ts';
 const PAGES = 250;
 
 const editors = newSite(PAGES);
-// One page leads to all, so that there is soon enough to share.
+// The start page links to all pages, so that there is soon enough work to share.
 editors.pages.get(0)?.links.push(...editors.pages.keys());
 const origin = changingOrigin(
   () => editors,
   () => 'etag',
 );
 
-let rig: ExportRig;
+let fixture: ExportRig;
 let site: HttpSite;
 const workers: WorkerProcess[] = [];
 
 async function startWorker(identity: string, limits: Partial<ExportLimits> = {}): Promise<WorkerProcess> {
-  const worker = await startWorkerProcess({ ...rig.addresses, identity, limits });
+  const worker = await startWorkerProcess({ ...fixture.addresses, identity, limits });
   workers.push(worker);
   return worker;
 }
 
 beforeAll(async () => {
-  rig = await startExportRig(await startPostgres());
+  fixture = await startExportRig(await startPostgres());
   site = await startHttpSite(origin.handle);
 });
 
@@ -39,37 +39,37 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await rig.stop();
+  await fixture.stop();
   await site.close();
 });
 
-/** Kills during full exports are shown with all of the product's programs (test/e2e/export-killed). */
+/** test/e2e/export-killed covers kills during full exports. */
 describe('a worker killed without warning during an incremental export', () => {
   const EDITED = [3, 70, 249];
-  /** More than are settled before the known pages are, and fewer than these. */
+  /** More than are settled before the revalidated pages, but fewer than those. */
   const MANY = PAGES / 2;
 
-  const KNOWN = `(select settled_count > ${MANY} from crawls where job_id = new.job_id)`;
-  /** Where the worker is killed: SQL over the row that it is about to write. */
+  const SETTLED_MANY = `(select settled_count > ${MANY} from crawls where job_id = new.job_id)`;
+  /** The moments of the kill, as SQL conditions on the row that the worker is about to write. */
   const POINTS = [
-    // What has changed is in line, and its answers are this worker's only.
+    // The changed pages are enqueued, and only this worker has their responses.
     { table: 'crawl_urls', column: 'job_id', when: `new.state = 'leased' and tg_op = 'UPDATE'` },
-    // What is unchanged is settled, but its transaction has not ended.
+    // The unchanged pages are settled, but the transaction is not committed.
     { table: 'crawls', column: 'job_id', when: `new.settled_count > ${MANY}` },
-    // It has, and what has changed is about to be settled.
-    { table: 'crawl_urls', column: 'job_id', when: `new.state = 'settled' and ${KNOWN}` },
-    // The archive is in the store, and nothing says so yet.
+    // The transaction is committed, and the changed pages are about to be settled.
+    { table: 'crawl_urls', column: 'job_id', when: `new.state = 'settled' and ${SETTLED_MANY}` },
+    // The archive is in the store, but not yet recorded.
     { table: 'export_jobs', column: 'id', when: `new.status = 'completed'` },
   ];
 
-  it('loses nothing and leaves nothing behind, whichever step of the known pages or of the archive it was at', async () => {
-    // However slow the machine is, nothing that is known shall be left to the crawl.
+  it('loses nothing and leaves nothing behind, at any step of the revalidation or the archive', async () => {
+    // Long enough that even a slow machine revalidates every page before the crawl.
     const limits = { revalidateMs: 60_000 };
     const first = await startWorker('first', limits);
-    const before = await Promise.all(POINTS.map(() => rig.run({ origin: site.origin })));
+    const before = await Promise.all(POINTS.map(() => fixture.run({ origin: site.origin })));
     for (const page of EDITED) editors.pages.set(page, { text: 'New', links: [1], pictures: [], movedTo: null });
     const held = await holdStatements(
-      rig.addresses.databaseUrl,
+      fixture.addresses.databaseUrl,
       POINTS.map(({ table, column, when }, index) => {
         const { projectId = '', id = '' } = before[index]?.row ?? {};
         const next = `select id from export_jobs where project_id = '${projectId}' and id <> '${id}'`;
@@ -77,78 +77,78 @@ describe('a worker killed without warning during an incremental export', () => {
       }),
     );
     const jobIds = await Promise.all(
-      before.map(({ row: { projectId } }) => rig.start({ origin: site.origin, projectId })),
+      before.map(({ row: { projectId } }) => fixture.start({ origin: site.origin, projectId })),
     );
     await held.untilAllHeld();
     await first.kill();
     await held.giveUp();
-    expect(await Promise.all(jobIds.map(standing))).toEqual([
-      { phase: 'crawling', knowsMany: false },
-      { phase: 'crawling', knowsMany: false },
-      { phase: 'crawling', knowsMany: true },
-      { phase: 'frozen', knowsMany: true },
+    expect(await Promise.all(jobIds.map(progressOf))).toEqual([
+      { phase: 'crawling', hasSettledMany: false },
+      { phase: 'crawling', hasSettledMany: false },
+      { phase: 'crawling', hasSettledMany: true },
+      { phase: 'frozen', hasSettledMany: true },
     ]);
 
     await startWorker('second', limits);
-    const full = bundleContent(await rig.run({ origin: site.origin }));
-    await Promise.all(jobIds.map(rig.end));
-    const ended = await Promise.all(jobIds.map(rig.read));
+    const full = bundleContent(await fixture.run({ origin: site.origin }));
+    await Promise.all(jobIds.map(fixture.end));
+    const ended = await Promise.all(jobIds.map(fixture.read));
     for (const bundle of ended) {
       expect(bundleContent(bundle)).toEqual(full);
       expect(bundle.report.reuse?.unchangedAddresses).toBeGreaterThanOrEqual(PAGES - EDITED.length);
     }
     expect(
       await leftByExports(
-        rig,
+        fixture,
         [...before, ...ended].map(({ row }) => row.id),
       ),
     ).toEqual({ crawls: jobIds.toSorted(), keys: [] });
   });
 
-  /** How far an export has come whose worker is dead. */
-  async function standing(jobId: string): Promise<unknown> {
-    const { rows } = await rig.db.execute(
-      `select phase, settled_count > ${MANY} as "knowsMany" from crawls where job_id = '${jobId}'`,
+  /** The progress of an export whose worker was killed. */
+  async function progressOf(jobId: string): Promise<unknown> {
+    const { rows } = await fixture.db.execute(
+      `select phase, settled_count > ${MANY} as "hasSettledMany" from crawls where job_id = '${jobId}'`,
     );
     return rows[0];
   }
 });
 
 describe('a worker killed in the middle of a large file', () => {
-  it('has another one fetch it once more, and leaves nothing of the first half behind', async () => {
+  it('is replaced by another one, which fetches the file again and leaves no partial file behind', async () => {
     const film = Buffer.alloc(3_000_000, 'galley');
     const half = film.subarray(0, film.length / 2);
     const sent = createGate();
-    let timesAsked = 0;
+    let requestCount = 0;
     const pages = serveFiles({ '/': '<video src="/film.mp4"></video>' });
     const filmSite = await startHttpSite((request, response) => {
       if (request.url !== '/film.mp4') return pages(request, response);
       response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': film.length });
-      timesAsked += 1;
-      if (timesAsked > 1) return response.end(film);
+      requestCount += 1;
+      if (requestCount > 1) return response.end(film);
       return response.write(half, () => sent.open());
     });
     const limits = { maxBufferedBytes: 10_000 };
     const first = await startWorker('first', limits);
-    const jobId = await rig.start({ origin: filmSite.origin });
+    const jobId = await fixture.start({ origin: filmSite.origin });
     await sent.pass();
     await first.kill();
     await startWorker('second', limits);
-    await rig.end(jobId);
-    const { files } = await rig.read(jobId);
+    await fixture.end(jobId);
+    const { files } = await fixture.read(jobId);
     expect(files.get('film.mp4')).toBe(film.toString());
-    expect(timesAsked).toBe(2);
-    expect(await leftByExports(rig, [jobId])).toEqual({ crawls: [jobId], keys: [] });
+    expect(requestCount).toBe(2);
+    expect(await leftByExports(fixture, [jobId])).toEqual({ crawls: [jobId], keys: [] });
     await filmSite.close();
   });
 });
 
 describe('two workers', () => {
-  it('share one export and make the same content as one', async () => {
+  it('share one export and create the same content as one worker', async () => {
     const alone = await startWorker('alone');
-    const { manifest } = await rig.run({ origin: site.origin, settings: { incremental: false } });
+    const { manifest } = await fixture.run({ origin: site.origin, settings: { incremental: false } });
     await alone.stop();
-    // Slow enough that there is work for both.
+    // Slows the origin down, so that there is work for both.
     site.setHandler(async (request, response) => {
       await sleep(60);
       origin.handle(request, response);
@@ -161,11 +161,11 @@ describe('two workers', () => {
       parallelActivities: 4,
     };
     await Promise.all([startWorker('one', limits), startWorker('two', limits)]);
-    const jobId = await rig.start({ origin: site.origin, settings: { incremental: false } });
-    await rig.end(jobId);
-    const shared = await rig.read(jobId);
+    const jobId = await fixture.start({ origin: site.origin, settings: { incremental: false } });
+    await fixture.end(jobId);
+    const shared = await fixture.read(jobId);
     expect(shared.manifest.contentSha256).toBe(manifest.contentSha256);
-    const { events } = await rig.temporal.client.workflow.getHandle(jobId).fetchHistory();
+    const { events } = await fixture.temporal.client.workflow.getHandle(jobId).fetchHistory();
     const names = new Map(
       events?.map((event) => [String(event.eventId), event.activityTaskScheduledEventAttributes?.activityType?.name]),
     );

@@ -6,7 +6,7 @@ import { type SiteFixture, startSiteFixture } from './site-fixture.ts';
 
 const HOME = 'https://docs.example.com';
 
-/** A site with a rule of each kind; pages that say so can be reached only against it. */
+/** A site with a rule of each kind. The text of a page says how a crawler can reach it. */
 const site = serveFiles({
   '/': `<a href="/named" rel="nofollow">x</a><a href="/also-linked" rel="nofollow">x</a><a href="/also-linked">x</a>
     <a href="/private/page">x</a><a href="/old">x</a><a href="/by-meta">x</a><a href="/by-header">x</a>
@@ -66,14 +66,14 @@ const ALLOWED = [
 ];
 
 describe('a site with rules for crawlers', () => {
-  it('is exported by them: nofollow, robots.txt, and one request at a time for its Crawl-delay', async () => {
-    let underWay = 0;
-    let most = 0;
+  it('is exported by its rules: nofollow, robots.txt, and one request at a time because of its Crawl-delay', async () => {
+    let running = 0;
+    let maxRunning = 0;
     server.setHandler(async (request, response) => {
-      underWay += 1;
-      most = Math.max(most, underWay);
+      running += 1;
+      maxRunning = Math.max(maxRunning, running);
       await sleep(20);
-      underWay -= 1;
+      running -= 1;
       site(request, response);
     });
     const { files, report, manifest } = await rig.run({ origin: server.origin });
@@ -93,15 +93,15 @@ describe('a site with rules for crawlers', () => {
       },
       { rule: 'robots', reason: 'robots.txt disallows it', count: 1, examples: [`${HOME}/private/page`] },
     ]);
-    expect(most).toBe(1);
+    expect(maxRunning).toBe(1);
   });
 
-  it('is exported whole, and at full speed, if its project ignores them, with its source maps if it keeps these', async () => {
-    const secondCame = createGate();
+  it('is exported completely and concurrently if the project ignores robots, and with source maps if it keeps them', async () => {
+    const secondRequested = createGate();
     server.setHandler(async (request, response) => {
-      // Of these two, the first is answered once the second is asked for.
-      if (request.url === '/by-header') secondCame.open();
-      if (request.url === '/by-meta') await secondCame.pass();
+      // The first of these responses waits for the second request, so the test hangs without concurrency.
+      if (request.url === '/by-header') secondRequested.open();
+      if (request.url === '/by-meta') await secondRequested.pass();
       site(request, response);
     });
     const { files, report } = await rig.run({

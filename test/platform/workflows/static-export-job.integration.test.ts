@@ -37,12 +37,12 @@ describe('an export of a whole site', () => {
     requests = [...site.requests];
   });
 
-  it('asks the origin for every address once, also for robots.txt and the sitemap', () => {
+  it('requests every URL once, also robots.txt and the sitemap', () => {
     expect(requests).toEqual(expect.arrayContaining(['/robots.txt', '/sitemap.xml']));
     expect(requests.filter((path, index) => requests.indexOf(path) !== index)).toEqual([]);
   });
 
-  it('brings every page and asset into the bundle, linked to each other, and reports the rest', () => {
+  it('bundles every page and asset with links between them, and reports the rest', () => {
     const { row, manifest, files, report } = bundle;
     expect(row).toMatchObject({ status: 'completed', progress: 100, error: null, pageCount: manifest.pageCount });
     const pages = ['index.html', 'guide/index.html', 'guide/start.html', 'café/menü.html', '日本.html'];
@@ -76,7 +76,7 @@ describe('an export of a whole site', () => {
     expect(report.skippedPages).toEqual([{ url: `${HOME}/private/x`, reason: 'robots.txt disallows it' }]);
   });
 
-  it('describes exactly the files that are in the archive, in order, and leaves nothing else behind', async () => {
+  it('lists exactly the files in the archive, in order, and leaves nothing else behind', async () => {
     const { row, manifest, files } = bundle;
     expect(manifest.files.map((file) => file.path)).toEqual([...files.keys()]);
     expect(manifest.files.map((file) => file.path)).toEqual([...files.keys()].sort());
@@ -88,7 +88,7 @@ describe('an export of a whole site', () => {
     expect(await getCrawl(rig.db, row.id)).toBeUndefined();
   });
 
-  it('names each page’s own address, under which a deployment finds it again', () => {
+  it('records the URL of each page, at which a deployment serves it', () => {
     const { manifest } = bundle;
     const deployed = createSite('/nowhere', 'x', manifest);
     const pages = ['/', '/guide/', '/guide/start', '/search?q=a&p=1', '/search?q=b', '/caf%C3%A9/men%C3%BC'];
@@ -104,7 +104,7 @@ describe('an export of a whole site', () => {
     }
   });
 
-  it('shows in the Temporal UI what it did', async () => {
+  it('sets search attributes and current details for the Temporal UI', async () => {
     const handle = rig.temporal.client.workflow.getHandle(bundle.row.id);
     const { searchAttributes } = await handle.describe();
     expect(searchAttributes).toMatchObject({ GalleySite: ['docs.example.com'], GalleyVersion: [bundle.row.version] });
@@ -112,7 +112,7 @@ describe('an export of a whole site', () => {
     expect(details.currentDetails).toMatch(/docs\.example\.com.*completed: \d+ files/s);
   });
 
-  it('is left as it is when its workflow runs again', async () => {
+  it('is not changed when its workflow runs again', async () => {
     const again = await rig.temporal.client.workflow.execute(WORKFLOW_TYPES.staticExportJob, {
       ...{ workflowId: `${bundle.row.id}-again`, taskQueue: TASK_QUEUES.platform, args: [{ jobId: bundle.row.id }] },
     });
@@ -122,7 +122,7 @@ describe('an export of a whole site', () => {
 });
 
 describe('staticExportJob', () => {
-  it('exports only the paths asked for, with what they need, and links to the rest where it is', async () => {
+  it('exports only the requested paths with their assets, and links to the origin for other pages', async () => {
     const { files, manifest, report } = await rig.run({ origin: site.origin, paths: ['/', '/guide/start'] });
     expect([...files.keys()].filter((path) => path.endsWith('.html')).sort()).toEqual([
       '404.html',
@@ -135,7 +135,7 @@ describe('staticExportJob', () => {
     expect(report.brokenLinks).toEqual([]);
   });
 
-  it('leaves what other hosts serve as links if the project says so', async () => {
+  it("keeps links to other hosts if the project's settings say so", async () => {
     const kept = await rig.run({ origin: site.origin, settings: { external: 'keep' } });
     expect(kept.files.get('index.html')).toContain(`${assetHost.origin}/logo.png`);
     expect([...kept.files.keys()].some((path) => path.startsWith('_external'))).toBe(false);
@@ -143,7 +143,7 @@ describe('staticExportJob', () => {
     expect(listed.files.get('index.html')).toContain(`${assetHost.origin}/logo.png`);
   });
 
-  it('names what other hosts fail to serve with the pages that need it, and asks hosts that are kept for nothing', async () => {
+  it('reports failures of other hosts with the pages that need them, and requests nothing from kept hosts', async () => {
     const page = `<img src="${assetHost.origin}/gone.png"><link rel="stylesheet" href="${assetHost.origin}/ext.css"><img src="http://kept.invalid/a.png">`;
     site.setHandler(serveFiles({ '/': `${page}<a href="/b">b</a>`, '/b': page }));
     const { files, report } = await rig.run({ origin: site.origin, settings: { external: ['kept.invalid'] } });
@@ -156,7 +156,7 @@ describe('staticExportJob', () => {
     expect(files.get('index.html')).toMatch(/href="_external\/127\.0\.0\.1_\d+\/ext\.css"/);
   });
 
-  it('streams a file that is too large for memory, sent plain or compressed', async () => {
+  it('streams a file that exceeds the memory limit, sent plain or compressed', async () => {
     const film = 'frame '.repeat(200_000);
     site.setHandler(
       serveFiles({
@@ -183,15 +183,15 @@ describe('staticExportJob', () => {
     expect(second.manifest.contentSha256).toBe(first.manifest.contentSha256);
   });
 
-  it('tries soft failures again, and reports those that stay', async () => {
-    const answer = serveFiles(fixtureSite(assetHost.origin));
-    const tries = new Map<string, number>();
+  it('retries soft failures, and reports permanent ones', async () => {
+    const serve = serveFiles(fixtureSite(assetHost.origin));
+    const attempts = new Map<string, number>();
     site.setHandler((request, response) => {
       const url = request.url ?? '';
-      tries.set(url, (tries.get(url) ?? 0) + 1);
-      const failing = url === '/img/bg.png' || (url === '/guide/start' && (tries.get(url) ?? 0) < 3);
+      attempts.set(url, (attempts.get(url) ?? 0) + 1);
+      const failing = url === '/img/bg.png' || (url === '/guide/start' && (attempts.get(url) ?? 0) < 3);
       if (failing) response.writeHead(500).end();
-      else answer(request, response);
+      else serve(request, response);
     });
     const { files, report } = await rig.run({ origin: site.origin });
     expect(files.has('guide/start.html')).toBe(true);

@@ -42,7 +42,7 @@ describe('an event of a pull request', () => {
     expect(state).toEqual(inReview());
   });
 
-  it('counts once if it is resent', () => {
+  it('counts once if it is delivered again', () => {
     const state = inReview();
     applyEvent(state, reviewed());
     applyEvent(state, reviewed({ verdict: 'commented' }));
@@ -73,7 +73,7 @@ describe('an event of a pull request', () => {
     expect(state.reviews.map(({ reviewer, at: when }) => `${reviewer} ${when}`)).toEqual([`bob ${later}`, `eve ${at}`]);
   });
 
-  it('keeps whether a reviewer is a bot; comments are dropped before verdicts', () => {
+  it('records whether a reviewer is a bot, and old comments are dropped before verdicts', () => {
     const state = inReview();
     applyEvent(state, reviewed({ reviewer: 'copilot', bot: true }));
     for (let index = 0; index < 200; index++) {
@@ -84,7 +84,7 @@ describe('an event of a pull request', () => {
     expect(state.reviews.at(-1)?.reviewer).toBe('r199');
   });
 
-  it('without a title leaves it to a later reading', () => {
+  it('without a title gets the title from a later reading', () => {
     const state = inReview();
     applyEvent(state, changed({ state: 'open', mergeCommitSha: null }));
     setTitle(state, 'Update the changelog');
@@ -93,7 +93,7 @@ describe('an event of a pull request', () => {
     expect(state.pullRequest?.title).toBe('Update the changelog');
   });
 
-  it('is bounded', () => {
+  it('adds a bounded amount to the state', () => {
     const state = inReview();
     const early: MutableState = { ...inReview(), prLink: null };
     for (let index = 0; index < 2_000; index++) {

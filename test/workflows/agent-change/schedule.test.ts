@@ -5,7 +5,7 @@ import fc from '../../helpers/fast-check.ts';
 const DAY_MS = 86_400_000;
 
 describe('reminders', () => {
-  it('are due at each of their times; several missed ones are one', () => {
+  it('are due at each of their times, and several missed ones are sent as one', () => {
     const settings = { sinceMs: 1_000, remindAfterMs: [DAY_MS, 2 * DAY_MS, 5 * DAY_MS], doneUpToMs: 0 };
     expect(nextReminder(settings, 1_000)).toEqual({ atMs: 1_000 + DAY_MS, afterMs: DAY_MS });
     expect(nextReminder(settings, 3 * DAY_MS)).toEqual({ atMs: 1_000 + 2 * DAY_MS, afterMs: 2 * DAY_MS });
@@ -14,7 +14,7 @@ describe('reminders', () => {
     expect(nextReminder({ ...settings, remindAfterMs: [] }, 9 * DAY_MS)).toBeNull();
   });
 
-  it('are due once each, in order and never early, however time passes', () => {
+  it('are due once each, in order and never early', () => {
     const times = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 8 });
     fc.assert(
       fc.property(times, fc.array(fc.nat(12), { maxLength: 30 }), (days, waits) => {
@@ -39,7 +39,7 @@ describe('reminders', () => {
 describe('a verdict that ends the reminders', () => {
   const at = '2026-11-21T08:00:00Z';
   const refused = [{ name: 'ada', reason: 'no collaborator' }];
-  const asked = { title: 'T', mails: ['ada@example.com'], logins: ['ada'], teams: [] };
+  const plan = { title: 'T', mails: ['ada@example.com'], logins: ['ada'], teams: [] };
   const requested = { requested: ['Ada'], refused: [] };
 
   it.each<[string, Review, boolean]>([
@@ -49,15 +49,15 @@ describe('a verdict that ends the reminders', () => {
     ['approval by someone else', { reviewer: 'bob', verdict: 'approved', at }, false],
     ['approval by a bot of that login', { reviewer: 'ada', verdict: 'approved', at, bot: true }, false],
   ])('may be an %s: %p is %s', (_, review, expected) => {
-    expect(hasVerdict({ plan: asked, reviewRequests: requested, reviews: [review] })).toBe(expected);
+    expect(hasVerdict({ plan, reviewRequests: requested, reviews: [review] })).toBe(expected);
   });
 
   it.each([
-    ['no review could be requested on the forge', { ...asked }, { requested: [], refused }],
-    ['a team was asked', { ...asked, teams: ['docs'] }, { requested: ['ada', 'docs'], refused: [] }],
-    ['the login of someone who got a mail is unknown', { ...asked, unknownLogins: true }, requested],
-    ['no reviewer has a login', { ...asked, logins: [] }, { requested: [], refused: [] }],
-  ])('may be by any person if %s, but by no bot', (_, plan, reviewRequests) => {
+    ['no review could be requested on the forge', { ...plan }, { requested: [], refused }],
+    ['a review was requested from a team', { ...plan, teams: ['docs'] }, { requested: ['ada', 'docs'], refused: [] }],
+    ['the login of a mail recipient is unknown', { ...plan, unknownLogins: true }, requested],
+    ['no reviewer has a login', { ...plan, logins: [] }, { requested: [], refused: [] }],
+  ])('may come from any person, but not from a bot, if %s', (_, plan, reviewRequests) => {
     const by = (reviewer: string, verdict: Review['verdict'] = 'approved') =>
       hasVerdict({ plan, reviewRequests, reviews: [{ reviewer, verdict, at }] });
     expect([by('bob'), by('bob', 'commented'), by('copilot[bot]')]).toEqual([true, false, false]);

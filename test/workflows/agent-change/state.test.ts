@@ -17,7 +17,7 @@ describe('the continue-as-new input of a change', () => {
     expect(restoreState(JSON.parse(JSON.stringify(state)))).toEqual(state);
   });
 
-  it('is small with fifty reviewers and the most reminders', () => {
+  it('is small with fifty reviewers and the maximum number of reminders', () => {
     const state = newState({ events: [event], eventCount: 1 }, 1_000);
     const address = (index: number): string => `${index}${'a'.repeat(60)}@${'b'.repeat(30)}.example.com`;
     for (let reminder = 0; reminder <= 20; reminder++) {
@@ -35,7 +35,7 @@ describe('the continue-as-new input of a change', () => {
     expect(Buffer.byteLength(JSON.stringify(restoreState(state)))).toBeLessThan(MAX_INPUT_BYTES);
   });
 
-  it('is below half of the limit of Temporal with the longest prompt, also encrypted', async () => {
+  it("stays below half of Temporal's limit with the longest prompt, also encrypted", async () => {
     const state = newState({ events: [event], eventCount: MAX_EVENTS }, 1_000);
     state.prompt = { projectId: 'prj_docs', prompt: renderPrompt('\x01'.repeat(200_000), [event], 1) };
     const { encode } = createPayloadEncryption(Buffer.alloc(32, 7));
@@ -44,7 +44,7 @@ describe('the continue-as-new input of a change', () => {
     expect(payload?.data?.byteLength).toBeLessThan(1_000_000);
   });
 
-  it('is rejected if it is unreadable, so that no change starts over by mistake', () => {
+  it('is rejected if it is invalid, so that no change starts over by mistake', () => {
     const state = newState({ events: [event], eventCount: MAX_EVENTS }, 1_000);
     expect(() => restoreState({ ...state, format: 2 })).toThrow();
     expect(() => restoreState({ ...state, phase: 'sleeping' })).toThrow();

@@ -10,7 +10,7 @@ describe('the id of a change', () => {
     expect(changeKeysOf({ id, receivedAt, dedupeMs: DAY_MS }, false)).toEqual([id]);
   });
 
-  it('includes the time if the id was seen before, or may be the same for another publish', () => {
+  it('includes the time if the id was seen before, or another publish may have it too', () => {
     expect(changeKeysOf({ id: 'a', receivedAt, dedupeMs: DAY_MS }, true)).toEqual([`a~${receivedAt}`]);
     expect(changeKeysOf({ id: 'a', receivedAt, dedupeMs: 60_000 }, false)).toEqual(['a', `a~${receivedAt}`]);
   });

@@ -4,7 +4,7 @@ import fc from '../../helpers/fast-check.ts';
 const HOUR_MS = 3_600_000;
 
 describe('the time of a prompt', () => {
-  it('is a quiet period after the newest', () => {
+  it('is a quiet period after the newest event', () => {
     const waiting = { firstAtMs: 1_000, lastAtMs: 5_000 };
     expect(dueOf(waiting, [], { quietPeriodMs: 3_000, maxPerHour: 6 })).toEqual({ atMs: 8_000, limited: false });
   });
@@ -35,7 +35,7 @@ describe('the time of a prompt', () => {
     );
   });
 
-  it('allows no more starts within any hour than configured', () => {
+  it('allows at most the configured number of starts within any hour', () => {
     const arrivals = fc.array(fc.nat(20 * 60_000), { minLength: 1, maxLength: 80 });
     fc.assert(
       fc.property(arrivals, fc.integer({ min: 1, max: 8 }), fc.nat(10 * 60_000), (gaps, maxPerHour, quietPeriodMs) => {

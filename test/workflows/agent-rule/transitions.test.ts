@@ -35,7 +35,7 @@ function signal(events: readonly PublishEvent[], prefix = 'd'): PublishedSignal 
   return { deliveries, newest: events.at(-1) ?? event('none'), events: [...events] };
 }
 
-function taken(...signals: PublishedSignal[]): MutableState {
+function stateAfter(...signals: PublishedSignal[]): MutableState {
   const state = newState();
   const seen = createSeenDeliveries();
   for (const each of signals) applyDeliveries(state, seen, each, NOW_MS);
@@ -45,8 +45,8 @@ function taken(...signals: PublishedSignal[]): MutableState {
 const ids = (state: MutableState): string[] => state.waiting?.events.map(({ event: { id } }) => id) ?? [];
 
 describe('a rule that runs again', () => {
-  it('prompts at once with the newest event, by a change with an id of its own', () => {
-    const state = taken(signal([event('a'), event('b')]));
+  it('prompts at once with the newest event, in a change with a new id', () => {
+    const state = stateAfter(signal([event('a'), event('b')]));
     expect(whyNotAgain(state)).toBe('2 event(s) wait to be prompted already');
     dropWaiting(state);
     expect(whyNotAgain(state)).toBeNull();
@@ -59,7 +59,7 @@ describe('a rule that runs again', () => {
     expect(ids(restored)).toEqual(['b']);
     expect(restored.waiting).toMatchObject({ count: 1, immediate: true });
     const settings = { quietPeriodMs: 30_000, maxPerHour: 2 };
-    if (restored.waiting === null) throw new Error('nothing waits');
+    if (restored.waiting === null) throw new Error('No event waits');
     expect(dueOf(restored.waiting, [], settings).atMs).toBe(NOW_MS + 1);
     expect(dueOf(restored.waiting, [NOW_MS - 2, NOW_MS - 1], settings)).toEqual({
       atMs: NOW_MS - 2 + 3_600_000,
@@ -67,47 +67,47 @@ describe('a rule that runs again', () => {
     });
   });
 
-  it('knows no event if it never collected one, or only did in an earlier release', () => {
+  it('has no event if it never collected one, or only in an earlier release', () => {
     expect(whyNotAgain(newState())).toContain('the rule knows no event');
-    const { newest: _, ...earlier } = serializeState(taken(signal([event('a')])), createSeenDeliveries());
+    const { newest: _, ...earlier } = serializeState(stateAfter(signal([event('a')])), createSeenDeliveries());
     expect(restoreState(earlier).state.newest).toBeNull();
   });
 });
 
-describe('what a rule collects', () => {
-  it('is each event once, in the order of arrival', () => {
-    const state = taken(signal([event('a'), event('b')]), signal([event('b'), event('c')]));
+describe('the events that a rule collects', () => {
+  it('are listed once, in the order of arrival', () => {
+    const state = stateAfter(signal([event('a'), event('b')]), signal([event('b'), event('c')]));
     expect(ids(state)).toEqual(['a', 'b', 'c']);
     expect(state.waiting).toMatchObject({ count: 3, changeKeys: ['d-a'] });
   });
 
-  it('is the newest event and a count if a signal has no other events', () => {
+  it('are the newest event and a count if a signal has no other events', () => {
     const { events: _others, ...newestOnly } = signal([event('a'), event('b'), event('c')]);
-    const state = taken(newestOnly);
+    const state = stateAfter(newestOnly);
     expect(ids(state)).toEqual(['c']);
     expect(state.waiting).toMatchObject({ count: 3, changeKeys: ['d-c'] });
-    expect(taken({ ...newestOnly, newest: event('c', { agentsOwn: true }) }).waiting).toBeNull();
+    expect(stateAfter({ ...newestOnly, newest: event('c', { agentsOwn: true }) }).waiting).toBeNull();
   });
 
-  it('is named after the second delivery without the first one, whose event may have been dropped', () => {
-    const { waiting } = taken(signal([event('a'), event('b')]));
-    if (waiting === null) throw new Error('nothing waits');
+  it('use the second delivery for the change id if the first one is removed', () => {
+    const { waiting } = stateAfter(signal([event('a'), event('b')]));
+    if (waiting === null) throw new Error('No event waits');
     const second = withoutFirst(waiting);
     expect(second).toMatchObject({ count: 1, changeKeys: ['d-b'], events: [{ event: { id: 'b' } }] });
     expect(second && withoutFirst(second)).toBeNull();
-    const cut = { ...waiting, count: 9, changeKeys: ['d-gone'] };
-    expect(withoutFirst(cut)).toMatchObject({ count: 8, changeKeys: ['d-a'], events: waiting.events });
+    const truncated = { ...waiting, count: 9, changeKeys: ['d-gone'] };
+    expect(withoutFirst(truncated)).toMatchObject({ count: 8, changeKeys: ['d-a'], events: waiting.events });
   });
 
-  it('excludes the agent’s own work, and nothing else', () => {
+  it("exclude only the agent's own work", () => {
     const own = { agentsOwn: true } as const;
-    const state = taken(signal([event('a', own), event('b'), event('c', own)]));
+    const state = stateAfter(signal([event('a', own), event('b'), event('c', own)]));
     expect(ids(state)).toEqual(['b']);
     expect(state.waiting?.changeKeys).toEqual(['d-b']);
   });
 
-  it('drops a waiting push that turns out to be an own merge, and is named after the next delivery', () => {
-    const state = taken(signal([event('sha'), event('b')]));
+  it("lose a waiting push that turns out to be an agent's merge, and use the next delivery for the change id", () => {
+    const state = stateAfter(signal([event('sha'), event('b')]));
     applyOwnMerge(state, 'sha');
     expect(ids(state)).toEqual(['b']);
     expect(state.waiting).toMatchObject({ count: 1, changeKeys: ['d-b'] });
@@ -115,7 +115,7 @@ describe('what a rule collects', () => {
     expect(state.waiting).toBeNull();
   });
 
-  it('excludes the newest hundred own merges', () => {
+  it('exclude the newest hundred merges of agents', () => {
     const state = newState();
     for (let index = 0; index < 150; index++) applyOwnMerge(state, `sha-${index}`);
     expect(state.ownMerges).toHaveLength(100);
@@ -125,7 +125,7 @@ describe('what a rule collects', () => {
 });
 
 describe('the continue-as-new input of a rule', () => {
-  it('has each unsubscribed address once, in lower case', () => {
+  it('contains each unsubscribed address once, in lower case', () => {
     const state = newState();
     for (const address of ['Ada@Example.com', 'bob@example.com', ' ada@example.com ', '']) {
       unsubscribe(state, address);
@@ -133,15 +133,15 @@ describe('the continue-as-new input of a rule', () => {
     expect(state.unsubscribed).toEqual(['bob@example.com', 'ada@example.com']);
   });
 
-  it('has the newest two hundred events and the count of all', () => {
+  it('contains the newest two hundred events and the count of all', () => {
     const events = Array.from({ length: 1_000 }, (_, index) => event(`${index}`));
-    const state = taken(signal(events));
+    const state = stateAfter(signal(events));
     expect(ids(state)).toHaveLength(200);
     expect(ids(state).at(-1)).toBe('999');
     expect(state.waiting).toMatchObject({ count: 1_000, changeKeys: ['d-0'] });
   });
 
-  it('is small, whatever was collected', () => {
+  it('is small for any amount of collected events', () => {
     const long = '€'.repeat(5_000);
     const fields = { source: long, topic: long, title: long, url: long, author: long, at: long } as const;
     const state = newState();
@@ -160,14 +160,14 @@ describe('the continue-as-new input of a rule', () => {
     expect(restoreState(JSON.parse(JSON.stringify(input))).state).toEqual(state);
   });
 
-  it('is rejected if it is unreadable, so that no rule starts over by mistake', () => {
+  it('is rejected if it is invalid, so that no rule starts over by mistake', () => {
     expect(() => restoreState({ format: 2 })).toThrow();
     expect(() => restoreState('hello')).toThrow();
   });
 });
 
 describe('the end of a change', () => {
-  it('is bounded and kept for as long as the change is listed', () => {
+  it('is truncated, and kept while the change is listed', () => {
     const state = newState();
     const changes = ['a', 'b'].map((workflowId) => ({ workflowId, startedAt: receivedAt }));
     state.changes = changes;

@@ -10,7 +10,7 @@ function delivery(id: string, dedupeMs = 24 * HOUR_MS) {
 }
 
 describe('seen deliveries', () => {
-  it('tell a resend from the first delivery and from another one', () => {
+  it('distinguish a resend from the first delivery and from other deliveries', () => {
     const seen = createSeenDeliveries();
     expect(seen.isResend(delivery('a'), NOON_MS)).toBe(false);
     expect(seen.isResend(delivery('a'), NOON_MS + 1_000)).toBe(true);
@@ -27,31 +27,31 @@ describe('seen deliveries', () => {
     expect(seen.isResend(hash, NOON_MS + 61_000 + 59_000)).toBe(true);
   });
 
-  it('know a resend that was received earlier than the first one, as hosts do that receive at once', () => {
+  it('recognize a resend with an earlier receive time, as two API hosts can produce', () => {
     const seen = createSeenDeliveries();
     seen.isResend(delivery('a', 60_000), NOON_MS);
     expect(seen.isResend(delivery('a', 60_000), NOON_MS - 5_000)).toBe(true);
   });
 
-  it('never take a delivery without a window for a resend', () => {
+  it('never treat a delivery without a window as a resend', () => {
     const seen = createSeenDeliveries();
     seen.isResend(delivery('a', 0), NOON_MS);
     expect(seen.isResend(delivery('a', 0), NOON_MS)).toBe(false);
   });
 
-  it('keep twenty thousand at most and forget the oldest first', () => {
+  it('keep at most twenty thousand, and drop the oldest first', () => {
     const seen = createSeenDeliveries();
     for (let index = 0; index < MAX_SEEN + 500; index++) seen.isResend(delivery(`id-${index}`), NOON_MS + index);
-    const carried = seen.toBuckets();
-    expect(carried.reduce((sum, { entries }) => sum + entries.length / 13, 0)).toBe(MAX_SEEN);
-    const restored = createSeenDeliveries(carried);
+    const buckets = seen.toBuckets();
+    expect(buckets.reduce((sum, { entries }) => sum + entries.length / 13, 0)).toBe(MAX_SEEN);
+    const restored = createSeenDeliveries(buckets);
     expect(restored.isResend(delivery(`id-${MAX_SEEN}`), NOON_MS + HOUR_MS)).toBe(true);
     expect(restored.isResend(delivery('id-3'), NOON_MS + HOUR_MS)).toBe(false);
   });
 
-  it('forget those not seen for longest, however often others were seen again in a storm', () => {
+  it('drop the least recently seen ones, however often others are seen again', () => {
     const seen = createSeenDeliveries();
-    // A delivery without a window is always new, and remembered anew.
+    // A delivery without a window is always new, and updates its entry.
     const see = (id: number): boolean => seen.isResend(delivery(`id-${id}`, 0), NOON_MS);
     for (let id = 0; id < MAX_SEEN; id++) see(id);
     for (let id = 0; id < MAX_SEEN; id += 2) see(id);
@@ -72,15 +72,17 @@ describe('seen deliveries', () => {
     );
     fc.assert(
       fc.property(events, fc.nat(60), (list, restoreAt) => {
-        const whole = createSeenDeliveries();
-        let carried = createSeenDeliveries();
+        const original = createSeenDeliveries();
+        let restored = createSeenDeliveries();
         let nowMs = NOON_MS;
         list.forEach(({ id, dedupeMs, waitMs }, index) => {
           // A serialized time has whole seconds, so the comparison is made on whole seconds.
           nowMs += Math.ceil(waitMs / 1_000) * 1_000;
-          if (index === restoreAt) carried = createSeenDeliveries(carried.toBuckets());
-          expect(carried.toBuckets().every(isWholeBucket)).toBe(true);
-          expect(carried.isResend(delivery(id, dedupeMs), nowMs)).toBe(whole.isResend(delivery(id, dedupeMs), nowMs));
+          if (index === restoreAt) restored = createSeenDeliveries(restored.toBuckets());
+          expect(restored.toBuckets().every(isWholeBucket)).toBe(true);
+          expect(restored.isResend(delivery(id, dedupeMs), nowMs)).toBe(
+            original.isResend(delivery(id, dedupeMs), nowMs),
+          );
         });
       }),
     );

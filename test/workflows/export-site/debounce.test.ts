@@ -16,11 +16,11 @@ function publishedAt(...times: number[]): Pending {
     (before, at) => addPublishes(before, { count: 1, newest: event(`at ${at}`) }, at),
     null,
   );
-  if (pending === null) throw new Error('no publish');
+  if (pending === null) throw new Error('No publish was given');
   return pending;
 }
 
-/** When publishes come. */
+/** The times of publishes. */
 const momentsMs = fc.array(fc.nat(200_000), { minLength: 1, maxLength: 50 });
 const limits = fc.record({ quietPeriodMs: fc.nat(30_000), maxWaitMs: fc.nat(90_000) });
 
@@ -33,13 +33,13 @@ describe('a burst of publishes', () => {
     expect(exportDueAtMs(publishedAt(...times), settings)).toBe(dueAtMs);
   });
 
-  it('is due a quiet period after its newest publish, and at the longest wait after its first one at the latest', () => {
+  it('is due a quiet period after its newest publish, but at most maxWait after its first one', () => {
     fc.assert(
       fc.property(momentsMs, limits, (times, own) => {
         const dueAtMs = exportDueAtMs(publishedAt(...times), own);
         const [firstMs, lastMs] = [Math.min(...times), Math.max(...times)];
         expect(dueAtMs).toBeLessThanOrEqual(firstMs + own.maxWaitMs);
-        // Earlier than a quiet period after the newest one only if the longest wait is over.
+        // Only maxWait can shorten the quiet period after the newest publish.
         if (dueAtMs < lastMs + own.quietPeriodMs) expect(dueAtMs).toBe(firstMs + own.maxWaitMs);
         else expect(dueAtMs).toBe(lastMs + own.quietPeriodMs);
       }),
@@ -74,33 +74,33 @@ describe('a burst of publishes', () => {
     );
   });
 
-  it('is due at once if a person requested it, and debounced again after a publish', () => {
+  it('is due at once if a person requested an export, and debounced again after a publish', () => {
     expect(exportDueAtMs(addRequest(null, 100), settings)).toBe(100);
-    const asked = addRequest(publishedAt(0), 1_000);
-    expect(exportDueAtMs(asked, settings)).toBeLessThanOrEqual(1_000);
-    const followed = addPublishes(asked, { count: 1, newest: event('b') }, 2_000);
+    const requested = addRequest(publishedAt(0), 1_000);
+    expect(exportDueAtMs(requested, settings)).toBeLessThanOrEqual(1_000);
+    const followed = addPublishes(requested, { count: 1, newest: event('b') }, 2_000);
     expect(exportDueAtMs(followed, settings)).toBe(7_000);
     expect(followed).toMatchObject({ count: 2, oldestAtMs: 0 });
   });
 });
 
 describe('publishes that are put back', () => {
-  it('keep their age beside those that came since, whose newest event wins', () => {
+  it('keep their age, but the newest event is that of the later publishes', () => {
     const back = putBack(publishedAt(0, 1_000), publishedAt(9_000));
     expect(back).toMatchObject({ count: 3, oldestAtMs: 0, firstAtMs: 0, lastAtMs: 9_000, newest: { id: 'at 9000' } });
   });
 
-  it('of a failed export leave a new burst its quiet period', () => {
+  it('do not shorten the quiet period of a new burst if their export failed', () => {
     const back = putBack({ ...publishedAt(0), immediate: true }, publishedAt(90_000));
     expect(exportDueAtMs(back, settings)).toBe(95_000);
   });
 
-  it('are unchanged if there was no publish since', () => {
+  it('are unchanged if there was no later publish', () => {
     const failed = { ...publishedAt(0), immediate: true };
     expect(putBack(failed, null)).toEqual(failed);
   });
 
-  it('lose no count, no age and no newest event, whatever came since', () => {
+  it('keep their count and age, and take the newest event of later publishes', () => {
     fc.assert(
       fc.property(momentsMs, momentsMs, fc.boolean(), (before, after, failed) => {
         const unfinished = { ...publishedAt(...before), immediate: failed };
@@ -110,14 +110,14 @@ describe('publishes that are put back', () => {
         expect(back.oldestAtMs).toBe(Math.min(...before));
         expect(back.lastAtMs).toBe(since.lastAtMs);
         expect(back.newest).toEqual(since.newest);
-        // A failed export's publishes take no quiet period from the new burst; replaced ones wait no longer for it.
+        // Publishes of a failed export don't shorten the new burst's quiet period. Those of a replaced one keep their start.
         const own = failed ? since : { ...since, firstAtMs: unfinished.firstAtMs };
         expect(exportDueAtMs(back, settings)).toBe(exportDueAtMs(own, settings));
       }),
     );
   });
 
-  it('are due at once with everything else if a person requested an export meanwhile', () => {
+  it('are due at once if a person requested an export meanwhile', () => {
     fc.assert(
       fc.property(momentsMs, fc.nat(60_000), (before, laterMs) => {
         const unfinished = publishedAt(...before);
@@ -141,7 +141,7 @@ describe('replacing a running export', () => {
     expect(shouldReplace(publishedAt(0), since, { whenBusy, maxWaitMs: 60_000 }, nowMs)).toBe(replaced);
   });
 
-  it('starves nothing: however publishes come, an export ends that began before the oldest was older than the longest wait', () => {
+  it('never starves a publish: each is exported within maxWait, two exports and a quiet period', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 100, maxLength: 400 }),
@@ -149,11 +149,11 @@ describe('replacing a running export', () => {
         limits,
         (waits, exportTakesMs, own) => {
           const { finished, lastAtMs } = play(waits, exportTakesMs, { ...own, whenBusy: 'cancel' });
-          // Everything published is exported in the end, each once.
+          // Each publish is exported exactly once.
           expect(finished.reduce((sum, { publishes }) => sum + publishes.count, 0)).toBe(waits.length);
           expect(finished.at(-1)?.publishes.newest).toEqual(event(`at ${lastAtMs}`));
           for (const { endedAtMs, publishes } of finished) {
-            // It waits for at most one other export, which was already running and could no longer be replaced.
+            // A publish waits for at most one other export, which could no longer be replaced.
             const longestMs = own.maxWaitMs + 2 * exportTakesMs + own.quietPeriodMs;
             expect(endedAtMs - publishes.oldestAtMs).toBeLessThanOrEqual(longestMs);
           }
@@ -163,7 +163,7 @@ describe('replacing a running export', () => {
     );
   });
 
-  it('never happens with queue: each export ends, and what came meanwhile is exported next', () => {
+  it('never happens with queue: each export ends, and later publishes are exported next', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 200 }),

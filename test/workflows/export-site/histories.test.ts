@@ -46,7 +46,7 @@ function publish(id: string, event: Partial<PublishEvent> = {}): void {
 function begin(jobId: string): NonNullable<MutableState['exporting']> {
   takePending(state, 'docs.example.com', NOON_MS + 5_000);
   const { exporting } = state;
-  if (exporting === null) throw new Error('nothing to export');
+  if (exporting === null) throw new Error('Nothing is pending');
   jobStarted(state, exporting, { jobId, version: null, createdAt: null, ageMs: null });
   return exporting;
 }
@@ -61,7 +61,7 @@ const collectedBy = (): string[] =>
 const exportsOf = (): string[] => state.histories.exports.map(({ number, outcome }) => `${number} ${outcome}`);
 
 describe('an export in the history of a site', () => {
-  it('says what it collected, who caused it and each time', () => {
+  it('records its publishes, its author and its times', () => {
     publish('a', { author: 'ada@example.com' });
     publish('b', { title: 'Second', author: 'grace@example.com' });
     const exporting = begin('se_1');
@@ -91,7 +91,7 @@ describe('an export in the history of a site', () => {
     expect(collectedBy()).toEqual(['a: 1', 'b: 1']);
   });
 
-  it('names the operator who asked for it, or the lost bundle', () => {
+  it('names the operator who requested it, or the lost bundle', () => {
     requestExport(state, NOON_MS, { by: 'ada', lostBundle: false });
     endExport(state, begin('se_1'), 'deployed');
     state.live = { jobId: 'se_1', version: null, exportedAt: at, rolledBack: false, createdAt: null };
@@ -103,7 +103,7 @@ describe('an export in the history of a site', () => {
     ]);
   });
 
-  it('that failed or was replaced gives its deliveries to the next one', () => {
+  it('passes its deliveries to the next export if it failed or was replaced', () => {
     publish('a');
     fail(begin('se_1'));
     expect(collectedBy()).toEqual(['a: null']);
@@ -117,7 +117,7 @@ describe('an export in the history of a site', () => {
     expect(collectedBy()).toEqual(['a: 3', 'b: 3', 'c: 3', 'd: null']);
   });
 
-  it('that is tried again with the same job goes on, and shows why until it is deployed', () => {
+  it('keeps its record when retried with the same job, and shows the error until it is deployed', () => {
     publish('a');
     const exporting = begin('se_1');
     fail(exporting, 'Unavailable');
@@ -126,7 +126,7 @@ describe('an export in the history of a site', () => {
     expect(state.histories.exports).toMatchObject([{ number: 1, outcome: 'deployed', error: null }]);
   });
 
-  it('is canceled by a rollback, which also drops the deliveries that wait', () => {
+  it('is canceled by a rollback, which also drops waiting deliveries', () => {
     publish('a');
     begin('se_1');
     publish('b');
@@ -137,7 +137,7 @@ describe('an export in the history of a site', () => {
     expect(collectedBy()).toEqual(['a: 1', 'b: undefined a rollback dropped it', 'c: 2']);
   });
 
-  it('that an earlier release began has no record, and its end changes none', () => {
+  it('has no record if an earlier release started it, and its end changes no other record', () => {
     publish('a');
     endExport(state, begin('se_1'), 'deployed');
     const before = structuredClone(state.histories.exports);
@@ -167,7 +167,7 @@ describe('an export in the history of a site', () => {
 });
 
 describe('a delivery in the history of a site', () => {
-  it('that is a resend waits for no export', () => {
+  it('has no export if it is a resend', () => {
     publish('a');
     publish('a');
     expect(state.histories.deliveries).toMatchObject([
@@ -178,7 +178,7 @@ describe('a delivery in the history of a site', () => {
     expect(collectedBy()).toEqual(['a: 1', 'a: undefined']);
   });
 
-  it('has texts that are cut, without half a character', () => {
+  it('has truncated texts without split characters', () => {
     publish('😀'.repeat(500), { author: '😀'.repeat(500) });
     const [delivery] = state.histories.deliveries;
     expect(delivery).toMatchObject({ title: '😀'.repeat(100), author: '😀'.repeat(50), id: '😀'.repeat(100) });
@@ -186,8 +186,8 @@ describe('a delivery in the history of a site', () => {
 });
 
 describe('a refresh in the history of a site', () => {
-  it('that fails again and again is listed once', () => {
-    const failed = { version: 'v1', expiresAt: null, error: 'no answer' };
+  it('is listed once if it fails repeatedly', () => {
+    const failed = { version: 'v1', expiresAt: null, error: 'no response' };
     for (const record of [{ ...failed, expiresAt: at, error: null }, failed, failed, failed]) {
       refreshEnded(state.histories, record);
     }

@@ -24,7 +24,7 @@ function exporting(stage: Exporting['stage']): Exporting {
 
 function target(changes: Partial<Target> = {}): Target {
   const [fresh] = adoptTargets([], ['values.yaml']);
-  if (!fresh) throw new Error('no target');
+  if (!fresh) throw new Error('No target was created');
   return { ...fresh, jobId: 'new', version: 'v2', ...changes };
 }
 
@@ -70,7 +70,7 @@ function stateOf(changes: Partial<MutableState>): SiteState {
 }
 
 describe('the state', () => {
-  it('has the newest of the errors', () => {
+  it('contains the newest error', () => {
     const error = (at: string, status: number) => ({ message: 'm', status, at });
     const both = {
       exportError: error('2026-11-21T10:00:00.000Z', 500),
@@ -97,7 +97,7 @@ describe('the state', () => {
   });
 });
 
-describe('a pin as it stands in the file', () => {
+describe('a pin that was read from the file', () => {
   it.each([
     ['holds if it names another version than the newest', 'v1', true],
     ['does not hold if it names the newest', 'v2', false],
@@ -115,18 +115,18 @@ describe('a pin as it stands in the file', () => {
     expect(site.targets).toMatchObject([{ pin: null, held: false }]);
   });
 
-  it('comes with the switch: a deployment that is switched on again gets its job again', () => {
+  it('comes with the enabled flag: a deployment that is enabled again is written again', () => {
     const site = state({ live, targets: [target()] });
-    const switched = (off: boolean) => adoptPins(site, [{ valuesFile: target().valuesFile, pin: null, off }]);
-    expect([switched(true), switched(true)]).toEqual([true, false]);
+    const adoptOff = (off: boolean) => adoptPins(site, [{ valuesFile: target().valuesFile, pin: null, off }]);
+    expect([adoptOff(true), adoptOff(true)]).toEqual([true, false]);
     expect(site.targets).toMatchObject([{ off: true, jobId: 'new' }]);
-    expect(switched(false)).toBe(true);
+    expect(adoptOff(false)).toBe(true);
     expect(site.targets).toMatchObject([{ off: false, jobId: null }]);
-    // As before the first deploy, when no switch counts.
-    expect(switched(true)).toBe(false);
+    // Without a job, as before the first deployment, the flag has no effect.
+    expect(adoptOff(true)).toBe(false);
   });
 
-  it('does not hold if the service returns no versions: the write decides', () => {
+  it('does not hold if the service returns no versions, because the write decides', () => {
     const site = state({ live: { ...live, version: null }, targets: [target()] });
     adoptPins(site, [{ valuesFile: target().valuesFile, pin: 'v1' }]);
     expect(site.targets).toMatchObject([{ pin: 'v1', held: false }]);

@@ -13,16 +13,16 @@ export function event(id: string): PublishEvent {
 }
 
 export type Played = {
-  /** The exports that came to their end, in their order. */
+  /** The exports that ended, in order. */
   finished: { publishes: Pending; endedAtMs: number }[];
   replaced: number;
-  /** When the last publish came. */
+  /** The time of the last publish. */
   lastAtMs: number;
 };
 
 /**
- * What the workflow does with the pure functions, on a clock that jumps from one thing that happens to the next: a
- * publish after each of `waitsMs`, and exports of a fixed duration.
+ * Simulates the workflow's use of the pure functions, with a clock that jumps from event to event: a publish after each of
+ * `waitsMs`, and exports of a fixed duration.
  */
 export function play(
   waitsMs: readonly number[],
@@ -36,7 +36,7 @@ export function play(
   const played: Played = { finished: [], replaced: 0, lastAtMs: 0 };
   let nowMs = 0;
 
-  /** Everything that happens by itself until then. */
+  /** Starts and ends the exports that are due until then. */
   function runUntil(untilMs: number): void {
     for (;;) {
       const { pending, running } = state;

@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 const times = { lifetimeMs: DAY_MS, marginShare: 0.2, lastTookMs: 0, minIntervalMs: 30_000, site: 'docs' };
 
 describe('the delay of a refresh', () => {
-  it('leaves the margin before the end of the link, a tenth of it earlier or later by site', () => {
+  it("leaves the margin before the link's expiry, plus or minus a tenth of it depending on the site", () => {
     fc.assert(
       fc.property(fc.string(), (site) => {
         const marginMs = DAY_MS - refreshDelayMs({ ...times, site });
@@ -19,7 +19,7 @@ describe('the delay of a refresh', () => {
     expect(refreshDelayMs({ ...times, lifetimeMs: 60_000, lastTookMs: 29_000 })).toBe(31_000);
   });
 
-  it('is before the end of every link that lives long enough, and never shorter than the shortest interval', () => {
+  it('ends before every link that lives long enough, and is never below the minimum interval', () => {
     const anything = fc.record({
       lifetimeMs: fc.integer({ min: -DAY_MS, max: 400 * DAY_MS }),
       marginShare: fc.double({ min: 0.01, max: 0.9, noNaN: true }),

@@ -7,7 +7,7 @@ import { applyDeliveries } from '../../../workflows/export-site/transitions.ts';
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const EVENT = { source: 'storyblok', topic: 'story.published', id: '1', title: 'Home', url: '', author: '', at: '' };
 
-/** A delivery of a vendor that sends no id, known by the hash of its body. */
+/** Deliveries of a vendor without delivery ids, identified by the hash of the body. */
 function signal(...bodies: string[]): PublishedSignal {
   const receivedAt = new Date(NOW_MS).toISOString();
   return {
@@ -41,17 +41,17 @@ describe('a body that repeats, from a vendor without delivery ids', () => {
     expect(state.pending).toMatchObject({ count: 2 });
   });
 
-  test('is a new publish as soon as an export has begun with the first one', () => {
+  test('is a new publish once an export with the first one has started', () => {
     deliver('a');
     state.pending = null;
     expect(deliver('a')).toEqual(['started']);
     expect(state.pending).toMatchObject({ count: 1 });
   });
 
-  test('is a resend again if that export failed and its publishes wait once more', () => {
+  test('is a resend again if that export failed and its publishes wait again', () => {
     deliver('a');
     const unfinished = state.pending;
-    if (unfinished === null) throw new Error('nothing waits');
+    if (unfinished === null) throw new Error('No publish waits');
     state.pending = null;
     deliver('b');
     state.pending = putBack(unfinished, state.pending);

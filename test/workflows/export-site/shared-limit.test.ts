@@ -5,10 +5,10 @@ import { failuresInARow, startBackOff } from '../../../workflows/export-site/tra
 
 const HOUR_MS = 3_600_000;
 
-/** An activity waits for a Retry-After up to this by itself; a longer one is the workflow's (call-admin-api.ts). */
+/** The activity waits for a Retry-After up to this. The workflow waits for a longer one (call-admin-api.ts). */
 const SHORT_WAIT_MS = 30_000;
 
-/** Numbers from 0 to 1 that are the same for the same seed. */
+/** A seeded random generator of numbers from 0 to 1. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -21,7 +21,7 @@ type Site = { publishedAtMs: number; nextTryMs: number; attempt: number; state: 
 
 /**
  * Sites of one organization, all published at the same moment, `rounds` times with `everyMs` between. The service accepts
- * `perHour` starts in any hour and sends the others away until a slot becomes free. The clock jumps from try to try.
+ * `perHour` starts in any hour and rejects others until a slot becomes free. The clock jumps from attempt to attempt.
  */
 function simulate(options: { sites: number; perHour: number; seed: number; rounds?: number; everyMs?: number }) {
   const { perHour, rounds = 1, everyMs = 0 } = options;
@@ -65,31 +65,31 @@ function simulate(options: { sites: number; perHour: number; seed: number; round
 const hours = (waitsMs: readonly number[]): number => Math.max(...waitsMs) / HOUR_MS;
 
 describe('200 sites that share the limit of their organization', () => {
-  // In turn, the last of them would start when as many whole hours have passed as the limit fits into those before it.
+  // `idealHours`: the wait of the last site if every free slot were used at once.
   it.each([
-    { perHour: 60, inTurn: 3 },
-    { perHour: 100, inTurn: 1 },
-    { perHour: 10, inTurn: 19 },
-  ])('start one after the other, at most a quarter later than in turn: $perHour an hour', ({ perHour, inTurn }) => {
+    { perHour: 60, idealHours: 3 },
+    { perHour: 100, idealHours: 1 },
+    { perHour: 10, idealHours: 19 },
+  ])('all start within 1.25 times the ideal time: $perHour an hour', ({ perHour, idealHours }) => {
     for (let seed = 1; seed <= 10; seed++) {
       const { waitsMs, tooEarly, atOnce } = simulate({ sites: 200, perHour, seed });
       expect(waitsMs).toHaveLength(200);
-      expect(hours(waitsMs)).toBeGreaterThanOrEqual(inTurn);
-      expect(hours(waitsMs)).toBeLessThan(1.25 * inTurn);
+      expect(hours(waitsMs)).toBeGreaterThanOrEqual(idealHours);
+      expect(hours(waitsMs)).toBeLessThan(1.25 * idealHours);
       expect(tooEarly).toBe(0);
-      // Without a spread all of them would come in the same millisecond, again and again.
+      // Without jitter all of them would retry in the same millisecond.
       expect(atOnce).toBeLessThan(10);
     }
   });
 
-  it('all start again and again, for days, if they are published every four hours', () => {
+  it('all start every time if they are published every four hours for days', () => {
     const { waitsMs } = simulate({ sites: 200, perHour: 60, seed: 1, rounds: 18, everyMs: 4 * HOUR_MS });
     expect(waitsMs).toHaveLength(18 * 200);
     expect(hours(waitsMs)).toBeLessThan(4);
   });
 });
 
-describe('a spread wait', () => {
+describe('a wait with jitter', () => {
   it('is never shorter, at most a fifth longer, and shorter after earlier rejections', () => {
     expect([spreadMs(1_000, 1, 0), spreadMs(1_000, 1, 1), spreadMs(1_000, 4, 1)]).toEqual([1_000, 1_200, 1_050]);
   });

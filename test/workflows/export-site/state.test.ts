@@ -54,7 +54,7 @@ function ordinaryHistories(histories: MutableState['histories']): void {
   }
 }
 
-/** The longest texts, of characters that take six bytes each. */
+/** Fills every history with the longest texts, of characters that take six bytes each in JSON. */
 function fillHistories(histories: MutableState['histories']): void {
   const longest = '\u0001'.repeat(10_000);
   const ref = { id: longest, source: longest, receivedAt: longest, dedupeMs: 1 };
@@ -81,7 +81,7 @@ function fillHistories(histories: MutableState['histories']): void {
   }
 }
 
-/** As full as a site's state can get: the longest texts, the most of everything. */
+/** The largest possible state of a site: the longest texts and the maximum number of everything. */
 function fullState(): { state: MutableState; seen: ReturnType<typeof createSeenDeliveries> } {
   const state = newState(NOW_MS);
   const seen = createSeenDeliveries();
@@ -155,7 +155,7 @@ describe('the continue-as-new input of a site', () => {
     expect(restored.seen.isResend({ id: 'a', source: 's', dedupeMs: 60_000 }, NOW_MS + 5_000)).toBe(true);
   });
 
-  it('of an older release, without topics of deliveries, is restored', async () => {
+  it('is restored from an older release, which had no topics of deliveries', async () => {
     const file = 'test/replay/export-site/continued-as-new-while-exporting-0.1.json';
     const history = recorded.parse(JSON.parse(await readFile(file, 'utf8')));
     const [started] = history.events;
@@ -171,14 +171,14 @@ describe('the continue-as-new input of a site', () => {
 
   const { state, seen } = fullState();
 
-  it('is small, whatever a site has seen', () => {
+  it('is small even with the largest state', () => {
     const input = serializeState(state, seen);
     expect(size(input)).toBeLessThan(MAX_INPUT_BYTES);
     expect(input.seen.reduce((sum, { entries }) => sum + entries.length / 13, 0)).toBe(20_000);
     expect(input.pending?.count).toBe(25_000);
   });
 
-  it('keeps the newest records of each history if all are of the largest size, and numbers exports on', () => {
+  it('keeps the newest records of each history if all have the maximum size, and continues the export numbers', () => {
     const input = serializeState(state, createSeenDeliveries());
     const { histories = noHistories() } = input;
     expect(size(histories)).toBeLessThan(160_000);
@@ -211,9 +211,9 @@ describe('the continue-as-new input of a site', () => {
   it.each([
     ['with an unknown format', { ...serializeState(newState(NOW_MS), createSeenDeliveries()), format: 2 }],
     ['with missing fields', { format: 1 }],
-    ['that is no object', 'hello'],
+    ['that is not an object', 'hello'],
     [
-      'with a cut id',
+      'with a truncated id',
       { ...serializeState(newState(NOW_MS), createSeenDeliveries()), seen: [{ hour: 1, entries: 'abc' }] },
     ],
   ])('is rejected %s, so that no site starts over by mistake', (_, input) => {

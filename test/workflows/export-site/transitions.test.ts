@@ -9,8 +9,8 @@ const NOON_MS = Date.UTC(2026, 10, 21, 12);
 
 type Delivery = { id: string; atMs?: number; dedupeMs?: number };
 
-/** Takes in signals one after the other, each with the deliveries that came together. */
-function taken(state: MutableState, ...signals: Delivery[][]): MutableState {
+/** Applies signals in order, each with its deliveries. */
+function applySignals(state: MutableState, ...signals: Delivery[][]): MutableState {
   const seen = createSeenDeliveries();
   for (const deliveries of signals) {
     const atMs = NOON_MS + (deliveries.at(-1)?.atMs ?? 0);
@@ -30,7 +30,7 @@ const outcomesOf = ({ histories }: MutableState): string[] =>
 
 describe('a delivery', () => {
   it.each<[string, Delivery[][], string[], number]>([
-    ['starts what waits, or joins it', [[{ id: 'a' }], [{ id: 'b' }]], ['a started', 'b coalesced'], 2],
+    ['starts a burst, or joins it', [[{ id: 'a' }], [{ id: 'b' }]], ['a started', 'b coalesced'], 2],
     ['that is resent counts once', [[{ id: 'a' }], [{ id: 'a' }]], ['a started', 'a duplicate'], 1],
     ['that is resent in one signal counts once', [[{ id: 'a' }, { id: 'a' }]], ['a started', 'a duplicate'], 1],
     [
@@ -40,19 +40,19 @@ describe('a delivery', () => {
       2,
     ],
   ])('%s', (_, signals, outcomes, count) => {
-    const state = taken(newState(NOON_MS), ...signals);
+    const state = applySignals(newState(NOON_MS), ...signals);
     expect(outcomesOf(state)).toEqual(outcomes);
     expect(state.pending?.count).toBe(count);
   });
 
-  it('that is resent delays nothing', () => {
-    const { pending } = taken(newState(NOON_MS), [{ id: 'a' }], [{ id: 'a', atMs: 60_000 }]);
+  it('does not extend the quiet period if it is resent', () => {
+    const { pending } = applySignals(newState(NOON_MS), [{ id: 'a' }], [{ id: 'a', atMs: 60_000 }]);
     expect(pending).toMatchObject({ firstAtMs: NOON_MS, lastAtMs: NOON_MS });
   });
 
-  it('is listed with the newest 200, and with its event if that is known', () => {
+  it('is listed among the newest 200, with its event if it is known', () => {
     const deliveries = Array.from({ length: 300 }, (_, index) => ({ id: `d${index}` }));
-    const state = taken(newState(NOON_MS), deliveries);
+    const state = applySignals(newState(NOON_MS), deliveries);
     expect(state.pending?.count).toBe(300);
     const listed = state.histories.deliveries;
     expect(listed).toHaveLength(200);
@@ -85,7 +85,7 @@ describe('the back-off of a failed export', () => {
     ['at once', null, 0],
     ['at the end of a Retry-After', 3_000_000, 3_000_000],
   ])('ends with a new publish, %s', (_, retryAfterMs, waitMs) => {
-    const { backOff } = taken(failed('RateLimited', retryAfterMs), [{ id: 'a' }]);
+    const { backOff } = applySignals(failed('RateLimited', retryAfterMs), [{ id: 'a' }]);
     expect(backOff).toMatchObject({ untilMs: NOON_MS + waitMs, waiting: false });
   });
 

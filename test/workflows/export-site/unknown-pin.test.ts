@@ -1,14 +1,20 @@
 import { nextRefreshAtMs } from '../../../workflows/export-site/schedule.ts';
 import { type MutableState, newState, type Target } from '../../../workflows/export-site/state.ts';
-import { adoptTargets, jobsInUse, pinSearchAtMs } from '../../../workflows/export-site/targets.ts';
+import {
+  adoptTargets,
+  jobBefore,
+  jobsInUse,
+  pinSearchAtMs,
+  rememberPinned,
+} from '../../../workflows/export-site/targets.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const settings = { refreshMargin: 0.2, minRefreshIntervalMs: 30_000 };
 
-/** A deployment whose pin names a version that was never exported, and that was never written. */
+/** A deployment that was never written, with a pin to a version that was never exported. */
 function target(changes: Partial<Target> = {}): Target {
   const [fresh] = adoptTargets([], ['values.yaml']);
-  if (!fresh) throw new Error('no target');
+  if (!fresh) throw new Error('No target was created');
   return { ...fresh, pin: 'v9', held: true, ...changes };
 }
 
@@ -42,9 +48,21 @@ describe('a pin whose version is unknown', () => {
     expect(nextRefreshAtMs({ site: 'docs', state: site, settings })).toBe(NOW_MS + 60_000);
   });
 
-  test('is searched for no more once its job is known', () => {
+  test('is no longer searched for once its job is known', () => {
     const known = target();
     const site = { ...state([known]), jobs: [{ jobId: 'old', version: 'v9', exportedAt: null }] };
     expect(pinSearchAtMs(site, known)).toBeNull();
+  });
+
+  test('is no version that an automatic rollback goes to', () => {
+    const site = state([target()]);
+    site.jobs = ['v2', 'v1'].map((version) => ({
+      jobId: version === 'v2' ? 'new' : 'before',
+      version,
+      exportedAt: null,
+    }));
+    rememberPinned(site, 'old', 'v9');
+    expect(jobBefore(site)).toMatchObject({ version: 'v1' });
+    expect(jobsInUse(site)).toEqual(['old']);
   });
 });

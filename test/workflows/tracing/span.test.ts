@@ -5,7 +5,7 @@ const traceparent = (number: number): string => `00-${String(number).padStart(32
 const many = Array.from({ length: 100 }, (_, index) => traceparent(index + 1));
 
 describe('the traces of waiting publishes', () => {
-  it('are none without traces, as in releases that had none', () => {
+  it('are missing if no publish has a trace, as in releases without traces', () => {
     expect(addTraces(undefined, [undefined, undefined])).toEqual({});
   });
 
@@ -32,7 +32,7 @@ describe('a traceparent', () => {
 });
 
 describe('work in a span', () => {
-  it('is only run if traces are off, and its own promise is returned', () => {
+  it('just runs if traces are off, and its own promise is returned', () => {
     const promise = Promise.resolve(1);
     expect(inSpan({ name: 'export', traces: many }, () => promise)).toBe(promise);
   });

@@ -8,7 +8,7 @@ function problem(kind: Problem['kind'], site = 'docs'): Problem {
   return { kind, site, workflowId: `export:${site}`, detail: 'broken' };
 }
 
-/** Plays checks, one a minute; returns what each reports. */
+/** Runs one check a minute, and returns the reports of each. */
 function play(checks: Problem[][], { canReport = true } = {}): { opened: string[]; solved: string[] }[] {
   let open: OpenProblem[] = [];
   return checks.map((found, minute) => {
@@ -19,7 +19,7 @@ function play(checks: Problem[][], { canReport = true } = {}): { opened: string[
 }
 
 describe('the watchdog', () => {
-  it('reports a problem once, its end once, and the next one again', () => {
+  it('reports a problem and its end once each, and a later problem again', () => {
     const broken = [problem('failing-tasks')];
     const others = [problem('failing-tasks', 'blog'), ...broken];
     expect(play([broken, broken, others, others, [], [], broken])).toEqual([
@@ -33,7 +33,7 @@ describe('the watchdog', () => {
     ]);
   });
 
-  it('reports a site that is not configured after 10 minutes, and nothing if it is configured by then', () => {
+  it('reports an unconfigured site after 10 minutes, but not if it is configured by then', () => {
     const missing = [problem('unconfigured')];
     const lasting = play(Array.from({ length: 12 }, () => missing));
     expect(lasting.flatMap(({ opened }, minute) => (opened.length > 0 ? [minute] : []))).toEqual([10]);
@@ -41,7 +41,7 @@ describe('the watchdog', () => {
     expect(short.flatMap(({ opened, solved }) => [...opened, ...solved])).toEqual([]);
   });
 
-  it('reports what it found while nobody could be notified, as soon as somebody can', () => {
+  it('reports a problem later if no notification was possible when it was found', () => {
     const found = [problem('link-expires')];
     const { open, opened } = compareProblems([], found, { nowMs: 0, canReport: false });
     expect(opened).toEqual([]);
@@ -59,7 +59,7 @@ describe('a link', () => {
       ({ detail }) => detail,
     );
 
-  it('is a problem once half of the time between its refresh and its end is over', () => {
+  it('is a problem after half of the time between its due refresh and its expiry', () => {
     expect(problemsAt(21.9, 20 * HOUR_MS)).toEqual([]);
     expect(problemsAt(22, 20 * HOUR_MS)).toEqual([
       'its link was not refreshed and expires at 1970-01-02T00:00:00.000Z',
@@ -67,7 +67,7 @@ describe('a link', () => {
     expect(problemsAt(24, 20 * HOUR_MS)).toEqual(['its link expired at 1970-01-02T00:00:00.000Z']);
   });
 
-  it('is a problem half an hour before its end if the time of its refresh is unknown', () => {
+  it('is a problem half an hour before its expiry if the time of its refresh is unknown', () => {
     expect([23.4, 23.5].map((hour) => problemsAt(hour, null).length)).toEqual([0, 1]);
   });
 });

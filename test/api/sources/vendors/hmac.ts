@@ -13,7 +13,7 @@ export function signHmac({ secret, body, at }: SignInput): SignedHeaders {
   };
 }
 
-/** As the source `hmac` takes it with nothing but the header `X-Signature` configured. */
+/** A signature for the source `hmac` with only the header `X-Signature` configured. */
 export function signBody(secret: string, body: string | Buffer, contentType = 'application/json'): SignedHeaders {
   return { 'content-type': contentType, 'x-signature': createHmac('sha256', secret).update(body).digest('hex') };
 }

@@ -14,7 +14,7 @@ export function signHygraph({ secret, body, at }: SignInput): SignedHeaders {
   return signText(secret, at, JSON.stringify({ Body: body, EnvironmentName: 'master', TimeStamp: at.getTime() }));
 }
 
-/** As Hygraph's service signs a body with `&`, `<` or `>` in it, which come as they are over the wire. */
+/** Hygraph's service escapes `&`, `<` and `>` in the signed text, but not in the body that it sends. */
 export function signEscapedHygraph({ secret, body, at }: SignInput): SignedHeaders {
   const escaped: Record<string, string> = { '&': '\\\\u0026', '<': '\\\\u003c', '>': '\\\\u003e' };
   const text = JSON.stringify({ Body: body, EnvironmentName: 'master', TimeStamp: at.getTime() });

@@ -8,7 +8,7 @@ import {
   type Vendor,
 } from '../vendor.ts';
 
-/** As a hook sends it that was configured with a header of its own. */
+/** The headers of a hook with a custom token header. */
 export function signPayload({ secret }: SignInput): SignedHeaders {
   return { 'content-type': 'application/json', 'x-galley-token': secret };
 }
@@ -33,7 +33,7 @@ const sent = (operation: string, doc: object = {}, beside: object = {}) => ({
 const draft = { _status: 'draft' };
 const REMOVED = { event: { action: 'unpublish' as const, at: RECEIVED_AT } };
 const { collection: slug, previousStatus: _status, ...rest } = sent('update', draft);
-/** As a hook is given it. */
+/** The arguments that Payload passes to a hook. */
 const given = (previousDoc: object) => ({ ...rest, collection: { slug, auth: false }, previousDoc });
 const global = { operation: 'update', global: 'header', doc: { globalType: 'header' } };
 

@@ -1,11 +1,11 @@
 import { RECEIVED_AT, type SourceCases, type Vendor } from '../vendor.ts';
 
-/** Prismic signs nothing: the secret stands in the body, beside what changed. */
+/** Prismic doesn't sign. It sends the secret in the body. */
 export function withPrismicSecret(secret: string | null, change: object = {}): string {
   return JSON.stringify(prismicUpdate({ secret, ...change }));
 }
 
-/** What Prismic tells of new content. */
+/** Prismic's delivery for new content. */
 export function prismicUpdate(change: object): object {
   return {
     type: 'api-update',

@@ -23,7 +23,7 @@ export function signWoocommerce({ secret, body }: SignInput, topic = 'product.up
   };
 }
 
-/** The id under which we keep it: WooCommerce gives every delivery of one webhook in one second the same. */
+/** Galley's delivery id. WooCommerce uses the same id for all deliveries of a webhook in one second. */
 export function woocommerceId(headers: SignedHeaders, body: string): string {
   const bodyHash = createHash('sha256').update(body).digest('hex').slice(0, 16);
   return `${headers['x-wc-webhook-delivery-id']}:${bodyHash}`;

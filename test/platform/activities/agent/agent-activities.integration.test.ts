@@ -64,7 +64,7 @@ const deps = (change: Partial<AgentDeps> = {}): AgentDeps => ({
 
 type Key = { jobId: string; run: number };
 
-/** Each call as an attempt of its own, on a worker of its own; a first run on `main` unless the call says otherwise. */
+/** Runs each call as a separate attempt on a separate worker. Defaults: a first run, on `main`. */
 function activitiesOf(agents: AgentDeps | undefined) {
   const make = () => createPlatformActivities({ db, objects, logger, ...(agents && { agents }) });
   type Request = Parameters<ReturnType<typeof make>['openPullRequest']>[0];
@@ -80,8 +80,8 @@ function activitiesOf(agents: AgentDeps | undefined) {
   };
 }
 
-/** Calls again what fails and may be tried again: of two at the same moment, one may find the branch locked. */
-async function asTemporal<Result>(call: () => Promise<Result>): Promise<Result> {
+/** Retries retryable failures, as Temporal does: of two concurrent pushes, one may find the branch locked. */
+async function withRetries<Result>(call: () => Promise<Result>): Promise<Result> {
   while (true) {
     try {
       return await call();
@@ -93,8 +93,8 @@ async function asTemporal<Result>(call: () => Promise<Result>): Promise<Result> 
 
 const add = (prompt: string): Promise<AgentJobRow> => addTestJob(db, { repository: repository.url, prompt });
 
-/** The activities of a job whose first run's agent has worked. */
-async function worked(prompt = 'write a.txt 1', change: Partial<AgentDeps> = {}) {
+/** The activities of a job after `runAgent` of its first run. */
+async function jobAfterAgent(prompt = 'write a.txt 1', change: Partial<AgentDeps> = {}) {
   const activities = activitiesOf(deps(change));
   const { id: jobId, branch } = await add(prompt);
   const key = { jobId, run: 1 };
@@ -105,17 +105,17 @@ async function worked(prompt = 'write a.txt 1', change: Partial<AgentDeps> = {})
 
 async function pullRequest(prLink: string | null) {
   const row = await getPullRequest(db, prLink?.split('/').at(-1) ?? '');
-  if (row === undefined) throw new Error(`${prLink} is no pull request`);
+  if (row === undefined) throw new Error(`No pull request has the link ${prLink}`);
   return row;
 }
 
-/** A runner that hands back what a hostile agent might leave. */
-function leaving(make: (task: AgentTask) => Promise<AgentOutcome>): AgentDeps['runner'] {
+/** A runner that returns a given outcome, such as one from a hostile agent. */
+function runnerReturning(make: (task: AgentTask) => Promise<AgentOutcome>): AgentDeps['runner'] {
   return { model: 'hostile', run: make };
 }
 
 describe('each step of an agent job', () => {
-  it('gives the same when it is called again, and does its work once', async () => {
+  it('is idempotent: a repeated call returns the same result without repeating the work', async () => {
     const runner = new ScriptRunner();
     const { open, work, push, request, end } = activitiesOf(deps({ runner }));
     const { id: jobId, branch } = await add('write a.txt 1\nprint hello');
@@ -129,7 +129,7 @@ describe('each step of an agent job', () => {
       replaces: null,
       finished: null,
     });
-    // What is decided stays, though the repository has moved on.
+    // The decision stays although the repository has moved on.
     await repository.commit('main', { 'later.txt': 'x' });
     expect(await open(key)).toEqual(opened);
 
@@ -140,14 +140,14 @@ describe('each step of an agent job', () => {
     const pushed = await push(key);
     expect(await push(key)).toEqual(pushed);
     expect(await repository.head(branch)).toBe(pushed.commit);
-    // As after a crash between the push and what is written down of it.
+    // As after a crash between the push and recording it.
     await repository.git('update-ref', '-d', `refs/heads/${branch}`);
     expect(await push(key)).toEqual(pushed);
     expect(await repository.head(branch)).toBe(pushed.commit);
 
-    const asked = { ...key, commit: pushed.commit };
-    const { prLink } = await request(asked);
-    expect(await request(asked)).toEqual({ prLink });
+    const input = { ...key, commit: pushed.commit };
+    const { prLink } = await request(input);
+    expect(await request(input)).toEqual({ prLink });
     expect((await pullRequest(prLink)).number).toBe(1);
 
     const result = { kind: 'completed', prLink } as const;
@@ -160,35 +160,34 @@ describe('each step of an agent job', () => {
     expect(left).toEqual([`agent/${jobId}/1/log.txt`]);
   });
 
-  it('makes one commit of one change if two workers push at the same time', async () => {
-    const { push, branch, key } = await worked();
-    const pushing = [1, 2, 3].map(() => asTemporal(() => push(key)));
-    const all = await Promise.all(pushing);
+  it('creates one commit if several workers push the same change concurrently', async () => {
+    const { push, branch, key } = await jobAfterAgent();
+    const all = await Promise.all([1, 2, 3].map(() => withRetries(() => push(key))));
     expect(new Set(all.map(({ commit }) => commit))).toEqual(new Set([await repository.head(branch)]));
     expect(await repository.git('rev-list', '--count', `main..${branch}`)).toBe('1');
   });
 
-  it('pushes what the release at hand makes of the change if another one kept its commit and died', async () => {
-    const { push, branch, key } = await worked();
+  it('pushes its own commit of the change if another release recorded a different one and died', async () => {
+    const { push, branch, key } = await jobAfterAgent();
     await keepRunCommit(db, { ...key, commit: 'd'.repeat(40), endedPrLink: null });
     const pushed = await push(key);
     expect(await repository.head(branch)).toBe(pushed.commit);
-    // As after a crash between the push and its answer.
+    // As after a crash between the push and its result.
     expect(await push(key)).toEqual(pushed);
     expect(await getAgentRun(db, key)).toMatchObject({ commit: pushed.commit });
   });
 
-  it('takes a pull request that was merged before it was recorded for its own', async () => {
-    const { push, request, key } = await worked();
-    const asked = { ...key, ...(await push(key)) };
-    const { prLink } = await request(asked);
+  it('recognizes its own pull request if it was merged before it was recorded', async () => {
+    const { push, request, key } = await jobAfterAgent();
+    const input = { ...key, ...(await push(key)) };
+    const { prLink } = await request(input);
     const row = await pullRequest(prLink);
     await mergePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row, 'operator');
-    expect(await request(asked)).toEqual({ prLink });
+    expect(await request(input)).toEqual({ prLink });
   });
 
   it('opens another pull request if the first was closed while the agent worked', async () => {
-    const { open, work, push, request, end, jobId, key: firstKey } = await worked();
+    const { open, work, push, request, end, jobId, key: firstKey } = await jobAfterAgent();
     const first = await push(firstKey);
     const { prLink } = await request({ ...firstKey, commit: first.commit });
     await end({ ...firstKey, result: { kind: 'completed', prLink } });
@@ -201,7 +200,7 @@ describe('each step of an agent job', () => {
     await closePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row, 'operator');
     const second = await push(key);
     expect(second.finished).toBe(prLink);
-    // As after a crash between the push and its answer.
+    // As after a crash between the push and its result.
     expect(await push(key)).toEqual(second);
     const link = await request({ ...key, ...second, continues: true });
     expect(link.prLink).not.toBe(prLink);
@@ -209,36 +208,36 @@ describe('each step of an agent job', () => {
   });
 });
 
-describe('a cancel that was accepted while Temporal was away', () => {
+describe('a cancel request that was accepted while Temporal was down', () => {
   const cancelled = { message: 'cancelled', nonRetryable: true };
 
-  it('keeps a change from being pushed', async () => {
-    const { push, branch, key } = await worked();
+  it('prevents the push', async () => {
+    const { push, branch, key } = await jobAfterAgent();
     await requestAgentJobCancel(db, key.jobId);
     expect(await failureOf(push(key))).toMatchObject(cancelled);
     expect(await repository.head(branch)).toBeUndefined();
     expect((await getAgentRun(db, key))?.commit).toBeNull();
   });
 
-  it('keeps a pull request from being opened, and one that is open is still named', async () => {
-    const { push, request, end, key } = await worked();
+  it('prevents a new pull request, but still records one that is open', async () => {
+    const { push, request, end, key } = await jobAfterAgent();
     const { commit } = await push(key);
-    const asked = { ...key, commit };
-    const { prLink } = await request(asked);
-    const late = await worked('write b.txt 2');
+    const input = { ...key, commit };
+    const { prLink } = await request(input);
+    const late = await jobAfterAgent('write b.txt 2');
     const pushed = await late.push(late.key);
     for (const { jobId } of [key, late.key]) await requestAgentJobCancel(db, jobId);
     expect(await failureOf(late.request({ ...late.key, commit: pushed.commit }))).toMatchObject(cancelled);
-    // As after a crash between opening the pull request and its answer.
-    expect(await request(asked)).toEqual({ prLink });
+    // As after a crash between opening the pull request and returning it.
+    expect(await request(input)).toEqual({ prLink });
     expect(await end({ ...key, result: { kind: 'completed', prLink } })).toEqual({ status: 'failed' });
     expect(await getAgentJob(db, key.jobId)).toMatchObject({ error: 'cancelled', prLink });
   });
 });
 
-describe('a message to a job whose change never got its pull request', () => {
-  it('opens it, though the agent has nothing to add', async () => {
-    const { open, work, push, request, end, jobId, key: firstKey } = await worked();
+describe('a message to a job whose change has no pull request yet', () => {
+  it('opens the pull request even if the agent changes nothing', async () => {
+    const { open, work, push, request, end, jobId, key: firstKey } = await jobAfterAgent();
     const { commit } = await push(firstKey);
     await end({ ...firstKey, result: { kind: 'failed', error: 'The forge refused: x' } });
     await addTestMessage(db, jobId, 'try again');
@@ -246,22 +245,22 @@ describe('a message to a job whose change never got its pull request', () => {
     const opened = await open(key);
     expect(opened).toMatchObject({ continues: true, baseCommit: commit, replaces: null });
     expect(await work(key)).toEqual({ kind: 'unchanged' });
-    const asked = { ...key, commit: null, continues: true };
-    const { prLink } = await request(asked);
+    const input = { ...key, commit: null, continues: true };
+    const { prLink } = await request(input);
     expect(await pullRequest(prLink)).toMatchObject({ headSha: commit, state: 'open' });
-    expect(await request(asked)).toEqual({ prLink });
+    expect(await request(input)).toEqual({ prLink });
   });
 });
 
-describe('a pull request of many messages', () => {
-  it('names the first prompt and the newest', async () => {
-    const { open, work, push, request, end, jobId, key: firstKey } = await worked();
+describe('a pull request after many messages', () => {
+  it('quotes the first prompt and the newest ones', async () => {
+    const { open, work, push, request, end, jobId, key: firstKey } = await jobAfterAgent();
     const first = await push(firstKey);
     const { prLink } = await request({ ...firstKey, commit: first.commit });
     await end({ ...firstKey, result: { kind: 'completed', prLink } });
     for (let run = 2; run <= 24; run += 1) {
       await addTestMessage(db, jobId, `write b.txt ${run}`);
-      // As they are after a push each; run 3 had none, and run 4's went to another pull request.
+      // As after one push each. Run 3 pushed nothing, and run 4 pushed to another pull request.
       if (run !== 3) await keepRunCommit(db, { jobId, run, commit: first.commit, endedPrLink: null });
       await end({ jobId, run, result: { kind: 'completed', prLink: run === 4 ? `${prLink}-other` : prLink } });
     }
@@ -278,60 +277,60 @@ describe('a pull request of many messages', () => {
 });
 
 describe('a repository', () => {
-  it('is reported to its owner if it is empty, missing, or lacks the branch', async () => {
+  it('fails the run with a clear message if it is empty, missing, or lacks the branch', async () => {
     const empty = await createAgentRepository({ empty: true });
-    const opening = async (job: { repository: string; ref?: string }) => {
+    const openFailure = async (job: { repository: string; ref?: string }) => {
       const { id: jobId } = await addTestJob(db, { ...job, prompt: 'write a.txt 1' });
       return await failureOf(activitiesOf(deps()).open({ jobId, run: 1 }));
     };
-    expect((await opening({ repository: empty.url })).message).toMatch(/is empty, or has no default branch/);
+    expect((await openFailure({ repository: empty.url })).message).toMatch(/is empty, or has no default branch/);
     await empty.remove();
-    expect((await opening({ repository: empty.url })).message).toMatch(/does not appear to be a git repository/);
-    expect(await opening({ repository: repository.url, ref: 'nowhere' })).toMatchObject({
+    expect((await openFailure({ repository: empty.url })).message).toMatch(/does not appear to be a git repository/);
+    expect(await openFailure({ repository: repository.url, ref: 'nowhere' })).toMatchObject({
       message: 'The repository has no branch nowhere',
       nonRetryable: true,
     });
   });
 
-  /** What pushing a change fails with, where this happened while the agent worked. */
-  const pushingAfter = async (change: (branch: string) => Promise<unknown>, { bare = true } = {}) => {
+  /** The failure of a push if `change` happened while the agent worked. */
+  const pushFailureAfter = async (change: (branch: string) => Promise<unknown>, { bare = true } = {}) => {
     await repository.remove();
     repository = await createAgentRepository({ bare });
-    const { push, branch, key } = await worked();
+    const { push, branch, key } = await jobAfterAgent();
     await change(branch);
     const failure = await failureOf(push(key));
     return { failure, branch };
   };
 
-  it('that refuses the push by a rule of its own is quoted', async () => {
-    const { failure } = await pushingAfter(async () => {
+  it('that rejects the push with a hook has its message quoted', async () => {
+    const { failure } = await pushFailureAfter(async () => {
       const hook = '#!/bin/sh\necho "galley branches are protected"\nexit 1\n';
       await writeFile(join(repository.dir, 'hooks/update'), hook, { mode: 0o755 });
     });
     expect(failure.message).toMatch(/refused the push: hook declined: galley branches are protected/);
   });
 
-  it('is not pushed to if the branch is checked out there', async () => {
+  it('is not pushed to if the branch is checked out in it', async () => {
     const checkOut = (branch: string) => repository.git('checkout', '--quiet', '-b', branch);
-    const { failure } = await pushingAfter(checkOut, { bare: false });
+    const { failure } = await pushFailureAfter(checkOut, { bare: false });
     expect(failure.message).toMatch(/refused the push: branch is currently checked out/);
   });
 
-  it('keeps what others pushed to the branch while the agent worked', async () => {
-    let theirs = '';
-    const { failure, branch } = await pushingAfter(async (name) => {
-      theirs = await repository.commit(name, { 'theirs.txt': 'theirs\n' });
+  it('keeps commits that others pushed to the branch while the agent worked', async () => {
+    let otherCommit = '';
+    const { failure, branch } = await pushFailureAfter(async (name) => {
+      otherCommit = await repository.commit(name, { 'theirs.txt': 'theirs\n' });
     });
     expect(failure).toMatchObject({
       nonRetryable: true,
       message: expect.stringMatching(/^Somebody pushed to galley\/aj_/),
     });
-    expect(await repository.head(branch)).toBe(theirs);
+    expect(await repository.head(branch)).toBe(otherCommit);
   });
 });
 
-describe('an old job whose address holds a password', () => {
-  it('fails in a sentence without it', async () => {
+describe('an old job whose repository URL contains a password', () => {
+  it('fails without revealing the password', async () => {
     for (const user of ['galley:hunter2', 'hunter2']) {
       const { id: jobId } = await addTestJob(db, { repository: `http://${user}@127.0.0.1:9/acme/docs`, prompt: 'x' });
       const failure = await failureOf(activitiesOf(deps()).open({ jobId, run: 1 }));
@@ -342,22 +341,22 @@ describe('an old job whose address holds a password', () => {
   });
 });
 
-describe('what an agent leaves', () => {
-  it('is not pushed if it points at another repository, and the path is named in one short line', async () => {
+describe("an agent's change", () => {
+  it('is not pushed if it contains a submodule commit, and the failure names the path in one short line', async () => {
     const path = `a\u001b[31m\n${'b'.repeat(200)}`;
     const hostile = async (task: AgentTask) => {
       const entry = `160000 commit 1234567890123456789012345678901234567890\t${path}\0`;
       const tree = await gitIn(task.repositoryDir, entry)('mktree', '-z', '--missing');
       return packTree(gitIn(task.repositoryDir), { tree, commit: task.commit, dir: task.scratchDir });
     };
-    const { kind, branch, push, key } = await worked('anything', { runner: leaving(hostile) });
+    const { kind, branch, push, key } = await jobAfterAgent('anything', { runner: runnerReturning(hostile) });
     expect(kind).toBe('changed');
     const { message } = await failureOf(push(key));
     expect(message).toMatch(/^The agent pointed a b{198} at another repository's commit/);
     expect(await repository.head(branch)).toBeUndefined();
   });
 
-  it('is not pushed if git finds it unsound', async () => {
+  it('is not pushed if git fsck rejects it', async () => {
     const hostile = async (task: AgentTask) => {
       const hook = (await gitIn(task.repositoryDir, 'touch /tmp/x\n')('hash-object', '-w', '--stdin')).trim();
       const inner = await gitIn(task.repositoryDir, `100755 blob ${hook}\tpost-checkout\n`)('mktree');
@@ -368,7 +367,7 @@ describe('what an agent leaves', () => {
       });
       return packTree(gitIn(task.repositoryDir), { tree: stdout.trim(), commit: task.commit, dir: task.scratchDir });
     };
-    const { branch, push, key } = await worked('anything', { runner: leaving(hostile) });
+    const { branch, push, key } = await jobAfterAgent('anything', { runner: runnerReturning(hostile) });
     const failure = await failureOf(push(key));
     expect(failure).toMatchObject({ type: 'AgentImpossible', nonRetryable: true });
     expect(failure.message).toMatch(/can't be stored.*hasDotgit/);
@@ -376,57 +375,64 @@ describe('what an agent leaves', () => {
   });
 
   it.each([
-    ['a pack elsewhere', { kind: 'changed', packFile: '/etc/passwd', tree: '0'.repeat(40) }, /left no pack/],
+    [
+      'a pack outside of its folder',
+      { kind: 'changed', packFile: '/etc/passwd', tree: '0'.repeat(40) },
+      /left no pack/,
+    ],
     ['no pack', { kind: 'changed', packFile: 'nothing', tree: '0'.repeat(40) }, /left no pack/],
     ['a reason with a secret', { kind: 'failed', error: 'exit 3 of agent --key hunter2' }, /agent --key \*\*\*/],
   ] as const)('fails the run with %s', async (_what, outcome, error) => {
-    const { kind, key } = await worked('anything', { runner: leaving(async () => outcome), secrets: ['hunter2'] });
+    const { kind, key } = await jobAfterAgent('anything', {
+      runner: runnerReturning(async () => outcome),
+      secrets: ['hunter2'],
+    });
     expect(kind).toBe('failed');
     expect((await getAgentRun(db, key))?.outcomeError).toMatch(error);
   });
 
-  it('fails the run if it is larger than a change may be', async () => {
-    const { kind, key } = await worked(`write a.txt ${'x'.repeat(500)}`, { maxPackBytes: 50 });
+  it('fails the run if it exceeds the size limit', async () => {
+    const { kind, key } = await jobAfterAgent(`write a.txt ${'x'.repeat(500)}`, { maxPackBytes: 50 });
     expect(kind).toBe('failed');
     expect((await getAgentRun(db, key))?.outcomeError).toMatch(/larger than 50 bytes/);
   });
 
-  it('is tried again if the runner could not run it, without a word of the prompt', async () => {
-    const runner = leaving(() => Promise.reject(new Error('agent "anything" died')));
-    const failure = await failureOf(worked('anything', { runner }));
+  it('leads to a retry if the runner itself failed, with a failure that does not quote the prompt', async () => {
+    const runner = runnerReturning(() => Promise.reject(new Error('agent "anything" died')));
+    const failure = await failureOf(jobAfterAgent('anything', { runner }));
     expect(failure).toMatchObject({ nonRetryable: false, type: 'AgentTrouble' });
     expect(failure.message).not.toContain('anything');
   });
 });
 
-describe('trouble with the forge', () => {
-  it('that passes while the agent is to begin does not cost a run', async () => {
-    let refusals = 1;
+describe('the forge', () => {
+  it('may fail briefly before the agent starts without failing the run', async () => {
+    let failuresLeft = 1;
     const error = new ForgeError('down', { status: 502, retryable: true });
     const gitCredentials = () => {
-      refusals -= 1;
-      return refusals >= 0 ? Promise.reject(error) : Promise.resolve(null);
+      failuresLeft -= 1;
+      return failuresLeft >= 0 ? Promise.reject(error) : Promise.resolve(null);
     };
     const { id: jobId } = await add('write a.txt 1');
     await activitiesOf(deps()).open({ jobId, run: 1 });
     const flaky = activitiesOf(deps({ forgeFor: () => ({ ...forge, gitCredentials }) }));
     expect(await flaky.work({ jobId, run: 1 })).toEqual({ kind: 'changed' });
-    expect(refusals).toBe(-1);
+    expect(failuresLeft).toBe(-1);
   });
 
-  it("passes the repository's credentials to git, and never reveals them", async () => {
+  it("provides the repository's credentials for git, and a failure never reveals them", async () => {
     const { id: jobId } = await addTestJob(db, { repository: 'http://127.0.0.1:9/acme/docs', prompt: 'x' });
     const credentials = { username: 'x-access-token', password: 'hunter2' };
-    const given = deps({ forgeFor: () => ({ ...forge, gitCredentials: async () => credentials }) });
-    const failure = await failureOf(activitiesOf(given).open({ jobId, run: 1 }));
+    const withCredentials = deps({ forgeFor: () => ({ ...forge, gitCredentials: async () => credentials }) });
+    const failure = await failureOf(activitiesOf(withCredentials).open({ jobId, run: 1 }));
     expect(failure).toMatchObject({ nonRetryable: false, type: 'AgentTrouble' });
     expect(failure.message).toMatch(/can't be reached/);
     expect(failure.message).not.toContain('hunter2');
   });
 });
 
-describe('a worker without agents', () => {
-  it('says so, and still records how a run ends', async () => {
+describe('a worker without an agent runner', () => {
+  it('fails to open a run with that reason, and still records how the run ends', async () => {
     const { id: jobId } = await add('x');
     const { open, end } = activitiesOf(undefined);
     const failure = await failureOf(open({ jobId, run: 1 }));

@@ -2,8 +2,8 @@ import { keepTrying } from '../../../../platform/activities/agent/keep-trying.ts
 
 const never = new AbortController().signal;
 
-describe('what a run cannot do without', () => {
-  it('is tried for about five minutes, ever more seldom', async () => {
+describe('keepTrying', () => {
+  it('retries for about five minutes with exponential back-off', async () => {
     const waitsMs: number[] = [];
     const wait = async (ms: number) => void waitsMs.push(ms);
     const failing = () => Promise.reject(new Error('down'));
@@ -13,7 +13,7 @@ describe('what a run cannot do without', () => {
     expect([Math.round(minutes), Math.max(...waitsMs)]).toEqual([5, 60_000]);
   });
 
-  it('succeeds once it can', async () => {
+  it('returns the result of the first successful attempt', async () => {
     let failures = 2;
     const work = async () => {
       if (failures-- > 0) throw new Error('down');
@@ -29,13 +29,13 @@ describe('what a run cannot do without', () => {
     ).toBe('done');
   });
 
-  it('is not retried if that is no use', async () => {
+  it('does not retry a permanent failure', async () => {
     const wait = () => Promise.reject(new Error('waited'));
     const failing = () => Promise.reject(new Error('refused'));
     await expect(keepTrying(never, failing, () => false, wait)).rejects.toThrow('refused');
   });
 
-  it('ends with its run', async () => {
+  it('stops when the run is aborted', async () => {
     const run = new AbortController();
     const failing = () => Promise.reject(new Error('down'));
     const trying = keepTrying(run.signal, failing);

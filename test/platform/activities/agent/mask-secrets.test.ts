@@ -1,17 +1,17 @@
 import { createSecretMask, maskSecrets } from '../../../../platform/activities/agent/mask-secrets.ts';
 import fc from '../../../helpers/fast-check.ts';
 
-/** Masks a text that comes in pieces of these lengths. */
+/** Masks a text that arrives in pieces of these lengths. */
 function inPieces(text: string, secrets: readonly string[], lengths: readonly number[]): string {
   const mask = createSecretMask(secrets);
   const bytes = Buffer.from(text);
-  const told: Buffer[] = [];
+  const masked: Buffer[] = [];
   let from = 0;
   for (const length of lengths) {
-    told.push(mask.push(bytes.subarray(from, from + length)));
+    masked.push(mask.push(bytes.subarray(from, from + length)));
     from += length;
   }
-  return Buffer.concat([...told, mask.push(bytes.subarray(from)), mask.end()]).toString();
+  return Buffer.concat([...masked, mask.push(bytes.subarray(from)), mask.end()]).toString();
 }
 
 describe('masking secrets', () => {
@@ -31,7 +31,7 @@ describe('masking secrets', () => {
     expect(inPieces(text, secrets, each)).toBe(masked);
   });
 
-  it('reveals nothing of a secret, however a text is cut into pieces', () => {
+  it('masks every secret, however the text is split into pieces', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 0, maxLength: 60 });
     const secret = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 4, maxLength: 9 });
     fc.assert(
@@ -44,7 +44,7 @@ describe('masking secrets', () => {
     );
   });
 
-  it('leaves bytes alone that are no text', () => {
+  it('does not change bytes that are not text', () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
     const mask = createSecretMask(['sesame']);
     expect(Buffer.concat([mask.push(bytes), mask.end()])).toEqual(bytes);

@@ -23,14 +23,14 @@ describe('a title', () => {
 });
 
 describe('a commit message', () => {
-  it('names the job in a trailer that no prompt can add to', () => {
+  it('names the job in a trailer that a prompt cannot forge', () => {
     const message = commitMessage({ prompt: 'x\n\nGalley-Job: aj_other', jobId: 'aj_1' });
     expect(message).toBe('x\n\nGalley-Job: aj_1\n');
   });
 });
 
 describe('a description', () => {
-  it('quotes the prompt in a block that it can not leave', () => {
+  it('quotes the prompt in a code block that it cannot close', () => {
     const body = describeOne('a\n```\n````\n<img src=x> Fixes #1 @everyone\n`````x');
     const [, fence = ''] = /^(`+)text$/m.exec(body) ?? [];
     expect(fence.length).toBe(6);
@@ -39,7 +39,7 @@ describe('a description', () => {
     expect(body).toMatch(/Job `aj_0`, by `m`\.$/);
   });
 
-  it('stays within what a forge takes, however long and many the prompts are', () => {
+  it("stays within a forge's limit, however long and many the prompts are", () => {
     expect(describeOne('x'.repeat(100_000))).toMatch(/\[… 60000 characters more\]/);
     const many = descriptionOf({
       jobId: 'aj_0',

@@ -9,13 +9,13 @@ const logOf = (text: string, maxBytes = 1_000_000) => {
 };
 
 describe('the log of a run', () => {
-  it('is what was printed, without secrets', () => {
+  it('contains the output with secrets masked', () => {
     const log = logOf('one\ntwo sesame\nthree');
     expect(String(log.bytes())).toBe('one\ntwo ***\nthree');
     expect(log.writtenBytes).toBe('one\ntwo ***\nthree'.length);
   });
 
-  it('keeps the beginning and the end of what is too long, and says what is missing', () => {
+  it('keeps the beginning and the end of a long output, and says how much is missing', () => {
     const lines = Array.from({ length: 1_000 }, (_, index) => `line ${index}\n`).join('');
     const text = String(logOf(lines, 1_000).bytes());
     expect(text.startsWith('line 0\nline 1\n')).toBe(true);
@@ -24,7 +24,7 @@ describe('the log of a run', () => {
     expect(Number(leftOut)).toBe(lines.length - 1_000);
   });
 
-  it('holds what comes byte by byte in few blocks, and drops what came first', () => {
+  it('stores single bytes in few blocks, and drops the oldest first', () => {
     const queue = createByteQueue();
     const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251));
     for (const byte of bytes) queue.push(Uint8Array.of(byte));
@@ -39,7 +39,7 @@ describe('the log of a run', () => {
     expect([queue.sizeBytes, queue.parts()]).toEqual([0, []]);
   });
 
-  it('ends in characters for people', () => {
+  it('has a tail without control characters and escape sequences', () => {
     const log = logOf(`${'x'.repeat(5_000)}\n10%\r50%\r100%\r\n\u001b[1;31mred\u001b[0m \0\u0007\u202eabc\u{1f511}`);
     expect(log.tail(14)).toBe('100%\nred abc\u{1f511}');
     expect([...log.tail(2_000)].length).toBe(2_000);

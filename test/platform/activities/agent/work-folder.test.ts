@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { withWorkFolder } from '../../../../platform/activities/agent/work-folder.ts';
 
-it('removes the folder of its run, and folders of killed workers that no process can be using', async () => {
+it('removes the folder of its run, and folders of killed workers that are too old to be in use', async () => {
   const workDir = await mkdtemp(join(tmpdir(), 'galley-work-'));
   const context = { workDir, runTimeoutMs: 3_600_000, logger: pino({ level: 'silent' }) };
   try {

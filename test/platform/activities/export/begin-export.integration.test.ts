@@ -1,10 +1,10 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { beginExport } from '../../../../exporter/begin-export.ts';
 import { DEFAULT_LIMITS } from '../../../../exporter/limits.ts';
 import {
   createPlatformActivities,
   type PlatformActivities,
 } from '../../../../platform/activities/create-platform-activities.ts';
+import { beginExport } from '../../../../platform/activities/export/begin-export.ts';
 import { createCrawlStore } from '../../../../platform/store/crawl-store.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
 import { serveFiles } from '../../../helpers/http-site.ts';
@@ -22,35 +22,35 @@ beforeEach(() => stages.server.setHandler(SITE));
 afterAll(() => stages.stop());
 
 describe('the beginning of an export', () => {
-  it('requests the start page while the sitemap is on its way, and enqueues what both name', async () => {
+  it('requests the start page while it loads the sitemap, and enqueues the links of both', async () => {
     const files = {
       '/': '<a href="/linked">',
       '/sitemap.xml': `<urlset><url><loc>${HOME}/listed</loc></url></urlset>`,
     };
-    const startAsked = createGate();
+    const startRequested = createGate();
     stages.server.setHandler(async (request, response) => {
-      if (request.url === '/') startAsked.open();
-      if (request.url === '/sitemap.xml') await startAsked.pass();
+      if (request.url === '/') startRequested.open();
+      if (request.url === '/sitemap.xml') await startRequested.pass();
       return serveFiles(files)(request, response);
     });
     const jobId = await stages.job();
-    const asked = await requestsOf(() => stages.activities.openExport({ jobId }));
-    expect(asked.sort()).toEqual(['/', '/robots.txt', '/sitemap.xml']);
+    const requests = await requestsOf(() => stages.activities.openExport({ jobId }));
+    expect(requests.sort()).toEqual(['/', '/robots.txt', '/sitemap.xml']);
     const states = await stages.statesOf(jobId);
-    const about = ['/', '/sitemap.xml', '/linked', '/listed', '/404.html'].map((path) => states.get(HOME + path));
-    expect(about).toEqual(['settled', 'settled', 'queued', 'queued', 'queued']);
-    // Opened anew, it goes by the rules that it began with.
+    const urlStates = ['/', '/sitemap.xml', '/linked', '/listed', '/404.html'].map((path) => states.get(HOME + path));
+    expect(urlStates).toEqual(['settled', 'settled', 'queued', 'queued', 'queued']);
+    // A retry keeps the robots.txt of the first attempt.
     expect(await requestsOf(() => stages.activities.openExport({ jobId }))).toEqual(['/sitemap.xml']);
   });
 
-  it('is all of a small site, and does nothing twice when its answer is lost', async () => {
+  it('completes a small site, and repeats no work if its result is lost', async () => {
     const jobId = await stages.job();
-    const begun = await runActivity(() => stages.activities.beginExport({ jobId }));
-    expect(begun).toMatchObject({ state: 'open', rest: { done: true }, packed: { state: 'completed', pageCount: 1 } });
-    const asked = stages.server.requests.length;
+    const first = await runActivity(() => stages.activities.beginExport({ jobId }));
+    expect(first).toMatchObject({ state: 'open', rest: { done: true }, packed: { state: 'completed', pageCount: 1 } });
+    const requestCount = stages.server.requests.length;
     const again = await new MockActivityEnvironment({ attempt: 2 }).run(() => stages.activities.beginExport({ jobId }));
-    expect(again).toEqual({ ...begun, rest: null, packed: null });
-    expect(stages.server.requests).toHaveLength(asked);
+    expect(again).toEqual({ ...first, rest: null, packed: null });
+    expect(stages.server.requests).toHaveLength(requestCount);
     expect(await runActivity(() => stages.activities.packExport({ jobId }))).toMatchObject({
       state: 'completed',
       pageCount: 1,
@@ -60,18 +60,18 @@ describe('the beginning of an export', () => {
   it.each([
     { left: 3, rounds: 2 },
     { left: 30, rounds: 1 },
-  ])('crawls for $rounds rounds if $left addresses are left of a dozen', async ({ left, rounds }) => {
+  ])('crawls for $rounds rounds if $left URLs are left after about a dozen', async ({ left, rounds }) => {
     const count = 10;
     const links = Array.from({ length: count }, (_, index) => `<a href="/${index + 1}">`).join('');
     stages.server.setHandler(serveFiles({ '/': links, ...pages(count) }));
-    const patient = createPlatformActivities({ ...stages.rig, logger, limits: { soloCrawlMs: 60_000 } });
+    const activities = createPlatformActivities({ ...stages.rig, logger, limits: { soloCrawlMs: 60_000 } });
     const jobId = await stages.job();
-    let begun = 0;
+    let crawlRounds = 0;
     const crawlSite: PlatformActivities['crawlSite'] = async (input) => {
-      const rest = await patient.crawlSite(input);
-      begun += 1;
-      if (begun > 1) return rest;
-      // As if the time had been up before them.
+      const rest = await activities.crawlSite(input);
+      crawlRounds += 1;
+      if (crawlRounds > 1) return rest;
+      // As if the time had run out before these URLs.
       await stages.find(
         jobId,
         Array.from({ length: left }, (_, index) => ({ url: `${HOME}/left/${index}` })),
@@ -81,23 +81,26 @@ describe('the beginning of an export', () => {
     const { packed } = await runActivity(() =>
       beginExport(
         { store: createCrawlStore(stages.rig.db), limits: DEFAULT_LIMITS },
-        { ...patient, crawlSite },
+        { ...activities, crawlSite },
         { jobId, isFirst: true, signal: new AbortController().signal },
       ),
     );
-    expect({ begun, packed: packed?.state }).toEqual({ begun: rounds, packed: rounds > 1 ? 'completed' : undefined });
+    expect({ crawlRounds, packed: packed?.state }).toEqual({
+      crawlRounds: rounds,
+      packed: rounds > 1 ? 'completed' : undefined,
+    });
   });
 
-  it('leaves the rest to the stages if it is retried, if a browser is to visit pages, or if it would take long', async () => {
-    const tried = await stages.job();
+  it('leaves the rest to the stages if it is a retry, needs a browser, or would take long', async () => {
+    const retried = await stages.job();
     const again = await new MockActivityEnvironment({ attempt: 2 }).run(() =>
-      stages.activities.beginExport({ jobId: tried }),
+      stages.activities.beginExport({ jobId: retried }),
     );
     expect(again).toMatchObject({ state: 'open', rest: null, packed: null });
-    const visited = await stages.job({ discover: 'browser' });
+    const browserJob = await stages.job({ discover: 'browser' });
     const crawled = { rest: { done: true }, packed: null };
-    expect(await runActivity(() => stages.activities.beginExport({ jobId: visited }))).toMatchObject(crawled);
-    expect(await getCrawl(stages.rig.db, visited)).toMatchObject({ phase: 'crawling' });
+    expect(await runActivity(() => stages.activities.beginExport({ jobId: browserJob }))).toMatchObject(crawled);
+    expect(await getCrawl(stages.rig.db, browserJob)).toMatchObject({ phase: 'crawling' });
     const large = await stages.job();
     const manyBatches = createPlatformActivities({
       ...stages.rig,
@@ -114,7 +117,7 @@ describe('the beginning of an export', () => {
   it.each([
     [1, true],
     [50, false],
-  ])('is all of a large site if %i of 100 pages are new since the last export: %s', async (changedCount, isAll) => {
+  ])('completes a large site if %i of 100 pages changed since the last export: %s', async (changedCount, completes) => {
     const limits = { batchFiles: 1, soloCrawlMs: 60_000 };
     const site = {
       '/': Object.keys(pages(100))
@@ -132,7 +135,7 @@ describe('the beginning of an export', () => {
         jobId: await stages.rig.addJob(projectId),
       }),
     );
-    expect(begun).toMatchObject({ rest: { done: true }, packed: isAll ? { state: 'completed' } : null });
+    expect(begun).toMatchObject({ rest: { done: true }, packed: completes ? { state: 'completed' } : null });
   });
 });
 
@@ -140,7 +143,7 @@ function pages(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`/${index + 1}`, `<p>${index}`]));
 }
 
-/** What the origin was asked for meanwhile. */
+/** The paths that `work` requested from the origin. */
 async function requestsOf(work: () => Promise<unknown>): Promise<string[]> {
   const before = stages.server.requests.length;
   await runActivity(work);

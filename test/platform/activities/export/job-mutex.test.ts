@@ -7,48 +7,48 @@ const NOW_MS = Date.UTC(2026, 0, 1);
 const ROUND_MS = 50_000;
 const never = new Promise<never>(() => undefined);
 
-/** A process whose pauses are over at once, or never. */
-function oneAtATime({ isPatient }: { isPatient: boolean }) {
-  const clock = { now: () => NOW_MS, sleep: () => (isPatient ? never : Promise.resolve()) };
+/** The mutex of one process, which waits for ever or not at all. */
+function jobMutex({ waitsForEver }: { waitsForEver: boolean }) {
+  const clock = { now: () => NOW_MS, sleep: () => (waitsForEver ? never : Promise.resolve()) };
   return createJobMutex({ logger: pino({ level: 'silent' }), clock });
 }
 
 function sharedWork() {
-  const given: string[] = [];
-  const gaveBack = createGate();
+  const returned: string[] = [];
+  const onReturned = createGate();
   const giveBack = async (tokens: readonly string[]): Promise<void> => {
-    given.push(...tokens);
-    gaveBack.open();
+    returned.push(...tokens);
+    onReturned.open();
   };
-  return { given, gaveBack, shared: { idle: 'idle', maxMs: ROUND_MS, giveBack } };
+  return { returned, onReturned, shared: { idle: 'idle', maxMs: ROUND_MS, giveBack } };
 }
 
 const activity = (attempt = 1) => new MockActivityEnvironment({ attempt });
 const worked = async (): Promise<string> => 'worked';
 
-describe('work on one job in one process', () => {
-  it('runs one at a time: the second gives back what it held, and is idle once the first has ended', async () => {
-    const { run } = oneAtATime({ isPatient: true });
-    const { given, gaveBack, shared } = sharedWork();
+describe('the job mutex of a process', () => {
+  it('lets the second activity return the leases of its previous attempts, and end idle after the first', async () => {
+    const { run } = jobMutex({ waitsForEver: true });
+    const { returned, onReturned, shared } = sharedWork();
     const gate = createGate();
     const first = activity().run(() => run('job', shared, () => gate.pass().then(worked)));
     const second = activity(20).run(() => run('job', shared, worked));
     expect(await activity().run(() => run('another job', shared, worked))).toBe('worked');
-    await gaveBack.pass();
-    expect(given).toHaveLength(19);
+    await onReturned.pass();
+    expect(returned).toHaveLength(19);
     gate.open();
     expect(await Promise.all([first, second])).toEqual(['worked', 'idle']);
     expect(await activity().run(() => run('job', shared, worked))).toBe('worked');
   });
 
-  it('is offered to other processes meanwhile; one that accepts works for what is left of the round', async () => {
-    const { run } = oneAtATime({ isPatient: false });
+  it('fails a waiting activity for a retry in another process, which gets the rest of the round', async () => {
+    const { run } = jobMutex({ waitsForEver: false });
     const { shared } = sharedWork();
     const gate = createGate();
     const first = activity().run(() => run('job', shared, () => gate.pass().then(worked)));
     const waiting = activity();
-    const shown: unknown[] = [];
-    waiting.on('heartbeat', (details: unknown) => shown.push(details));
+    const heartbeats: unknown[] = [];
+    waiting.on('heartbeat', (details: unknown) => heartbeats.push(details));
     await expect(waiting.run(() => run('job', shared, worked))).rejects.toMatchObject({
       ...{ type: BUSY_HERE, nonRetryable: false, category: 'BENIGN' },
     });
@@ -59,14 +59,14 @@ describe('work on one job in one process', () => {
       new MockActivityEnvironment({ attempt: 3, scheduledTimestampMs: NOW_MS - agoMs, heartbeatDetails }).run(() =>
         run('job', shared, async (maxMs) => String(maxMs)),
       );
-    expect(await later(20_000, shown[0])).toBe('30000');
-    expect(await later(60_000, shown[0])).toBe('idle');
-    // An attempt that failed otherwise gets a whole round.
+    expect(await later(20_000, heartbeats[0])).toBe('30000');
+    expect(await later(60_000, heartbeats[0])).toBe('idle');
+    // A retry after any other failure gets a whole round.
     expect(await later(60_000, { fetched: 3 })).toBe(String(ROUND_MS));
   });
 
-  it('leaves the failure of the first to the first', async () => {
-    const { run } = oneAtATime({ isPatient: true });
+  it('does not fail the second activity if the first one fails', async () => {
+    const { run } = jobMutex({ waitsForEver: true });
     const { shared } = sharedWork();
     const gate = createGate();
     const fail = (): never => {

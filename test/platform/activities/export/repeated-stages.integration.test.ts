@@ -22,8 +22,8 @@ beforeEach(() => stages.server.setHandler(SITE));
 
 afterAll(() => stages.stop());
 
-describe('a stage that is done again, or comes late', () => {
-  it('counts what a visit of samples that was cut short had put in line, also an address that was left out before', async () => {
+describe('a stage that is repeated or late', () => {
+  it('counts URLs that an interrupted visit of samples enqueued, also a URL that was skipped before', async () => {
     const jobId = await stages.job({ discover: 'browser' });
     await stages.rig.runStages(jobId, { until: 'crawl' });
     await stages.find(jobId, [{ url: `${HOME}/late`, rank: 0, skip: 'robots' }]);
@@ -32,7 +32,7 @@ describe('a stage that is done again, or comes late', () => {
     expect(await runActivity(() => stages.activities.visitSamples({ jobId }))).toMatchObject({ foundCount: 1 });
   });
 
-  it('does not freeze while an address is in line or held, and takes it in once it was crawled', async () => {
+  it('does not freeze while a URL is queued or leased, and includes it once it is crawled', async () => {
     const jobId = await stages.job();
     await stages.rig.runStages(jobId, { until: 'crawl' });
     await stages.find(jobId, [{ url: `${HOME}/late`, take: true }]);
@@ -47,7 +47,7 @@ describe('a stage that is done again, or comes late', () => {
     expect((await stages.rig.read(jobId)).files.has('late.html')).toBe(true);
   });
 
-  it('goes by the settings that the export began with, not by those that its project has by now', async () => {
+  it('keeps the settings that the export started with if the project changes', async () => {
     const projectId = await stages.rig.addProject(stages.server.origin);
     const jobId = await stages.rig.addJob(projectId);
     await stages.rig.runStages(jobId, { until: 'open' });
@@ -57,20 +57,20 @@ describe('a stage that is done again, or comes late', () => {
     expect(await runActivity(() => stages.activities.openExport({ jobId }))).toMatchObject({ state: 'open' });
   });
 
-  it('leaves a page that is to be drawn to the crawl, though robots.txt led discovery to it', async () => {
-    // Opening an export asks only whether there is a browser.
+  it('leaves a page that needs rendering to the crawl, although robots.txt redirects to it', async () => {
+    // Opening an export only checks that a browser is available.
     const pool = createBrowserPool({ path: undefined, sandbox: true, searchPath: '', logger });
     const browser = { ...pool, trouble: async () => undefined };
-    const drawing = createPlatformActivities({ ...stages.rig, logger, browser });
-    const [plain, drawn] = [await stages.job(), await stages.job({ render: 'browser' })];
-    await runActivity(() => drawing.openExport({ jobId: plain }));
-    await runActivity(() => drawing.openExport({ jobId: drawn }));
+    const activities = createPlatformActivities({ ...stages.rig, logger, browser });
+    const [plain, rendered] = [await stages.job(), await stages.job({ render: 'browser' })];
+    await runActivity(() => activities.openExport({ jobId: plain }));
+    await runActivity(() => activities.openExport({ jobId: rendered }));
     expect((await stages.statesOf(plain)).get(`${HOME}/`)).toBe('settled');
-    expect((await stages.statesOf(drawn)).get(`${HOME}/`)).toBe('queued');
-    expect((await stages.statesOf(drawn)).get(`${HOME}/robots.txt`)).toBe('settled');
+    expect((await stages.statesOf(rendered)).get(`${HOME}/`)).toBe('queued');
+    expect((await stages.statesOf(rendered)).get(`${HOME}/robots.txt`)).toBe('settled');
   });
 
-  it('settles what has come in while it settled the last of its time, though more is under way', async () => {
+  it('settles visits that end during its last settling, although other visits are still running', async () => {
     const jobId = await stages.job();
     await stages.rig.runStages(jobId, { until: 'open' });
     await stages.find(jobId, [{ url: `${HOME}/late` }]);
@@ -83,13 +83,13 @@ describe('a stage that is done again, or comes late', () => {
     const stored = createStoredUrlsOfJobs(createJobCache()).of(jobId);
     const maxMs = 60_000;
     let aheadMs = 0;
-    let comeLater = (): void => undefined;
+    let endLater = (): void => undefined;
     const later = new Promise<void>((resolve) => {
-      comeLater = resolve;
+      endLater = resolve;
     });
     const write: SegmentStore['write'] = async (...segment) => {
       aheadMs = maxMs;
-      comeLater();
+      endLater();
       await segments.write(...segment);
     };
     const html = { contentType: 'text/html', isPage: true, sha256: '', path: '' };

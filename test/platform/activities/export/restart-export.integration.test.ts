@@ -16,7 +16,7 @@ const PAGES = 12;
 const NOTICE = { url: null, text: expect.stringMatching(/fetched again/) };
 const STAGES = ['openExport', 'crawlSite', 'freezeExport', 'rewriteFiles', 'packExport'] as const;
 
-let rig: KeptExportsFixture;
+let fixture: KeptExportsFixture;
 let server: HttpSite;
 let site: ChangingSite;
 const origin = changingOrigin(
@@ -26,7 +26,7 @@ const origin = changingOrigin(
 
 beforeAll(async () => {
   server = await startHttpSite(origin.handle);
-  rig = await startKeptExportsFixture(() => server.origin);
+  fixture = await startKeptExportsFixture(() => server.origin);
 });
 
 beforeEach(() => {
@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
-  await rig.stop();
+  await fixture.stop();
   await server.close();
 });
 
@@ -42,9 +42,9 @@ function inActivity<Result>(work: () => Promise<Result>): Promise<Result> {
   return new MockActivityEnvironment().run(work);
 }
 
-/** A worker's process of its own: with the memory that its activities share. */
+/** A new worker process, with its own in-memory state. */
 function newProcess(limits: Partial<ExportLimits> = {}): PlatformActivities {
-  return createPlatformActivities({ ...rig, logger: pino({ level: 'silent' }), limits });
+  return createPlatformActivities({ ...fixture, logger: pino({ level: 'silent' }), limits });
 }
 
 async function runStages(process: PlatformActivities, jobId: string, stages: readonly (typeof STAGES)[number][]) {
@@ -54,65 +54,70 @@ async function runStages(process: PlatformActivities, jobId: string, stages: rea
   }
 }
 
-/** Deletes the segments that an export stored, as a clean-up that knows nothing of kept ones would. */
+/** Deletes the segments of an export, as a clean-up would that ignores kept exports. */
 async function loseSegments({ row }: ExportedBundle): Promise<void> {
-  await rig.objects.delete(await rig.workKeys(row.id));
+  await fixture.objects.delete(await fixture.workKeys(row.id));
 }
 
 async function loseArchive({ row }: ExportedBundle): Promise<void> {
-  await rig.objects.delete([row.archiveKey ?? '']);
+  await fixture.objects.delete([row.archiveKey ?? '']);
 }
 
-describe('an export that takes over what is gone by the time that it needs it', () => {
-  it('asks for it again if its links would lead the crawl on', async () => {
-    const projectId = await rig.addProject(server.origin);
-    await loseSegments(await rig.run(projectId));
-    const next = await rig.run(projectId);
+describe('an export whose previous export lost its objects', () => {
+  it('fetches a page again if it needs the links of its lost copy', async () => {
+    const projectId = await fixture.addProject(server.origin);
+    await loseSegments(await fixture.run(projectId));
+    const next = await fixture.run(projectId);
     expect(next.report.notices).toEqual([]);
-    expect(bundleContent(next)).toEqual(bundleContent(await rig.full()));
+    expect(bundleContent(next)).toEqual(bundleContent(await fixture.full()));
   });
 
   it.each([
     ['its files are rewritten', 'rewriteFiles', loseSegments, {}],
     ['its archive is packed', 'packExport', loseArchive, { pieceBytes: 1 }],
-  ] as const)('begins again in the same process, and misses nothing, if %s', async (_when, stage, lose, limits) => {
-    const projectId = await rig.addProject(server.origin);
-    const first = await rig.run(projectId, { limits });
-    site.pages.set(5, { text: 'New', links: [1], pictures: [], movedTo: null });
-    const jobId = await rig.addJob(projectId);
-    const process = newProcess(limits);
-    await runStages(process, jobId, STAGES.slice(0, STAGES.indexOf(stage)));
-    expect(await getCrawl(rig.db, jobId)).toMatchObject({ phase: 'frozen', baseJobId: first.row.id });
-    await lose(first);
-    await expect(runStages(process, jobId, [stage])).rejects.toMatchObject({
-      type: 'ExportInputGone',
-      nonRetryable: true,
-    });
+  ] as const)(
+    'restarts in the same process, and is complete, if the loss shows when %s',
+    async (_when, stage, lose, limits) => {
+      const projectId = await fixture.addProject(server.origin);
+      const first = await fixture.run(projectId, { limits });
+      site.pages.set(5, { text: 'New', links: [1], pictures: [], movedTo: null });
+      const jobId = await fixture.addJob(projectId);
+      const process = newProcess(limits);
+      await runStages(process, jobId, STAGES.slice(0, STAGES.indexOf(stage)));
+      expect(await getCrawl(fixture.db, jobId)).toMatchObject({ phase: 'frozen', baseJobId: first.row.id });
+      await lose(first);
+      await expect(runStages(process, jobId, [stage])).rejects.toMatchObject({
+        type: 'ExportInputGone',
+        nonRetryable: true,
+      });
 
-    // Another page has moved meanwhile, so nothing that this process remembers of its paths holds any more.
-    site.pages.set(7, { text: '', links: [], pictures: [], movedTo: 2 });
-    const begun = () => inActivity(() => process.beginAnew({ jobId }));
-    expect(await begun()).toEqual({ isAnew: true });
-    // Its answer may have been lost.
-    expect(await begun()).toEqual({ isAnew: true });
-    await runStages(process, jobId, STAGES);
-    const anew = await rig.read(jobId);
-    expect(bundleContent(anew)).toEqual(bundleContent(await rig.full()));
-    expect(anew.report).toMatchObject({ notices: [NOTICE], reuse: { unchangedAddresses: 0, reusedFiles: 0 } });
+      // Another page has moved meanwhile, so the paths that this process has cached are outdated.
+      site.pages.set(7, { text: '', links: [], pictures: [], movedTo: 2 });
+      const restart = () => inActivity(() => process.beginAnew({ jobId }));
+      expect(await restart()).toEqual({ isAnew: true });
+      // A retry after its result was lost.
+      expect(await restart()).toEqual({ isAnew: true });
+      await runStages(process, jobId, STAGES);
+      const restarted = await fixture.read(jobId);
+      expect(bundleContent(restarted)).toEqual(bundleContent(await fixture.full()));
+      expect(restarted.report).toMatchObject({ notices: [NOTICE], reuse: { unchangedAddresses: 0, reusedFiles: 0 } });
 
-    await inActivity(() => process.cleanUpExport({ jobId, archiveKey: anew.row.archiveKey }));
-    expect(await rig.crawlsOf(projectId)).toEqual([jobId]);
-    expect((await rig.run(projectId, { limits })).report.reuse?.reusedFiles).toBe(anew.manifest.files.length);
-  });
+      await inActivity(() => process.cleanUpExport({ jobId, archiveKey: restarted.row.archiveKey }));
+      expect(await fixture.crawlsOf(projectId)).toEqual([jobId]);
+      expect((await fixture.run(projectId, { limits })).report.reuse?.reusedFiles).toBe(
+        restarted.manifest.files.length,
+      );
+    },
+  );
 
-  it('takes nothing from a worker that goes on with the last export, having been taken for dead', async () => {
-    const projectId = await rig.addProject(server.origin);
-    await rig.run(projectId);
-    const jobId = await rig.addJob(projectId);
+  it('ignores a worker that continues the abandoned crawl after it was presumed dead', async () => {
+    const projectId = await fixture.addProject(server.origin);
+    await fixture.run(projectId);
+    const jobId = await fixture.addJob(projectId);
     await runStages(newProcess(), jobId, ['openExport']);
-    let letGo = (): void => undefined;
+    let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
-      letGo = resolve;
+      release = resolve;
     });
     server.requests.splice(0);
     server.setHandler(async (request, response) => {
@@ -120,25 +125,25 @@ describe('an export that takes over what is gone by the time that it needs it', 
       origin.handle(request, response);
     });
     const late = runStages(newProcess(), jobId, ['crawlSite']).catch((error: unknown) => error);
-    await waitFor(async () => server.requests.includes('/p3'), { describe: 'asked for /p3' });
+    await waitFor(async () => server.requests.includes('/p3'), { describe: 'requested /p3' });
     expect(await inActivity(() => newProcess().beginAnew({ jobId }))).toEqual({ isAnew: true });
-    letGo();
+    release();
     expect(await late).toMatchObject({ type: 'CrawlGone', message: 'the crawl was restarted' });
     server.setHandler(origin.handle);
     await runStages(newProcess(), jobId, STAGES);
-    const anew = await rig.read(jobId);
-    expect(bundleContent(anew)).toEqual(bundleContent(await rig.full()));
-    expect(anew.report.reuse).toMatchObject({ unchangedAddresses: 0, reusedFiles: 0 });
+    const restarted = await fixture.read(jobId);
+    expect(bundleContent(restarted)).toEqual(bundleContent(await fixture.full()));
+    expect(restarted.report.reuse).toMatchObject({ unchangedAddresses: 0, reusedFiles: 0 });
   });
 
-  it('fails as it is if it reused nothing', async () => {
-    const jobId = await rig.addJob(await rig.addProject(server.origin));
+  it('fails without a restart if it reused nothing', async () => {
+    const jobId = await fixture.addJob(await fixture.addProject(server.origin));
     await runStages(newProcess(), jobId, STAGES.slice(0, STAGES.indexOf('rewriteFiles')));
-    await rig.objects.delete(await rig.workKeys(jobId));
+    await fixture.objects.delete(await fixture.workKeys(jobId));
     const process = newProcess();
     await expect(runStages(process, jobId, ['rewriteFiles'])).rejects.toMatchObject({ type: 'ExportInputGone' });
     expect(await inActivity(() => process.beginAnew({ jobId }))).toEqual({ isAnew: false });
-    expect(await getCrawl(rig.db, jobId)).toMatchObject({ phase: 'frozen' });
+    expect(await getCrawl(fixture.db, jobId)).toMatchObject({ phase: 'frozen' });
     expect(await inActivity(() => process.beginAnew({ jobId: 'se_gone' }))).toEqual({ isAnew: false });
   });
 });

@@ -12,21 +12,21 @@ import { type HttpSite, serveFiles, startHttpSite } from '../../../helpers/http-
 export const HOME = 'https://docs.example.com';
 export const logger = pino({ level: 'silent' });
 
-/** What the origin serves where a test doesn't say. */
+/** What the origin serves by default. */
 export const SITE = serveFiles({
   '/': '<p>start',
   '/late': '<p>late',
   '/robots.txt': { body: '', status: 302, headers: { location: '/' } },
 });
 
-/** An origin, and the activities of exports, to be called one by one. */
+/** An origin, and the activities of an export, which a test calls one by one. */
 export type StagesFixture = {
   rig: DirectRig;
   server: HttpSite;
   activities: PlatformActivities;
   /** A job of a new project with these settings. */
   job(settings?: Record<string, unknown>): Promise<string>;
-  /** Tells the frontier of addresses of the site. */
+  /** Adds URLs of the site to the frontier. */
   find(jobId: string, found: ReadonlyArray<Partial<FoundUrl> & { url: string }>): Promise<void>;
   statesOf(jobId: string): Promise<Map<string, string>>;
   stop(): Promise<void>;

@@ -12,12 +12,12 @@ export type AgentFixture = ApiFixture & {
   /** A new organization with a project and a key. */
   addCustomer: TestPlatform['addCustomer'];
   create(customer: Customer, body?: unknown, headers?: Headers): ReturnType<ApiClient['post']>;
-  /** A job that was accepted. */
+  /** Creates a job and expects it to be accepted. */
   created(customer: Customer, prompt?: string): Promise<AgentJob>;
-  /** Asks for an action of a job: `message` (with a prompt), `cancel`, `archive`. */
+  /** Requests an action for a job: `message` (with a prompt), `cancel` or `archive`. */
   act(customer: Customer, id: string, action: string, body?: unknown, headers?: Headers): ReturnType<ApiClient['post']>;
   read(customer: Customer, id: string): Promise<AgentJob>;
-  /** Begins and ends a run as a worker would. */
+  /** Starts and ends a run as a worker would. */
   complete(id: string, run?: number, prLink?: string | null): Promise<void>;
   fail(id: string, run?: number): Promise<void>;
 };
@@ -26,7 +26,7 @@ export const jobsPath = ({ project }: Customer): string => `/v2/agent/${project}
 export const createPath = ({ project }: Customer): string => `/v2/agent/${project}/job`;
 export const jobPath = (customer: Customer, id: string): string => `${createPath(customer)}/${id}`;
 
-/** The agent endpoints; each response is checked against the OpenAPI document. */
+/** The agent endpoints. Checks each response against the OpenAPI document. */
 export async function startAgentApi(): Promise<AgentFixture> {
   const fixture = await startApi();
   const { platform, api } = fixture;
@@ -36,9 +36,9 @@ export async function startAgentApi(): Promise<AgentFixture> {
     ...{ ...fixture, create },
     addCustomer: platform.addCustomer,
     async created(customer, prompt = 'Do it') {
-      const answer = await create(customer, { prompt });
-      expect(answer.status).toBe(201);
-      return agentJob.parse(answer.body);
+      const response = await create(customer, { prompt });
+      expect(response.status).toBe(201);
+      return agentJob.parse(response.body);
     },
     act: (customer, id, action, body, headers = {}) =>
       api.post(`${jobPath(customer, id)}/${action}`, { key: customer.key, body, headers }),
@@ -56,7 +56,7 @@ export async function startAgentApi(): Promise<AgentFixture> {
   };
 }
 
-/** Gives the tests of the calling `describe` one fixture, and each of them a customer of its own. */
+/** Gives the tests of the calling `describe` one fixture, and each test its own customer. */
 export function useAgentApi(
   take: (given: { agents: AgentFixture; customer: Customer }) => void,
   options: CustomerOptions = {},

@@ -7,8 +7,8 @@ import { type AgentFixture, jobPath, jobsPath, PULL_REQUEST, useAgentApi } from 
 describe('an agent job', () => {
   let agents: AgentFixture;
   let customer: Customer;
-  useAgentApi((given) => {
-    ({ agents, customer } = given);
+  useAgentApi((fixture) => {
+    ({ agents, customer } = fixture);
   });
 
   const message = (id: string, prompt = 'And this', headers = {}) =>
@@ -22,20 +22,20 @@ describe('an agent job', () => {
     return id;
   }
 
-  describe('takes a follow-up message', () => {
-    it('once it has completed: it is active again, as its next run, and its pull request comes back', async () => {
+  describe('and a follow-up message', () => {
+    it('starts the next run of a completed job, which shows its pull request again afterwards', async () => {
       const id = await completedJob();
       expect(await agents.read(customer, id)).toMatchObject({ status: 'completed', prLink: PULL_REQUEST });
-      const answer = await message(id);
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('ratelimit-limit')).toBe('100');
-      expect(answer.body).toMatchObject({ id, status: 'active', prLink: null, error: null, archivedAt: null });
+      const response = await message(id);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('ratelimit-limit')).toBe('100');
+      expect(response.body).toMatchObject({ id, status: 'active', prLink: null, error: null, archivedAt: null });
       expect(agents.platform.startedRuns).toContainEqual({ jobId: id, run: 2 });
       await agents.complete(id, 2, null);
       expect(await agents.read(customer, id)).toMatchObject({ status: 'completed', prLink: PULL_REQUEST });
     });
 
-    it('not while it is active, nor once it is archived: 409 says which', async () => {
+    it('is 409 with the status while the job is active or archived', async () => {
       const { id } = await agents.created(customer);
       const early = await message(id);
       expect([early.status, early.error]).toEqual([409, expect.stringContaining('is active')]);
@@ -46,7 +46,7 @@ describe('an agent job', () => {
       expect(await agents.read(customer, id)).toMatchObject({ status: 'archived' });
     });
 
-    it('once for one Idempotency-Key, which is 422 with another prompt or for another job', async () => {
+    it('is accepted once for an Idempotency-Key, and 422 with another prompt or for another job', async () => {
       const [id, other] = [await completedJob(), await completedJob()];
       const key = { 'idempotency-key': 'follow-up' };
       const first = await message(id, 'And this', key);
@@ -59,8 +59,8 @@ describe('an agent job', () => {
     });
   });
 
-  describe('is cancelled', () => {
-    it('at once while no worker has begun it', async () => {
+  describe('and a cancel request', () => {
+    it('fails the job at once if no worker has started it', async () => {
       const { id } = await agents.created(customer);
       expect(await cancel(id)).toMatchObject({ result: 'accepted', job: { status: 'failed', error: 'cancelled' } });
       expect(agents.platform.cancelledRuns).toContainEqual({ jobId: id, run: 1 });
@@ -68,7 +68,7 @@ describe('an agent job', () => {
       expect(await beginAgentRun(agents.platform.db, { jobId: id, run: 1 })).toBeUndefined();
     });
 
-    it('in the run that is current, once its work has stopped', async () => {
+    it('cancels the current run, and fails the job once the run has stopped', async () => {
       const jobId = await completedJob();
       await message(jobId);
       await beginAgentRun(agents.platform.db, { jobId, run: 2 });
@@ -79,28 +79,28 @@ describe('an agent job', () => {
       expect(await agents.read(customer, jobId)).toMatchObject({ status: 'failed', error: 'cancelled' });
     });
 
-    it('not once it is completed or archived', async () => {
+    it('changes nothing once the job is completed or archived', async () => {
       const id = await completedJob();
       expect(await cancel(id)).toMatchObject({ result: 'already-finished', job: { status: 'completed' } });
       await archive(id);
       expect(await cancel(id)).toMatchObject({ result: 'already-finished', job: { status: 'archived' } });
     });
 
-    it('even if its workflow cannot be signaled now', async () => {
+    it('is accepted even if its workflow cannot be signaled', async () => {
       const failing = await startTestPlatform(agents.database, {
         db: agents.platform.db,
-        cancelAgentJob: () => Promise.reject(new Error('Temporal is away')),
+        cancelAgentJob: () => Promise.reject(new Error('Temporal is down')),
       });
       const { id } = await agents.created(customer);
       const path = `${jobPath(customer, id)}/cancel`;
-      const answer = await createApiClient(failing.baseUrl, agents.check).post(path, { key: customer.key });
+      const response = await createApiClient(failing.baseUrl, agents.check).post(path, { key: customer.key });
       await failing.stop();
-      expect(answer.body).toMatchObject({ result: 'accepted' });
+      expect(response.body).toMatchObject({ result: 'accepted' });
     });
   });
 
-  describe('is archived', () => {
-    it('once it has completed or failed, with its time, and again unchanged', async () => {
+  describe('and an archive request', () => {
+    it('archives a completed or failed job with the time, and changes nothing when repeated', async () => {
       const [completed, { id: failed }] = [await completedJob(), await agents.created(customer)];
       await agents.fail(failed);
       for (const id of [completed, failed]) {
@@ -113,22 +113,22 @@ describe('an agent job', () => {
       }
     });
 
-    it('not while it is active: 409', async () => {
+    it('is 409 while the job is active', async () => {
       const { id } = await agents.created(customer);
-      const answer = await archive(id);
-      expect([answer.status, answer.error]).toEqual([409, expect.stringContaining('is active')]);
+      const response = await archive(id);
+      expect([response.status, response.error]).toEqual([409, expect.stringContaining('is active')]);
       expect(await agents.read(customer, id)).toMatchObject({ status: 'active', archivedAt: null });
     });
   });
 
-  describe('is listed', () => {
+  describe('in the list', () => {
     const list = async (query = '') => {
-      const answer = await agents.api.get(`${jobsPath(customer)}${query}`, { key: customer.key });
-      expect(answer.status).toBe(200);
-      return agentJobPage.parse(answer.body);
+      const response = await agents.api.get(`${jobsPath(customer)}${query}`, { key: customer.key });
+      expect(response.status).toBe(200);
+      return agentJobPage.parse(response.body);
     };
 
-    it('newest first, page by page, and by status, with the jobs of its project only', async () => {
+    it('comes newest first, page by page, and by status, with only the jobs of its project', async () => {
       const ids: string[] = [];
       for (let index = 0; index < 5; index += 1) ids.unshift((await agents.created(customer)).id);
       await agents.created(await agents.addCustomer());
@@ -146,9 +146,9 @@ describe('an agent job', () => {
       expect((await list('?limit=5')).nextCursor).toBeNull();
     });
 
-    it.each(['limit=101', 'status=queued', 'cursor=', 'page=2'])('not for the query %s: 400', async (query) => {
-      const answer = await agents.api.get(`${jobsPath(customer)}?${query}`, { key: customer.key });
-      expect([answer.status, answer.error]).toEqual([400, expect.stringContaining(query.split('=')[0] ?? '')]);
+    it.each(['limit=101', 'status=queued', 'cursor=', 'page=2'])('is 400 for the query %s', async (query) => {
+      const response = await agents.api.get(`${jobsPath(customer)}?${query}`, { key: customer.key });
+      expect([response.status, response.error]).toEqual([400, expect.stringContaining(query.split('=')[0] ?? '')]);
     });
   });
 });

@@ -10,12 +10,12 @@ describe("an agent job's log", () => {
   let agents: AgentFixture;
   let customer: Customer;
 
-  useAgentApi((given) => {
-    ({ agents, customer } = given);
+  useAgentApi((fixture) => {
+    ({ agents, customer } = fixture);
   });
 
-  /** Ends a run that has printed this. */
-  async function printed(jobId: string, run: number, log: Uint8Array | string): Promise<void> {
+  /** Completes a run with this log. */
+  async function completeWithLog(jobId: string, run: number, log: Uint8Array | string): Promise<void> {
     const logKey = `agent-logs/${jobId}/${run}.log`;
     await agents.platform.objects.put(logKey, Buffer.from(log), { contentType: 'text/plain' });
     await keepRunLog(agents.platform.db, { jobId, run, logKey });
@@ -24,22 +24,22 @@ describe("an agent job's log", () => {
 
   const logOf = (id: string) => agents.api.get(`${jobPath(customer, id)}/log`, { key: customer.key });
 
-  it('is empty text while nothing is there yet', async () => {
+  it('is empty while nothing is stored', async () => {
     const { id } = await agents.created(customer);
-    const answer = await logOf(id);
-    expect([answer.status, answer.text]).toEqual([200, '']);
-    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const response = await logOf(id);
+    expect([response.status, response.text]).toEqual([200, '']);
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     await keepRunLog(agents.platform.db, { jobId: id, run: 1, logKey: 'agent-logs/not-written-yet' });
     expect((await logOf(id)).text).toBe('');
   });
 
-  it('holds the runs in order, each on lines of its own after one that names it, also once archived', async () => {
+  it('contains the runs in order, each below a heading line, also once archived', async () => {
     const { id } = await agents.created(customer);
-    await printed(id, 1, 'reading\nwriting שלום');
+    await completeWithLog(id, 1, 'reading\nwriting שלום');
     await agents.act(customer, id, 'message', { prompt: 'And this' });
     await agents.fail(id, 2);
     await agents.act(customer, id, 'message', { prompt: 'Again' });
-    await printed(id, 3, 'done\n');
+    await completeWithLog(id, 3, 'done\n');
     await agents.act(customer, id, 'archive');
     const time = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z';
     expect((await logOf(id)).text).toMatch(
@@ -47,10 +47,10 @@ describe("an agent job's log", () => {
     );
   });
 
-  it('is sent as it is, megabytes of it and what is no text too', async () => {
+  it('is sent unchanged, also if it is large or not text', async () => {
     const { id } = await agents.created(customer);
     const log = Buffer.concat([Buffer.from([0, 0xff, 0xfe, 0x1b]), Buffer.alloc(5_000_000, 'x')]);
-    await printed(id, 1, log);
+    await completeWithLog(id, 1, log);
     const response = await fetch(`${agents.platform.baseUrl}${jobPath(customer, id)}/log`, {
       headers: { authorization: `Bearer ${customer.key}` },
     });
@@ -59,28 +59,28 @@ describe("an agent job's log", () => {
     expect(sent.subarray(sent.indexOf('\n') + 1).equals(log)).toBe(true);
   });
 
-  it('may be left in the middle, and asked for by HEAD', async () => {
+  it('survives a client that disconnects in the middle, and supports HEAD', async () => {
     const { id } = await agents.created(customer);
-    await printed(id, 1, Buffer.alloc(20_000_000, 'x'));
+    await completeWithLog(id, 1, Buffer.alloc(20_000_000, 'x'));
     const headers = { authorization: `Bearer ${customer.key}` };
     const url = `${agents.platform.baseUrl}${jobPath(customer, id)}/log`;
     await new Promise<void>((resolve, reject) => {
-      const asked = request(url, { headers }, (answer) => {
-        answer.once('data', () => {
-          answer.destroy();
+      const clientRequest = request(url, { headers }, (response) => {
+        response.once('data', () => {
+          response.destroy();
           resolve();
         });
       });
-      asked.once('error', reject).end();
+      clientRequest.once('error', reject).end();
     });
     const head = await fetch(url, { method: 'HEAD', headers });
     expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
     expect((await logOf(id)).text.length).toBeGreaterThan(20_000_000);
   });
 
-  it('is closed again in the store after GET and HEAD', async () => {
+  it('closes its stream from the object store after GET and HEAD', async () => {
     const { id } = await agents.created(customer);
-    await printed(id, 1, 'text');
+    await completeWithLog(id, 1, 'text');
     const opened: Readable[] = [];
     const objects = {
       ...agents.platform.objects,
@@ -98,9 +98,9 @@ describe("an agent job's log", () => {
     expect(opened.map((log) => log.destroyed)).toEqual([true, true]);
   });
 
-  it('breaks off if the object store does, and the platform logs why', async () => {
+  it('aborts the response if the object store fails midway, and logs the reason', async () => {
     const { id } = await agents.created(customer);
-    await printed(id, 1, 'text');
+    await completeWithLog(id, 1, 'text');
     const lines: string[] = [];
     const logger = pino({}, { write: (line: string) => void lines.push(line) });
     const get = async () =>
@@ -113,22 +113,22 @@ describe("an agent job's log", () => {
     const objects = { ...agents.platform.objects, get };
     const failing = await startTestPlatform(agents.database, { db: agents.platform.db, objects, logger });
     const headers = { authorization: `Bearer ${customer.key}` };
-    const answer = await fetch(`${failing.baseUrl}${jobPath(customer, id)}/log`, { headers })
+    const response = await fetch(`${failing.baseUrl}${jobPath(customer, id)}/log`, { headers })
       .then((response) => response.text())
       .catch(() => 'broken');
     await failing.stop();
-    expect(answer).toBe('broken');
+    expect(response).toBe('broken');
     expect(lines.filter((line) => line.includes('the store went away'))).toHaveLength(1);
   });
 
-  it('is a fault as JSON if the object store is away', async () => {
+  it('is a 500 as JSON if the object store is down', async () => {
     const { id } = await agents.created(customer);
-    await printed(id, 1, 'text');
-    const objects = { ...agents.platform.objects, get: () => Promise.reject(new Error('the store is away')) };
+    await completeWithLog(id, 1, 'text');
+    const objects = { ...agents.platform.objects, get: () => Promise.reject(new Error('the store is down')) };
     const failing = await startTestPlatform(agents.database, { db: agents.platform.db, objects });
     const client = createApiClient(failing.baseUrl, agents.check);
-    const answer = await client.get(`${jobPath(customer, id)}/log`, { key: customer.key });
+    const response = await client.get(`${jobPath(customer, id)}/log`, { key: customer.key });
     await failing.stop();
-    expect([answer.status, answer.text.includes('away')]).toEqual([500, false]);
+    expect([response.status, response.text.includes('down')]).toEqual([500, false]);
   });
 });

@@ -12,8 +12,8 @@ describe('creating an agent job', () => {
   let agents: AgentFixture;
   let customer: Customer;
   useAgentApi(
-    (given) => {
-      ({ agents, customer } = given);
+    (fixture) => {
+      ({ agents, customer } = fixture);
     },
     { ref: 'main' },
   );
@@ -21,10 +21,10 @@ describe('creating an agent job', () => {
   const sendRaw = (raw: string, headers: Record<string, string> = JSON_TYPE) =>
     agents.api.post(createPath(customer), { key: customer.key, raw, headers });
 
-  it('answers the active job whole, asks for its workflow and shows it to readers', async () => {
-    const answer = await agents.create(customer);
-    expect(answer.status).toBe(201);
-    const job = agentJob.strict().parse(answer.body);
+  it('returns the complete active job, starts its workflow and makes the job readable', async () => {
+    const response = await agents.create(customer);
+    expect(response.status).toBe(201);
+    const job = agentJob.strict().parse(response.body);
     expect(job).toEqual({
       id: expect.stringMatching(/^aj_[0-9a-f]{16}$/),
       status: 'active',
@@ -40,11 +40,11 @@ describe('creating an agent job', () => {
     expect(await agents.read(customer, job.id)).toEqual(job);
   });
 
-  it('has no ref if the project names none', async () => {
+  it('returns no ref if the project has none', async () => {
     expect((await agents.created(await agents.addCustomer())).source.ref).toBeNull();
   });
 
-  it('shows no credentials of a repository that was named before they were refused', async () => {
+  it('hides the credentials of a repository URL that was set before they were rejected', async () => {
     const { db } = agents.platform;
     for (const [repository, shown] of [
       ['https://bot:token@git.example.com/a.git', 'https://git.example.com/a.git'],
@@ -61,11 +61,11 @@ describe('creating an agent job', () => {
     expect((await agents.create(await agents.addCustomer({ plan: 'free' }))).status).toBe(201);
   });
 
-  it('is 400 for a project without a repository, and says how to name one', async () => {
+  it('is 400 for a project without a repository, and says how to set one', async () => {
     const bare = await agents.addCustomer({ repository: null });
-    const answer = await agents.create(bare);
-    expect(answer.status).toBe(400);
-    expect(answer.error).toContain(`galley projects set --project ${bare.project} --repository`);
+    const response = await agents.create(bare);
+    expect(response.status).toBe(400);
+    expect(response.error).toContain(`galley projects set --project ${bare.project} --repository`);
   });
 
   it.each([
@@ -80,40 +80,40 @@ describe('creating an agent job', () => {
     [[], 'expected object'],
     ['Do it', ''],
   ])('is 400 and names what is wrong with a body (%#)', async (body, named) => {
-    const answer = await agents.create(customer, body);
-    expect([answer.status, answer.error]).toEqual([400, expect.stringContaining(named)]);
-    expect(answer.text.length).toBeLessThan(1500);
+    const response = await agents.create(customer, body);
+    expect([response.status, response.error]).toEqual([400, expect.stringContaining(named)]);
+    expect(response.text.length).toBeLessThan(1500);
   });
 
   it.each([
     ['100,000 characters of two UTF-16 units each', '𝒂'.repeat(100_000)],
     [
-      'characters that no text should have',
+      'control, bidirectional and unpaired surrogate characters',
       'a\u0000b\u001b[31m\r\n\ud800 שלום \u202e é e\u0301 \ufeff `$(id)` {{{event}}}',
     ],
-  ])('takes a prompt of %s and keeps it to the last character', async (_what, prompt) => {
+  ])('accepts a prompt of %s and stores it unchanged', async (_what, prompt) => {
     const { id } = await agents.created(customer, prompt);
     const run = await getAgentRun(agents.platform.db, { jobId: id, run: 1 });
     expect(run?.prompt === prompt).toBe(true);
   });
 
-  it('happens, and is answered 201, when its workflow cannot be started', async () => {
+  it('is 201 and stores the job even if its workflow cannot be started', async () => {
     const failing = await startTestPlatform(agents.database, {
       db: agents.platform.db,
-      startAgentJob: () => Promise.reject(new Error('Temporal is away')),
+      startAgentJob: () => Promise.reject(new Error('Temporal is down')),
     });
     const client = createApiClient(failing.baseUrl, agents.check);
-    const answer = await client.post(createPath(customer), { key: customer.key, body: { prompt: 'Do it' } });
+    const response = await client.post(createPath(customer), { key: customer.key, body: { prompt: 'Do it' } });
     await failing.stop();
-    expect(answer.status).toBe(201);
-    expect(await agents.read(customer, agentJob.parse(answer.body).id)).toMatchObject({ status: 'active' });
+    expect(response.status).toBe(201);
+    expect(await agents.read(customer, agentJob.parse(response.body).id)).toMatchObject({ status: 'active' });
   });
 
   describe('with an Idempotency-Key', () => {
     const key = { 'idempotency-key': 'event-1' };
     const startsOf = (id: string) => agents.platform.startedRuns.filter(({ jobId }) => jobId === id).length;
 
-    it('gives the first answer again, also after the job went on, and makes nothing', async () => {
+    it('returns the first response again, also after the job progressed, and creates nothing', async () => {
       const first = await agents.create(customer, { prompt: 'Do it' }, key);
       const { id } = agentJob.parse(first.body);
       await agents.complete(id);

@@ -4,7 +4,7 @@ import { agentDetails } from '../../../../platform/workflows/agent-job/agent-vis
 
 const failed = (cause: Error) => new ActivityFailure('failed', 'runAgent', '1', 'NON_RETRYABLE_FAILURE', 'x', cause);
 
-describe('what the owner of a failed job reads', () => {
+describe('the error of a failed agent job', () => {
   it.each([
     [failed(ApplicationFailure.nonRetryable('The repository is empty', 'AgentImpossible')), 'The repository is empty'],
     [failed(ApplicationFailure.retryable("It can't be reached", 'AgentTrouble')), "It can't be reached"],
@@ -13,13 +13,13 @@ describe('what the owner of a failed job reads', () => {
     [failed(ApplicationFailure.nonRetryable('select secret from rows', 'QueryError')), /internal error/],
     [failed(new TimeoutFailure('heartbeat', undefined, 'HEARTBEAT')), /internal error/],
     [new Error('a fault of ours'), /internal error/],
-  ])('of %p', (error, text) => {
+  ])('for %p', (error, text) => {
     expect(agentFailureText(error)).toMatch(text);
   });
 });
 
-describe('what the Temporal UI says of a run', () => {
-  it('is where it works, which message it is for, and how far it is', () => {
+describe('the current details of a run', () => {
+  it('contain the repository, branch, message number, stage and pull request', () => {
     const visibility = { repository: 'https://forge.example/a/b', branch: 'galley/aj_1', run: 1, stage: 'pushing' };
     expect(agentDetails(visibility)).toBe('**https://forge.example/a/b**, branch `galley/aj_1`\n\npushing');
     expect(agentDetails({ ...visibility, run: 3, prLink: 'https://forge.example/a/b/pulls/4' })).toBe(

@@ -7,36 +7,36 @@ import { createAllowList } from '../../../../../platform/activities/agent/runner
 
 const PUBLIC = '93.184.216.34';
 
-describe('what an agent may reach', () => {
-  /** The answers that names get, one after the other; the last one stays. */
+describe("the agent's allow list", () => {
+  /** An allow list whose look-ups of a name return these addresses in turn. The last one repeats. */
   function listWith(answers: Record<string, string[][]>, refuse: string[] = []) {
-    const asked: string[] = [];
+    const lookups: string[] = [];
     const allow = ['api.example:443', 'api.example:7233', '[2606:4700::1]:443'];
     const list = createAllowList({ allow, refuse }, async (name) => {
-      asked.push(name);
+      lookups.push(name);
       const [first, ...rest] = answers[name] ?? [];
       if (first === undefined) throw new Error(`getaddrinfo ENOTFOUND ${name}`);
       if (rest.length > 0) answers[name] = rest;
       return first;
     });
-    return { list, asked };
+    return { list, lookups };
   }
 
   it.each(['https://other.example', 'https://api.example:444', 'http://api.example', 'https://api.example.:443'])(
-    'does not include %s beside api.example:443',
+    'does not include %s if it only names api.example:443',
     (url) => {
-      const { list, asked } = listWith({});
+      const { list, lookups } = listWith({});
       expect(() => list.checkUrl(new URL(url))).toThrow(RefusedUrl);
-      expect(asked).toEqual([]);
+      expect(lookups).toEqual([]);
     },
   );
 
-  it('includes a host on its port, at the addresses that were checked, by one look-up for each connection', async () => {
-    const { list, asked } = listWith({ 'api.example': [[PUBLIC], ['127.0.0.1']] });
+  it('includes a host on its port, and checks the addresses of a new look-up for each connection', async () => {
+    const { list, lookups } = listWith({ 'api.example': [[PUBLIC], ['127.0.0.1']] });
     list.checkUrl(new URL('https://API.example/x'));
     expect(await list.addressesFor('api.example', 443)).toEqual([PUBLIC]);
     await expect(list.addressesFor('api.example', 443)).rejects.toThrow('resolves to 127.0.0.1');
-    expect(asked).toEqual(['api.example', 'api.example']);
+    expect(lookups).toEqual(['api.example', 'api.example']);
     list.checkUrl(new URL('https://[2606:4700:0::1]'));
     expect(await list.addressesFor('[2606:4700::1]', 443)).toEqual(['2606:4700::1']);
   });
@@ -44,7 +44,7 @@ describe('what an agent may reach', () => {
   it.each([
     ...['127.0.0.1', '0.0.0.0', '10.0.0.1', '172.16.0.1', '192.168.0.1', '100.64.0.1', '169.254.169.254', '224.0.0.1'],
     ...['::1', '::', 'fe80::1', 'fd00:ec2::254', 'ff02::1', '::ffff:127.0.0.1', '64:ff9b::a9fe:a9fe', '2002:7f00:1::'],
-  ])('ends if an allowed name resolves to %s, also beside a public address', async (address) => {
+  ])('rejects an allowed name that resolves to %s, also beside a public address', async (address) => {
     for (const answer of [[address], [PUBLIC, address]]) {
       const { list } = listWith({ 'api.example': [answer] });
       const reason = `api.example:443 of AGENT_NETWORK_ALLOW resolves to ${address}, which is not a public address`;
@@ -52,7 +52,7 @@ describe('what an agent may reach', () => {
     }
   });
 
-  it("ends at Galley's own servers, and if their addresses are unknown", async () => {
+  it("rejects Galley's own servers, and rejects everything on their port if their addresses are unknown", async () => {
     const own = ['temporal.internal:7233', `${PUBLIC}:5432`];
     const known = { 'api.example': [[PUBLIC]], 'temporal.internal': [[PUBLIC]] };
     await expect(listWith(known, own).list.addressesFor('api.example', 7233)).rejects.toThrow('belongs to Galley');
@@ -67,21 +67,21 @@ describe('what an agent may reach', () => {
   });
 });
 
-test('the proxy logs each refused host once, and no more than fifty, whatever an agent asks for', async () => {
+test('the proxy logs each refused host once, and at most fifty hosts per run', async () => {
   const lines: { reason: string; jobId: string }[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const network = { allow: ['api.example:443'], refuse: [] };
   const proxy = await startAgentProxy({ network, jobId: 'aj_0000000000000000', logger });
-  const ask = async (path: string) => {
-    const asking = request({ socketPath: proxy.socketPath, path, agent: false }).end();
-    const [answer] = await once(asking, 'response');
-    answer.resume();
-    return answer.statusCode;
+  const statusOf = async (path: string) => {
+    const outgoing = request({ socketPath: proxy.socketPath, path, agent: false }).end();
+    const [response] = await once(outgoing, 'response');
+    response.resume();
+    return response.statusCode;
   };
   try {
     for (const host of ['a', 'a', ...Array.from({ length: 60 }, (_, at) => `host-${at}`)])
-      expect(await ask(`http://user:word@${host}.example/path?key=secret`)).toBe(403);
-    expect(await ask('/')).toBe(400);
+      expect(await statusOf(`http://user:word@${host}.example/path?key=secret`)).toBe(403);
+    expect(await statusOf('/')).toBe(400);
   } finally {
     await proxy.close();
   }

@@ -11,7 +11,7 @@ describe('a command line', () => {
     [`"\\"\\\\\\$ \\n it's"`, ['"\\$ \\n it\'s']],
     ['a {prompt} *.md ~ #x', ['a', '{prompt}', '*.md', '~', '#x']],
     [`sh -c 'agent "$1" | tee log' sh {prompt}`, ['sh', '-c', 'agent "$1" | tee log', 'sh', '{prompt}']],
-  ])('is split as a shell does it, with nothing expanded: %s', (text, words) => {
+  ])('is split as a shell does it, without expansions: %s', (text, words) => {
     expect(splitCommandLine(text, 'AGENT_COMMAND')).toEqual(words);
   });
 
@@ -26,7 +26,7 @@ describe('a command line', () => {
       "AGENT_COMMAND: no shell runs it, so $ must stand in single quotes; for what a shell does: sh -c '…'",
     ],
     ['a > b', "AGENT_COMMAND: no shell runs it, so > must stand in single quotes; for what a shell does: sh -c '…'"],
-  ])('is refused if a shell would be needed or words are open: %s', (text, problem) => {
+  ])('is rejected if it needs a shell or a quote is not closed: %s', (text, problem) => {
     expect(() => splitCommandLine(text, 'AGENT_COMMAND')).toThrow(problem);
   });
 });

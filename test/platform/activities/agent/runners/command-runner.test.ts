@@ -16,7 +16,7 @@ import {
 
 const plain = { ...common, sandbox: 'off', model: 'shell', logger } as const;
 
-/** An agent whose prompt is a shell's program: so each test says what its agent does. */
+/** The agent is a shell that runs the prompt as its program, so each test can say what its agent does. */
 const shell = (limits: Partial<typeof common.limits> = {}) =>
   createCommandRunner({ ...plain, command: 'sh', limits: { ...common.limits, ...limits } });
 
@@ -27,7 +27,7 @@ describe('the command runner without a sandbox', () => {
   }));
 });
 
-describe('a command in a checkout of its own', () => {
+describe('an agent command in its own checkout', () => {
   let fixture: RunnerFixture;
   beforeAll(async () => {
     fixture = await createRunnerFixture();
@@ -40,7 +40,7 @@ describe('a command in a checkout of its own', () => {
     expect(output).toBe('Begin\none\r\ntwo\n');
   });
 
-  it('gets an empty HOME and TMPDIR, and no variable but the ones that were allowed', async () => {
+  it('gets an empty HOME and TMPDIR, and only the allowed environment variables', async () => {
     process.env.GALLEY_TEST_SECRET = 'hunter2';
     const { output } = await run(
       'find "$HOME" "$TMPDIR" -mindepth 1; env | sed s/=.*// | sort | tr "\\n" " "; echo $TERM $LANG',
@@ -49,7 +49,7 @@ describe('a command in a checkout of its own', () => {
     expect(output).toBe(`GALLEY_AGENT_RUN HOME LANG PATH PWD TERM TMPDIR dumb ${environment.LANG}\n`);
   });
 
-  it('gets the prompt to the byte, or leaves it unread', async () => {
+  it('gets the prompt byte for byte, and need not read it', async () => {
     const prompt = `--help $(id) "; ' \\ {prompt} %s עברית 🦀\r\n\n  ${'a'.repeat(100_000)}`;
     const print = "node -e 'console.log(process.argv[1] ?? fs.readFileSync(0, `utf8`))'";
     const runOf = (command: string) => fixture.run(createCommandRunner({ ...plain, command }), prompt);
@@ -57,7 +57,7 @@ describe('a command in a checkout of its own', () => {
     expect((await runOf('true')).outcome).toEqual({ kind: 'unchanged' });
   });
 
-  it('that is the example agent fails for a prompt that it does not understand, and names AGENT_COMMAND', async () => {
+  it('fails with a hint at AGENT_COMMAND if the example agent does not understand the prompt', async () => {
     const runner = createExampleRunner({ ...plain, script: join(process.cwd(), 'examples/replace-agent.js') });
     const { outcome, output } = await fixture.run(runner, 'Rewrite everything, please.');
     expect(outcome).toEqual({
@@ -67,7 +67,7 @@ describe('a command in a checkout of its own', () => {
     expect(output).toContain('I only understand');
   });
 
-  it('packs only what the commit does not have, and makes the same tree of the same change', async () => {
+  it('packs only objects that the commit lacks, and creates the same tree for the same change', async () => {
     const { replace } = shellPrograms('unused');
     const [{ outcome }, { outcome: second }] = [await run(replace), await run(replace)];
     // The root tree and the one file.
@@ -75,26 +75,26 @@ describe('a command in a checkout of its own', () => {
     expect(second).toEqual({ ...outcome, packFile: expect.any(String) });
   });
 
-  it('leaves the repository as it was', async () => {
+  it('does not change the repository', async () => {
     const list = async () => (await execa('find', [fixture.repositoryDir, '-printf', '%p %m %s\n'])).stdout;
     const before = await list();
     await run('echo x > x; git add x; git commit -qm mine; git gc -q');
     expect(await list()).toBe(before);
   });
 
-  it('takes the work tree as it is, whether the agent committed or not', async () => {
+  it('collects the work tree, whether the agent committed or not', async () => {
     const { outcome } = await run('echo a > a; git add a; git commit -qm mine; echo b > b');
     expect(Object.keys(await fixture.filesOf(outcome))).toEqual(expect.arrayContaining(['a', 'b', 'README.md']));
   });
 
-  it("leaves out what the repository's .gitignore leaves out", async () => {
+  it("leaves out files that the repository's .gitignore excludes", async () => {
     const { outcome } = await run('mkdir build; echo x > build/x; echo x > a.log; echo y > y');
     const names = Object.keys(await fixture.filesOf(outcome));
     expect(names).toContain('y');
     expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/log|build/)]));
   });
 
-  it('keeps executable files, symbolic links and removals as such', async () => {
+  it('preserves executable bits, symbolic links and removals', async () => {
     const { outcome } = await run('cp /bin/true tool; ln -s /etc/passwd outside; rm README.md; chmod -x run.sh');
     const files = await fixture.filesOf(outcome);
     expect(files).toMatchObject({
@@ -115,7 +115,7 @@ describe('a command in a checkout of its own', () => {
     expect(outcome).toEqual({ kind: 'failed', error: 'The agent removed its own checkout.' });
   });
 
-  it('runs nothing that the agent planted for git: hooks, filters, a monitor, attributes, another work tree', async () => {
+  it("runs none of the agent's git settings: hooks, filters, fsmonitor, attributes, another work tree", async () => {
     const planting = `
       plant="sh -c 'echo planted > $PWD/planted; echo planted; cat'"
       git config core.fsmonitor "$plant"; git config filter.planted.clean "$plant"
@@ -132,12 +132,12 @@ describe('a command in a checkout of its own', () => {
       'nested/n': { content: 'n\n' },
     });
     expect(files).not.toHaveProperty('planted');
-    // It would have worked: the agent's own git runs it.
+    // Proof that the planted command works: the agent's own git runs it.
     const { output } = await run(`${planting}; git status >/dev/null 2>&1 </dev/null; cat planted`);
     expect(output).toBe('planted\n');
   });
 
-  it("passes over FIFOs and sockets, and fails if one stands in a file's place", async () => {
+  it('skips FIFOs and sockets, and fails if one replaces a file', async () => {
     const special = `mkfifo pipe; python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("s")'; echo x > x`;
     const { outcome } = await run(special);
     const names = Object.keys(await fixture.filesOf(outcome));
@@ -160,12 +160,12 @@ describe('a command in a checkout of its own', () => {
     expect(deep).toEqual({ kind: 'failed', error: expect.stringContaining("can't be stored by git") });
   });
 
-  it("refuses files that would be another checkout's git folder", async () => {
+  it('rejects files that would become the .git folder of another checkout', async () => {
     const { outcome } = await run('mkdir -p docs/.GIT; echo x > docs/.GIT/config');
     expect(outcome).toEqual({ kind: 'failed', error: expect.stringContaining('docs/.GIT/config') });
   });
 
-  it('leaves submodules as they are, whatever the agent put in their place', async () => {
+  it('leaves submodules unchanged, whatever the agent wrote there', async () => {
     const { git, commit } = fixture;
     const entries = `${await git('ls-tree', commit)}\n160000 commit ${commit}\tmodule\n`;
     const tree = await gitIn(fixture.repositoryDir, entries)('mktree', '--missing');
@@ -179,21 +179,21 @@ describe('a command in a checkout of its own', () => {
     expect(files).not.toHaveProperty('planted');
   });
 
-  it('works on a repository without its history', async () => {
+  it('works on a shallow repository', async () => {
     const shallow = await fixture.shallowCopy();
     const { outcome, output } = await fixture.run(shell(), 'git log --format=%s; echo x > x', shallow);
     expect(output).toBe('Go on\n');
     expect(Object.keys(await fixture.filesOf(outcome))).toEqual(['later', 'x']);
   });
 
-  it('ends the agent at its time limit', async () => {
+  it('kills the agent at its time limit', async () => {
     const marker = `marker-${Math.random()}`;
     const { outcome } = await fixture.run(shell({ timeoutMs: 1000 }), shellPrograms(marker)['go on']);
     expect(outcome).toEqual({ kind: 'failed', error: 'The agent was ended: it ran longer than 1s, its time limit.' });
     expect(await processesNaming(marker)).toEqual([]);
   });
 
-  it('ends an agent that prints a gigabyte, and passes on no more than the limit', async () => {
+  it('kills an agent that prints a gigabyte, and passes on only as much as the limit', async () => {
     const limited = shell({ outputLimitBytes: 1024 ** 2 });
     const { outcome, output } = await fixture.run(
       limited,
@@ -203,7 +203,7 @@ describe('a command in a checkout of its own', () => {
     expect(output).toBe('x'.repeat(1024 ** 2));
   });
 
-  it('ends what the agent left running before the files are taken', async () => {
+  it('kills processes that the agent left running before it collects the files', async () => {
     const marker = `marker-${Math.random()}`;
     const { outcome } = await run(
       `(setsid sh -c 'exec >/dev/null 2>&1 </dev/null; while :; do echo more >> README.md; sleep 0.01; done' ${marker} &)
@@ -213,7 +213,7 @@ describe('a command in a checkout of its own', () => {
     expect(await processesNaming(marker)).toEqual([]);
   });
 
-  it('fails if the change is larger than its limit', async () => {
+  it('fails if the change exceeds its size limit', async () => {
     const limited = shell({ changeLimitBytes: 1024 ** 2 });
     const { outcome } = await fixture.run(limited, 'head -c 3000000 /dev/urandom > big');
     expect(outcome).toEqual({ kind: 'failed', error: "The agent's change is larger than 1 MiB, its limit." });
@@ -223,7 +223,7 @@ describe('a command in a checkout of its own', () => {
     ['exit 7', 'The agent ended with exit code 7.'],
     ['kill -KILL $$', 'The agent ended with exit code 137, which stands for SIGKILL.'],
     ['exec /no/such', "The agent's command could not be started (exit code 127)."],
-  ])('says how it ended: %s', async (program, error) => {
+  ])('reports how it ended: %s', async (program, error) => {
     expect((await run(program)).outcome).toEqual({ kind: 'failed', error });
   });
 });

@@ -8,7 +8,7 @@ describe('a prompt', () => {
     ['blanks at both ends', '\n\n  \r\n\t end without one '],
     ['the form of an option', '--version'],
     ['100,000 characters', `${'a'.repeat(99_999)}é`],
-  ])('with %s is handed over to the byte, on standard input or as one argument', (_, prompt) => {
+  ])('with %s is passed byte for byte, on standard input or as one argument', (_, prompt) => {
     expect(handOverPrompt(['agent', '-p'], prompt)).toEqual({
       words: ['agent', '-p'],
       stdin: new TextEncoder().encode(prompt),
@@ -22,7 +22,7 @@ describe('a prompt', () => {
   it.each([
     ['a\0b', 'The prompt holds a NUL character, which no argument of a command can hold.'],
     ['漢'.repeat(100_000), 'The prompt has 300000 bytes; an argument of a command holds at most 131071.'],
-  ])('that no argument can hold is refused in a sentence', (prompt, error) => {
+  ])('that does not fit in an argument is rejected with the reason', (prompt, error) => {
     expect(handOverPrompt(['agent', '{prompt}'], prompt)).toEqual({ error });
     expect(handOverPrompt(['agent'], prompt)).toMatchObject({ stdin: new TextEncoder().encode(prompt) });
   });

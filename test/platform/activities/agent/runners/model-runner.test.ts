@@ -68,8 +68,8 @@ describe('the model runner', () => {
     return await fixture.run(createRunner(server, options), prompt);
   };
 
-  describe('as a client', () => {
-    it("sends the model's name, the key, its own instructions and the prompt to the byte", async () => {
+  describe('as a client of the endpoint', () => {
+    it("sends the model's name, the key, its own instructions and the exact prompt", async () => {
       const prompt = `a\u0000b \u202eעברית {{event}} $(id)\r\n${'x'.repeat(100_000)}`;
       await run([done], {}, prompt);
       const [request] = server.requests;
@@ -79,7 +79,7 @@ describe('the model runner', () => {
       expect(request?.body.messages[0]?.content).not.toContain('עברית');
     });
 
-    it('works with an endpoint that wants no key and counts no tokens', async () => {
+    it('works with an endpoint that needs no key and reports no token counts', async () => {
       const completion = { choices: [{ message: { role: 'assistant', content: 'Done.' }, finish_reason: 'stop' }] };
       server.script({ body: completion });
       const keyless = createModelRunner({
@@ -90,7 +90,7 @@ describe('the model runner', () => {
       expect(output).toMatch(/^step 1, [1-9]\d* tokens/);
     });
 
-    it('tries again after 429, 500 and a lost answer, and goes on where it was', async () => {
+    it('retries after 429 and 500, and continues the conversation', async () => {
       const soon = { 'retry-after-ms': '1' };
       const { outcome } = await run([
         { status: 429, error: { message: 'slow down' }, headers: soon },
@@ -101,7 +101,7 @@ describe('the model runner', () => {
       expect(server.requests).toHaveLength(5);
     });
 
-    it('rejects, for another try of the whole run, if an endpoint stays in trouble', async () => {
+    it('rejects, so that the whole run is retried, if the endpoint keeps failing', async () => {
       const busy: Reply = { status: 503, error: { message: 'busy' }, headers: { 'retry-after-ms': '1' } };
       await expect(run([busy])).rejects.toThrow(/503/);
       await expect(run([{ body: {} }])).rejects.toThrow(/without a message/);
@@ -116,15 +116,15 @@ describe('the model runner', () => {
         { status: 429, error: { message: 'pay', code: 'insufficient_quota' }, headers: { 'retry-after-ms': '1' } },
         /quota/,
       ],
-      ['the answer is cut off', { content: 'I beg', finishReason: 'length' }, /cut off/],
-      ['the answer is withheld', { content: '', finishReason: 'content_filter' }, /withheld/],
-    ])('fails for good if %s', async (_, reply, error) => {
+      ['the response is cut off', { content: 'I beg', finishReason: 'length' }, /cut off/],
+      ['the response is withheld', { content: '', finishReason: 'content_filter' }, /withheld/],
+    ])('fails permanently if %s', async (_, reply, error) => {
       const { outcome, output } = await run([reply]);
       expect(outcome).toEqual({ kind: 'failed', error: expect.stringMatching(error) });
       expect(JSON.stringify(outcome) + output).not.toContain('sk-secret');
     });
 
-    it('logs each step, and no file in full', async () => {
+    it('logs each step, but never a whole file', async () => {
       const { output } = await run(PLANS.replace);
       expect(output).toBe(`step 1, 10 tokens so far
   read_file {"file":"README.md"}
@@ -139,22 +139,22 @@ Done.
     });
   });
 
-  describe('holds a model to', () => {
+  describe('limits a model by', () => {
     const again: Reply = { calls: [call('list_files')], tokens: 100 };
     const modelLimits = (change: Partial<ModelLimits>) => ({ modelLimits: { ...DEFAULT_MODEL_LIMITS, ...change } });
     const talkative: Reply = { ...again, content: 'y'.repeat(600) };
     it.each<[string, Options, Reply, string]>([
-      ['its steps', modelLimits({ maxSteps: 3 }), again, 'was not done after 3 steps'],
-      ['its tokens', modelLimits({ maxTokens: 250 }), again, 'was not done after 250 tokens'],
-      ['its time', { limits: { ...limits, timeoutMs: 500 } }, 'silence', 'was not done after 500ms'],
-      ['its output', { limits: { ...limits, outputLimitBytes: 1024 } }, talkative, 'said more than 1 KiB'],
+      ['the number of steps', modelLimits({ maxSteps: 3 }), again, 'was not done after 3 steps'],
+      ['the number of tokens', modelLimits({ maxTokens: 250 }), again, 'was not done after 250 tokens'],
+      ['the run time', { limits: { ...limits, timeoutMs: 500 } }, 'silence', 'was not done after 500ms'],
+      ['the output size', { limits: { ...limits, outputLimitBytes: 1024 } }, talkative, 'said more than 1 KiB'],
     ])('%s', async (_, options, reply, error) => {
       const { outcome, output } = await run([reply], options);
       expect(outcome).toEqual({ kind: 'failed', error: expect.stringContaining(`The model ${error}, its `) });
       expect(output.length).toBeLessThanOrEqual(options.limits?.outputLimitBytes ?? limits.outputLimitBytes);
     });
 
-    it('the size of a file, in both directions', async () => {
+    it('the size of a file, for reading and writing', async () => {
       const small = { modelLimits: { ...DEFAULT_MODEL_LIMITS, maxFileBytes: 5 } };
       const big = call('write_file', { file: 'new', content: '123456' });
       const { outcome } = await run([{ calls: [call('read_file', { file: 'README.md' }), big] }, done], small);
@@ -204,7 +204,7 @@ Done.
       });
     });
 
-    it('reach nothing outside of the checkout: by no path, by no link, not git itself', async () => {
+    it('reach nothing outside of the checkout: neither by path nor by link, and not its .git folder', async () => {
       const paths = [
         '/etc/passwd',
         '../../passwd',
@@ -232,7 +232,7 @@ Done.
       expect(outcome).toEqual({ kind: 'unchanged' });
     });
 
-    it('say what was wrong with a call, and let the model go on', async () => {
+    it('report what was wrong with a call, and let the model continue', async () => {
       const { outcome, output } = await run([
         {
           calls: [
@@ -265,7 +265,7 @@ Done.
       expect(output).toContain("refused: bad arguments: they aren't JSON");
     });
 
-    it("say that a file isn't text instead of spoiling it", async () => {
+    it('refuse to read a file that is not UTF-8 text', async () => {
       const write = call('write_file', { file: 'zero', content: 'a\0b' });
       await run([{ calls: [write, call('read_file', { file: 'zero' }), call('search', { text: 'a' })] }, done]);
       expect(server.toolResults().slice(1, 2)).toEqual(['Error: zero is not a text file in UTF-8']);
@@ -307,7 +307,7 @@ Done.
     });
   });
 
-  it('says which command is missing, and what is wrong with a command line', async () => {
+  it('names the missing check command, and rejects an invalid command line', async () => {
     expect((await run([done], { checkCommand: 'no-such-check' })).outcome).toEqual({
       kind: 'failed',
       error: "The check's command no-such-check isn't on this worker: correct AGENT_CHECK_COMMAND or PATH.",
@@ -315,7 +315,7 @@ Done.
     expect(() => createRunner(server, { checkCommand: 'a | b' })).toThrow(/AGENT_CHECK_COMMAND/);
   });
 
-  it("takes nothing from the worker's own variables for OpenAI", async () => {
+  it("ignores the worker's own OPENAI_ environment variables", async () => {
     Object.assign(process.env, { OPENAI_ORG_ID: 'org-of-the-worker', OPENAI_PROJECT_ID: 'project-of-the-worker' });
     try {
       await run([done]);

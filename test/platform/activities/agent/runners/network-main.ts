@@ -1,5 +1,5 @@
-// Runs within a network namespace that a test has furnished: listens on its addresses, and probes them from outside the
-// sandbox and as an agent inside. The scenario comes as JSON in its argument; what was found is printed as JSON.
+// Runs in a network namespace that a test has set up. Listens on its addresses, and probes them from outside the sandbox
+// and as an agent inside. Takes the scenario as a JSON argument and prints the findings as JSON.
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -23,7 +23,7 @@ export type Scenario = {
 export type Findings = {
   outside: Found;
   inside: Found;
-  /** The listeners that a run from inside came to, as `address port`. */
+  /** The listeners that the agent inside connected to, as `address port`. */
   visited: string[];
   logged: string;
 };

@@ -1,19 +1,19 @@
-/** Where a probe knocks: a name or a number, and a port. */
+/** What a probe connects to: a name or an IP address, and a port. */
 export type Target = readonly [host: string, port: number];
 
 /**
- * What a probe found, by `WAY host port`. The ways are `direct` and, where a proxy is named, `CONNECT` and `GET` through
- * it. The value is `reached`, an error's code, or the proxy's status and body.
+ * What a probe found, by `WAY host port`. The ways are `direct` and, if HTTP_PROXY is set, `CONNECT` and `GET` through
+ * the proxy. The value is `reached`, an error's code, or the proxy's status and body.
  */
 export type Found = Record<string, string>;
 
 /**
- * A program for `node -e` that tries each target of the JSON on its standard input and prints what it found. The same
- * program runs outside the sandbox and as an agent inside, so that only the place differs.
+ * A program for `node -e` that tries each target of the JSON on its standard input and prints its findings as JSON. It
+ * runs both outside the sandbox and as an agent inside.
  */
 export const PROBE = `
 const net = require('node:net');
-const knock = (host, port) => new Promise((resolve) => {
+const connect = (host, port) => new Promise((resolve) => {
   const socket = net.connect({ host, port, autoSelectFamily: false }, () => { resolve('reached'); socket.destroy(); });
   socket.on('error', (error) => resolve(error.code));
 });
@@ -39,7 +39,7 @@ const ask = (proxy, start, then) => new Promise((resolve) => {
   const proxy = process.env.HTTP_PROXY && new URL(process.env.HTTP_PROXY);
   for (const [host, port] of JSON.parse(require('node:fs').readFileSync(0, 'utf8'))) {
     const authority = (host.includes(':') ? '[' + host + ']' : host) + ':' + port;
-    found['direct ' + host + ' ' + port] = await knock(host, port);
+    found['direct ' + host + ' ' + port] = await connect(host, port);
     if (!proxy) continue;
     found['CONNECT ' + host + ' ' + port] = await ask(proxy, 'CONNECT ' + authority, 'GET /');
     found['GET ' + host + ' ' + port] = await ask(proxy, 'GET http://' + authority + '/?key=secret');
@@ -48,7 +48,7 @@ const ask = (proxy, start, then) => new Promise((resolve) => {
 })();
 `;
 
-/** The same answer for every target that is tried in these ways, as an expectation. */
+/** The expectation that every target gives the same answer in each of these ways. */
 export function everywhere(
   targets: readonly Target[],
   answer: unknown,

@@ -20,21 +20,21 @@ export type TaskChanges = Partial<Pick<AgentTask, 'repositoryDir' | 'commit' | '
 
 export type RunnerFixture = {
   repositoryDir: string;
-  /** The first commit of two: a branch's newer one must not be what an agent sees. */
+  /** The first of two commits. The agent must not see the branch's newer one. */
   commit: string;
   git: TreeGit;
-  /** A run in a folder of its own, of the first commit unless the task says otherwise. */
+  /** A run in its own folder, of the first commit by default. */
   run(runner: AgentRunner, prompt: string, task?: TaskChanges): Promise<Ran>;
-  /** A repository that has the branch's newest commit and no history, as one that was fetched with a depth. */
+  /** A shallow repository with only the branch's newest commit. */
   shallowCopy(): Promise<{ repositoryDir: string; commit: string }>;
-  /** The files of the tree that a run made, as a repository has them that took the pack. Fails for any other outcome. */
+  /** The files of the tree that a run made, read from a repository that accepted the pack. Throws if nothing changed. */
   filesOf(outcome: AgentOutcome): Promise<Record<string, Entry>>;
-  /** The ids of the objects that came in the pack. */
+  /** The ids of the objects in the pack. */
   packedObjects(outcome: AgentOutcome): Promise<string[]>;
   remove(): Promise<void>;
 };
 
-/** Files whose bytes git changes on its way in or out where attributes are believed. */
+/** Files whose bytes git would change on checkout or add if it respected the attributes. */
 export const FILES = {
   'README.md': { mode: '100644', content: 'Hello\n' },
   'docs/guide.md': { mode: '100644', content: 'A guide: Hello\n' },
@@ -51,7 +51,7 @@ const network = { allow: [], refuse: [] } as const;
 export const common = { sandbox: 'on', network, environment, readOnlyPaths: [], limits } as const;
 export const logger = pino({ level: 'silent' });
 
-/** What a shell is to do as the agent of the contract's plans. */
+/** Shell programs for the contract's plans. */
 export const shellPrograms = (marker: string) => ({
   replace: 'sed -i s/Hello/Bye/ README.md; echo done',
   nothing: 'touch README.md; git log; git status',
@@ -59,7 +59,7 @@ export const shellPrograms = (marker: string) => ({
   'go on': `echo begun; trap "" TERM INT HUP; setsid sh -c 'while :; do sleep 1; done' ${marker} & sh -c 'sleep 600; : ${marker}'`,
 });
 
-/** A bare repository on a branch of two commits. */
+/** A bare repository with two commits on its branch. */
 export async function createRunnerFixture(): Promise<RunnerFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-runner-'));
   const repositoryDir = join(folder, 'repository.git');
@@ -104,7 +104,7 @@ export async function createRunnerFixture(): Promise<RunnerFixture> {
       return lines.filter((line) => /^[0-9a-f]{40} /.test(line)).map((line) => line.slice(0, 40));
     },
     remove: async () => {
-      // Folders that an agent shut are ours all the same, but only root passes them unasked.
+      // An agent may have removed our permissions on its folders. Only root can delete those without chmod.
       await execa('chmod', ['-R', 'u+rwX', folder]);
       await rm(folder, { recursive: true });
     },
@@ -120,7 +120,7 @@ async function writeTree(repositoryDir: string, folder: string, files: Record<st
   return (await execa('git', ['write-tree'], { env })).stdout;
 }
 
-/** A repository that takes the pack as the platform does: checked, and complete with what the first one has. */
+/** Imports the pack as the platform does: strictly checked, and with the first repository as an alternate. */
 async function takePack(repositoryDir: string, folder: string, outcome: AgentOutcome) {
   if (outcome.kind !== 'changed') throw new Error(`Expected a change: ${JSON.stringify(outcome)}`);
   const dir = await mkdtemp(join(folder, 'taken-'));
@@ -148,7 +148,7 @@ async function readTree(git: TreeGit, tree: string): Promise<Record<string, Entr
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** The processes of this machine whose command line holds that text. */
+/** The processes of this machine whose command line contains `text`. */
 export async function processesNaming(text: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && name !== `${process.pid}`);
   const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));

@@ -1,4 +1,4 @@
-// A worker of its own for a test that kills it: an agent that runs until it is ended.
+// A worker process for a test that kills it. Its agent runs until it is killed.
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createCommandRunner } from '../../../../../platform/activities/agent/runners/create-command-runner.ts';

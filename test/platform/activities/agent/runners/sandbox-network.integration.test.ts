@@ -10,7 +10,7 @@ import type { Findings, Scenario } from './network-main.ts';
 import { everywhere, PROBE, type Target } from './network-probe.ts';
 import { common, createRunnerFixture, logger, type RunnerFixture } from './runner-fixture.ts';
 
-/** What a connection is told where there is no way to the address, or no listener in a namespace of its own. */
+/** The error of a connection if the namespace has no route to the address, or no listener on it. */
 const UNREACHABLE = expect.stringMatching(/^(ENETUNREACH|ECONNREFUSED|EADDRNOTAVAIL)$/);
 
 let fixture: RunnerFixture;
@@ -39,7 +39,7 @@ describe('the servers of this machine', () => {
     await temporal?.stop();
   });
 
-  it('answer outside of the sandbox and are out of reach inside: Temporal, PostgreSQL and the platform', async () => {
+  it('can be reached outside of the sandbox but not inside: Temporal, PostgreSQL and the platform', async () => {
     const ports = [`http://${temporal.address}`, database.url, platform.baseUrl].map((url) =>
       Number(new URL(url).port),
     );
@@ -56,7 +56,7 @@ describe('the servers of this machine', () => {
     expect(JSON.parse(output)).toEqual(everywhere(targets, UNREACHABLE));
   });
 
-  it("have no address inside: only the namespace's own loopback is there", async () => {
+  it('have no address inside, which only has its own loopback interface', async () => {
     expect(Object.keys(networkInterfaces())).toContain('lo');
     const words = ['node', '-p', 'JSON.stringify(Object.keys(os.networkInterfaces()))'];
     const { output } = await fixture.run(createWordsRunner({ ...common, words, model: 'probe', logger }), '');
@@ -90,11 +90,11 @@ describe('a network with a metadata service, private servers and the open intern
       findings = await probeIn({ ...network, network: { allow: [], refuse: [] } });
     });
 
-    it('answers outside of the sandbox, by name and by number', () => {
+    it('can be reached outside of the sandbox, by name and by address', () => {
       expect(findings.outside).toEqual(everywhere(targets, 'reached'));
     });
 
-    it('is out of reach inside, by name and by number', () => {
+    it('cannot be reached inside, by name or by address', () => {
       expect(findings.inside).toEqual(everywhere(targets, UNREACHABLE));
       expect(findings.visited).toEqual([]);
     });
@@ -108,11 +108,11 @@ describe('a network with a metadata service, private servers and the open intern
       findings = await probeIn({ ...network, network: { allow, refuse: ['database.internal:8080'] } });
     });
 
-    it('answers outside of the sandbox, by name and by number', () => {
+    it('can be reached outside of the sandbox, by name and by address', () => {
       expect(findings.outside).toEqual(everywhere(targets, 'reached'));
     });
 
-    it('is entered through the proxy alone, and only to an allowed host, port and public address', () => {
+    it('can be reached only through the proxy, and only an allowed host, port and public address', () => {
       const refused = targets.map((target) => {
         const [host, port] = target;
         const named = `${host.includes(':') ? `[${host}]` : host}:${port}`.replaceAll(/[.[\]]/g, '\\$&');
@@ -127,7 +127,7 @@ describe('a network with a metadata service, private servers and the open intern
       expect(findings.visited).toEqual([`${PUBLIC} 8080`]);
     });
 
-    it('says why a request was refused, and logs it without what was asked for', () => {
+    it('gives the reason of a refused request, and logs it without path and query', () => {
       const answers = (host: string) => [findings.inside[`CONNECT ${host}`], findings.inside[`GET ${host}`]];
       const reasons = {
         'private.example 8080': 'private.example:8080 is not in AGENT_NETWORK_ALLOW',
@@ -152,12 +152,12 @@ type Network = Pick<Scenario, 'listeners' | 'targets' | 'network'> & {
   hosts: readonly (readonly [name: string, address: string])[];
 };
 
-/** Probes a network of its own, whose addresses lie on the loopback of a namespace: this machine's stays as it is. */
+/** Probes a network whose addresses are on the loopback of a new namespace, so this machine's network is unaffected. */
 async function probeIn({ addresses, hosts, ...rest }: Network): Promise<Findings> {
   const hostsFile = join(folder, 'hosts');
   const lines = [['localhost', '127.0.0.1'], [hostname(), '127.0.0.1'], ...hosts];
   await writeFile(hostsFile, lines.map(([name, address]) => `${address} ${name}\n`).join(''));
-  const furnish = `
+  const setUp = `
     set -e; hosts=$1; addresses=$2; shift 2
     ip link set lo up; for address in $addresses; do ip address add "$address" dev lo; done
     mount --bind "$hosts" /etc/hosts
@@ -165,7 +165,7 @@ async function probeIn({ addresses, hosts, ...rest }: Network): Promise<Findings
   const { repositoryDir, commit } = fixture;
   const main = join(process.cwd(), 'test/platform/activities/agent/runners/network-main.ts');
   const { stdout } = await execa('unshare', [
-    ...['--user', '--map-root-user', '--net', '--mount', '--', 'sh', '-c', furnish, 'furnish'],
+    ...['--user', '--map-root-user', '--net', '--mount', '--', 'sh', '-c', setUp, 'setUp'],
     ...[hostsFile, addresses.join(' '), process.execPath, '--import', './scripts/typescript.js', main],
     JSON.stringify({ ...rest, repositoryDir, commit, folder }),
   ]);

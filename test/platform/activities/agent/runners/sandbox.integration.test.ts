@@ -38,7 +38,7 @@ afterAll(async () => {
 const run = (program: string, options: Options = {}) => fixture.run(shell(options), program);
 
 describe('the sandbox', () => {
-  it("shows nothing of the machine's secrets: homes, other folders, users, processes, variables", async () => {
+  it("hides the machine's home folders, other folders, users, processes and variables", async () => {
     const secret = `secret-${Math.random()}`;
     await writeFile(join(outside, 'secret'), secret);
     process.env.GALLEY_TEST_SECRET = secret;
@@ -54,7 +54,7 @@ describe('the sandbox', () => {
     expect(output.split('process\n').length).toBeLessThan(8);
   });
 
-  it('lets nothing be written but the scratch disk, by links neither', async () => {
+  it('allows writing only to the scratch disk, also through links', async () => {
     await writeFile(join(outside, 'file'), 'as it was');
     const { outcome, output } = await run(`
       ln -s ${outside} out; echo x > out/file; ln -s /usr/bin bin; echo x > bin/x; ln -s / root; echo x > root/x
@@ -65,7 +65,7 @@ describe('the sandbox', () => {
     expect(await fixture.filesOf(outcome)).toMatchObject({ out: { mode: '120000', content: outside } });
   });
 
-  it("leaves the kernel's settings, capabilities, devices, mounts and other users out of reach", async () => {
+  it('blocks kernel settings, capabilities, devices, mounts and other users', async () => {
     const { output } = await run(`
       for f in $(find /proc/sys /proc/sysrq-trigger -type f -writable 2>/dev/null); do
         [ -w "$f" ] && (cat "$f" > "$f") 2>/dev/null && echo "wrote $f"; done
@@ -76,14 +76,14 @@ describe('the sandbox', () => {
     expect(output).toMatch(/CapPrm:\t0+\nCapEff:\t0+\nCapAmb:\t0+\nNoNewPrivs:\t1/);
   });
 
-  it('survives an agent that kills all it can see, its parent first', async () => {
+  it('survives an agent that kills every process that it can see, its parent first', async () => {
     const { outcome } = await run(
       'kill -KILL $PPID; kill -TERM $PPID; kill -STOP $PPID; sleep 60 & kill -KILL -1; echo x > x',
     );
     expect(await fixture.filesOf(outcome)).toHaveProperty('x');
   });
 
-  it('ends daemons and a bomb of forks before the files are taken', async () => {
+  it('kills daemons and a fork bomb before it collects the files', async () => {
     const marker = `marker-${Math.random()}`;
     const { outcome } = await run(`
       cat > bomb <<'END'
@@ -95,16 +95,16 @@ END
     expect(await processesNaming(marker)).toEqual([]);
   });
 
-  it('fails in a sentence if the scratch disk is full, whatever the agent makes of it', async () => {
+  it('fails with the reason if the scratch disk is full, whatever the exit code of the agent', async () => {
     const small = { limits: { ...limits, scratchSizeBytes: 16 * 1024 ** 2 } };
     const full = { kind: 'failed', error: "The agent's scratch disk of 16 MiB is full." };
     expect((await run('cat /dev/zero > big', small)).outcome).toEqual(full);
     expect((await run('cat /dev/zero > "$TMPDIR/big"; cat /dev/zero > ~/big; exit 0', small)).outcome).toEqual(full);
-    // Shared memory is no way around, and isn't part of the change.
+    // Shared memory doesn't bypass the limit, and isn't part of the change.
     expect((await run('cat /dev/zero > /dev/shm/big; exit 0', small)).outcome).toEqual({ kind: 'unchanged' });
   });
 
-  it("fails in a sentence if the checkout doesn't fit on the scratch disk", async () => {
+  it("fails with the reason if the checkout doesn't fit on the scratch disk", async () => {
     const tiny = { limits: { ...limits, scratchSizeBytes: 64 * 1024 } };
     expect((await run('true', tiny)).outcome).toEqual({
       kind: 'failed',
@@ -112,14 +112,14 @@ END
     });
   });
 
-  it('collects although the agent has filled and shut the place for it', async () => {
+  it('collects the files although the agent filled and locked the collection folder', async () => {
     const { outcome } = await run(
       'cat /dev/zero > /collect/big; mkdir /collect/git; chmod 000 /collect /scratch; exit 0',
     );
     expect(outcome).toEqual({ kind: 'unchanged' });
   });
 
-  it('makes readable what the operator named, and the folder of a command on the PATH', async () => {
+  it("makes the operator's read-only paths readable, and the folder of a command on the PATH", async () => {
     const bin = join(outside, 'bin');
     await mkdir(bin, { recursive: true });
     await writeFile(join(bin, 'my-agent'), '#!/bin/sh\ncat "$(dirname "$0")/beside"; cat "$1"; echo x > "$0"\n', {
@@ -165,7 +165,7 @@ END
     await waitFor(async () => (await processesNaming(marker)).length === 0, { describe: 'ended' });
   });
 
-  it('is refused in a sentence that says what to do, if it is missing or forbidden', async () => {
+  it('fails with instructions if bubblewrap is missing or forbidden', async () => {
     const nowhere = join(outside, 'nowhere');
     await expect(readSandbox(nowhere)).rejects.toThrow(/apt-get install bubblewrap.*AGENT_SANDBOX=off/);
     const forbidden = { environment: { ...environment, PATH: `${await forbiddenSandbox()}:${environment.PATH}` } };
@@ -175,7 +175,7 @@ END
     });
   });
 
-  it('is refused, and not run with the network, if the machine allows no network of its own', async () => {
+  it('fails, instead of running with network access, if the machine forbids network namespaces', async () => {
     const bin = await mkdtemp(join(outside, 'bin-'));
     const program = `#!/bin/sh
       for word; do [ "$word" = --unshare-net ] && { echo 'bwrap: loopback: Failed RTM_NEWADDR' >&2; exit 1; }; done
@@ -190,9 +190,9 @@ END
     expect(output).toBe('');
   });
 
-  it('is neither refused nor loosened if it could not be tried at the moment', async () => {
+  it('is neither reported missing nor weakened if the check itself could not run', async () => {
     const bin = await mkdtemp(join(outside, 'bin-'));
-    // As where the machine is too busy for the strictest way: it ends without an answer of its own.
+    // As on an overloaded machine, where the check of the strictest mode is killed.
     await writeFile(join(bin, 'bwrap'), '#!/bin/sh\n[ "$1" = --unshare-user ] && kill -KILL $$\nexit 0\n', {
       mode: 0o755,
     });
@@ -201,14 +201,14 @@ END
     await expect(refused).rejects.not.toBeInstanceOf(SandboxMissingError);
   });
 
-  it('is distinguished from a missing command', async () => {
+  it('reports a missing agent command separately', async () => {
     expect((await run('', { command: 'no-such-agent' })).outcome).toEqual({
       kind: 'failed',
       error: "The agent's command no-such-agent isn't on this worker: install it, or correct AGENT_COMMAND or PATH.",
     });
   });
 
-  it('is done without by the example agent alone, which says so once', async () => {
+  it('is optional only for the example agent, which logs that once', async () => {
     const warnings: unknown[] = [];
     const runner = createExampleRunner({
       ...{ ...common, script: join(process.cwd(), 'examples/replace-agent.js') },
@@ -223,7 +223,7 @@ END
   });
 });
 
-/** A folder with a bubblewrap that refuses, as one does on a machine without user namespaces. */
+/** A folder with a bubblewrap that fails as on a machine without user namespaces. */
 async function forbiddenSandbox(): Promise<string> {
   const folder = await mkdtemp(join(outside, 'forbidden-'));
   const program = '#!/bin/sh\necho "bwrap: No permissions to create a new namespace" >&2; exit 1\n';

@@ -30,7 +30,7 @@ describe('the command runner in the sandbox', () => {
   });
   afterAll(() => fixture?.remove());
 
-  it('gives the command an empty HOME and TMPDIR, and no variable but the ones that were allowed', async () => {
+  it('gives the command an empty HOME and TMPDIR, and only the allowed environment variables', async () => {
     const { output } = await fixture.run(
       shell(),
       'find "$HOME" "$TMPDIR" -mindepth 1; env | sed s/=.*// | sort | tr "\\n" " "; echo $TERM $LANG',
@@ -38,13 +38,13 @@ describe('the command runner in the sandbox', () => {
     expect(output).toBe(`HOME LANG PATH PWD TERM TMPDIR dumb ${environment.LANG}\n`);
   });
 
-  it('stores what was made unreadable', async () => {
+  it('collects files and folders that the agent made unreadable', async () => {
     const { outcome } = await fixture.run(shell(), 'mkdir shut; echo x > shut/file; chmod 000 shut/file shut docs');
     const names = Object.keys(await fixture.filesOf(outcome));
     expect(names).toEqual(expect.arrayContaining(['shut/file', 'docs/guide.md']));
   });
 
-  it('ends the agent at its time limit', async () => {
+  it('kills the agent at its time limit', async () => {
     const marker = `marker-${Math.random()}`;
     const limited = shell({ limits: { ...common.limits, timeoutMs: 1000 } });
     const { outcome } = await fixture.run(limited, shellPrograms(marker)['go on']);
@@ -82,7 +82,7 @@ describe("a model's check in the sandbox", () => {
     await fixture?.remove();
   });
 
-  it('runs on a copy', async () => {
+  it('runs on a copy of the checkout', async () => {
     server.script({ calls: [call('run_check')] }, { content: 'Done.' });
     const runner = createModelRunner({
       ...{ ...common, model: 'scripted-1', url: server.url, modelLimits: DEFAULT_MODEL_LIMITS, logger },

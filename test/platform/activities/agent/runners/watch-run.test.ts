@@ -28,23 +28,24 @@ async function watch(script: string, wait?: () => Promise<void>) {
   };
 }
 
-describe('a run that is watched', () => {
-  it('has not ended if a signal could not be delivered to it', async () => {
+describe('watchRun', () => {
+  it('does not take a signal that could not be delivered for the end of the run', async () => {
     const { child, ended } = await watch('read -r line; echo ready >&3; echo exit 0 >&3; echo unchanged >&3');
-    // As Node tells that it was not allowed to.
+    // Node emits this error if it lacks the permission to kill.
     child.emit('error', Object.assign(new Error('kill EPERM'), { code: 'EPERM' }));
     expect(await ended).toMatchObject({ report: { exitCode: 0, ending: { kind: 'unchanged' } }, endedBy: null });
   });
 
-  it('ends though a process that escaped holds all that it could write to, also behind a pack', async () => {
+  it('ends although an escaped process keeps the pipes open, also after a pack', async () => {
     const tree = 'a'.repeat(40);
     const report = `echo ready >&3; echo exit 0 >&3; echo changed ${tree} 4 >&3; printf PACK >&3`;
     const pack = () => readFile(join(folder, 'pack'), 'utf8');
-    // What is waited for after the end takes as long as the report takes to come.
-    const wait = async () => void (await waitFor(async () => (await pack()) === 'PACK', { describe: 'came' }));
+    // The grace period ends as soon as the pack is complete.
+    const wait = async () =>
+      void (await waitFor(async () => (await pack()) === 'PACK', { describe: 'wrote the pack' }));
     const { ended } = await watch(`sleep 600 & echo $! > ${folder}/escaped; ${report}`, wait);
     const end = await ended;
-    // Throws where it has gone: then this would show nothing.
+    // Throws if the process is gone, since the test would then prove nothing.
     process.kill(Number(await readFile(join(folder, 'escaped'), 'utf8')), 'SIGKILL');
     expect(end.report).toMatchObject({ exitCode: 0, ending: { kind: 'changed', tree } });
     expect(await pack()).toBe('PACK');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createCheckoutFiles } from '../../../../../../platform/activities/agent/runners/model/checkout-files.ts';
 import { emptiedFolder } from '../../../../../helpers/temporary-folder.ts';
 
-describe('looking through the files of a checkout', () => {
+describe('listing and searching the files of a checkout', () => {
   const root = emptiedFolder();
 
   beforeEach(async () => {
@@ -13,15 +13,15 @@ describe('looking through the files of a checkout', () => {
     }
   });
 
-  it.each(['list', 'search'] as const)('ends with its run: %s', async (tool) => {
+  it.each(['list', 'search'] as const)('stops when the run is aborted: %s', async (tool) => {
     const run = new AbortController();
     const files = createCheckoutFiles(root, 1_000, run.signal);
-    const looked = tool === 'list' ? files.list('.') : files.search('no such words', '.');
+    const result = tool === 'list' ? files.list('.') : files.search('no such words', '.');
     run.abort(new Error('the run is over'));
-    await expect(looked).rejects.toThrow('the run is over');
+    await expect(result).rejects.toThrow('the run is over');
   });
 
-  it('finds every file if it is not ended', async () => {
+  it('covers every file if the run is not aborted', async () => {
     const files = createCheckoutFiles(root, 1_000, new AbortController().signal);
     expect((await files.list('.')).split('\n')).toHaveLength(400);
     expect(await files.search('no such words', '.')).toBe('found nowhere');

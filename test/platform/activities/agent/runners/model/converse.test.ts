@@ -3,8 +3,8 @@ import { converse } from '../../../../../../platform/activities/agent/runners/mo
 
 const { signal } = new AbortController();
 
-/** An endpoint whose model first calls a tool so many times at once, and then is done. */
-function calling(count: number) {
+/** A model that calls a tool `count` times in its first response, and then is done. */
+function modelCalling(count: number) {
   const results: string[] = [];
   const ask: AskModel = async (messages) => {
     for (const message of messages) if (message.role === 'tool') results.push(String(message.content));
@@ -22,13 +22,13 @@ function calling(count: number) {
 }
 
 describe('a conversation with a model', () => {
-  it('answers every tool that is called at once, and runs no more than 64 of them', async () => {
+  it('returns a result for each of the parallel tool calls, but runs at most 64 of them', async () => {
     let runs = 0;
     const call = async () => {
       runs += 1;
       return 'text';
     };
-    const { ask, results } = calling(100);
+    const { ask, results } = modelCalling(100);
     const limits = { maxSteps: 5, maxTokens: 1_000 };
     await converse({ prompt: 'Read', ask, tools: { definitions: [], call }, limits, signal, say: () => undefined });
     expect([runs, results.length]).toEqual([64, 100]);
@@ -44,20 +44,20 @@ describe('a conversation with a model', () => {
     ],
     ['has no name', { arguments: '{}' }, ['(without a name)', '{}']],
     ['names no function at all', undefined, ['(without a name)', '']],
-  ])('goes on if a call %s', async (_what, called, expected) => {
-    // As an endpoint answers, whatever the types promise.
-    const answer = JSON.stringify({ id: 'call-0', type: 'function', function: called });
+  ])('continues if a call %s', async (_what, called, expected) => {
+    // Parsed from JSON, since an endpoint may not follow the types.
+    const toolCall = JSON.stringify({ id: 'call-0', type: 'function', function: called });
     const ask: AskModel = async (messages) => {
-      const calls = messages.length === 2 ? { tool_calls: [JSON.parse(answer)] } : {};
+      const calls = messages.length === 2 ? { tool_calls: [JSON.parse(toolCall)] } : {};
       return { message: { role: 'assistant', content: null, refusal: null, ...calls }, tokens: 1 };
     };
-    const asked: string[][] = [];
+    const toolRuns: string[][] = [];
     const call = async (name: string, written: string) => {
-      asked.push([name, written]);
+      toolRuns.push([name, written]);
       return 'text';
     };
     const limits = { maxSteps: 5, maxTokens: 1_000 };
     await converse({ prompt: 'Read', ask, tools: { definitions: [], call }, limits, signal, say: () => undefined });
-    expect(asked).toEqual([expected]);
+    expect(toolRuns).toEqual([expected]);
   });
 });

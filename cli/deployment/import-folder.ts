@@ -1,0 +1,192 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { pathToFileURL } from 'node:url';
+import { ValuesFileError as EditError, editValues } from '../../activities/deployments/edit-values.ts';
+import { withFileLock } from '../../activities/deployments/file-lock.ts';
+import { replaceFile } from '../../activities/deployments/replace-file.ts';
+import { createVerifier } from '../../contract/signing.ts';
+import { readBundleHead } from '../../deployment/archive-entries.ts';
+import { BundleInvalidError, ValuesFileError } from '../../deployment/errors.ts';
+import { checkManifest } from '../../deployment/manifest.ts';
+import { checkSignature } from '../../deployment/signature.ts';
+import { parseValues, readPublicKey } from '../../deployment/values.ts';
+import { CommandError, UsageError } from '../command-error.ts';
+
+const BUNDLE = 'bundle.tar.gz';
+const VALUES = 'values.yaml';
+const SUMS = 'SHA256SUMS';
+const SUMS_SIGNATURE = 'SHA256SUMS.sig';
+
+const UNLIMITED = { maxFiles: Number.MAX_SAFE_INTEGER, maxUnpackedBytes: Number.MAX_SAFE_INTEGER };
+
+export type Imported = {
+  version: string;
+  /** The installed archive, beside the values file. */
+  bundle: string;
+  bundleUrl: string;
+  /** False if all of it was there already. */
+  changed: boolean;
+};
+
+/**
+ * Verifies a transfer folder and installs its bundle: the archive goes to `bundles/` beside the values file, which then
+ * links to it. Nothing is changed unless everything is right; a repeated import changes nothing.
+ * @throws UsageError naming what is wrong with the folder or the values file, CommandError if the file kept changing
+ */
+export async function importFolder(folder: string, valuesFile: string): Promise<Imported> {
+  const text = await readValues(valuesFile);
+  const publicKey = readValuesKey(text, valuesFile);
+  const sums = await readSums(folder, publicKey);
+  for (const [name, sha256] of sums) {
+    if (name !== BUNDLE && (await hashOf(join(folder, name))) !== sha256) throw wrongSum(folder, name);
+  }
+  const bundles = join(dirname(valuesFile), 'bundles');
+  await mkdir(bundles, { recursive: true });
+  const partial = join(bundles, `.${randomUUID()}.part`);
+  try {
+    // The copy is verified, not the medium: that could change in between.
+    const sha256 = await copyAndHash(join(folder, BUNDLE), partial);
+    if (sha256 !== sums.get(BUNDLE)) throw wrongSum(folder, BUNDLE);
+    const version = await readVersion(partial, folder, publicKey);
+    const bundle = join(bundles, `${encodeURIComponent(version)}.tar.gz`);
+    const bundleUrl = pathToFileURL(bundle).href;
+    // Before anything is installed: the values file may not be editable.
+    edited(text, bundleUrl, valuesFile);
+    const isInstalled = (await hashOf(bundle).catch(() => undefined)) === sha256;
+    if (!isInstalled) await rename(partial, bundle);
+    const isLinked = await linkBundle(valuesFile, bundleUrl);
+    return { version, bundle, bundleUrl, changed: !isInstalled || !isLinked };
+  } finally {
+    await rm(partial, { force: true });
+  }
+}
+
+/** Empty if there is none yet: the first import creates it. */
+async function readValues(valuesFile: string): Promise<string> {
+  try {
+    return await readFile(valuesFile, 'utf8');
+  } catch (error) {
+    if (!isMissing(error)) throw new UsageError(`--values: ${valuesFile} can't be read`);
+    const isFolder = await stat(dirname(valuesFile)).then(
+      (found) => found.isDirectory(),
+      () => false,
+    );
+    if (!isFolder) throw new UsageError(`--values: ${dirname(valuesFile)} is no folder`);
+    return '';
+  }
+}
+
+function readValuesKey(text: string, valuesFile: string): string | undefined {
+  try {
+    parseValues(text, valuesFile);
+    return readPublicKey(text, valuesFile);
+  } catch (error) {
+    if (error instanceof ValuesFileError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** The SHA-256 by name of the files in the folder. */
+async function readSums(folder: string, publicKey: string | undefined): Promise<Map<string, string>> {
+  const bytes = await readPart(folder, SUMS);
+  if (publicKey !== undefined) {
+    const signature = await readPart(folder, SUMS_SIGNATURE);
+    if (!createVerifier(publicKey).verifies(bytes, signature.toString('latin1'))) {
+      throw new UsageError(`${folder}: ${SUMS_SIGNATURE} is not a signature of staticExport.publicKey for ${SUMS}`);
+    }
+  }
+  const sums = new Map<string, string>();
+  for (const line of bytes.toString('utf8').split('\n')) {
+    if (line.trim() === '') continue;
+    const [, sha256, name] = /^([0-9a-f]{64}) [ *](.+?)\r?$/.exec(line) ?? [];
+    if (sha256 === undefined || name === undefined || basename(name) !== name) {
+      throw new UsageError(
+        `${folder}: ${SUMS}: expected lines such as sha256sum prints, each with a file of the folder`,
+      );
+    }
+    sums.set(name, sha256);
+  }
+  for (const name of [BUNDLE, VALUES]) {
+    if (!sums.has(name)) throw new UsageError(`${folder}: ${SUMS} doesn't list ${name}`);
+  }
+  return sums;
+}
+
+async function readPart(folder: string, name: string): Promise<Buffer> {
+  return await readFile(join(folder, name)).catch((error: unknown) => {
+    throw unreadable(error, folder, name);
+  });
+}
+
+async function hashOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(file)) hash.update(chunk);
+  } catch (error) {
+    throw unreadable(error, dirname(file), basename(file));
+  }
+  return hash.digest('hex');
+}
+
+async function copyAndHash(from: string, to: string): Promise<string> {
+  await stat(from).catch((error: unknown) => {
+    throw unreadable(error, dirname(from), basename(from));
+  });
+  const hash = createHash('sha256');
+  const source = createReadStream(from);
+  source.on('data', (chunk) => hash.update(chunk));
+  await pipeline(source, createWriteStream(to, { flags: 'wx', flush: true }));
+  return hash.digest('hex');
+}
+
+async function readVersion(bundle: string, folder: string, publicKey: string | undefined): Promise<string> {
+  try {
+    const { manifest, signature } = await readBundleHead(createReadStream(bundle));
+    checkSignature(publicKey, manifest, signature);
+    return checkManifest(manifest, UNLIMITED).version;
+  } catch (error) {
+    if (error instanceof BundleInvalidError) throw new UsageError(`${folder}: ${BUNDLE}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Returns whether the values file linked to the bundle already. */
+async function linkBundle(valuesFile: string, bundleUrl: string): Promise<boolean> {
+  return await withFileLock(valuesFile, async (stillHeld) => {
+    const text = await readValues(valuesFile);
+    const next = edited(text, bundleUrl, valuesFile);
+    if (next === text) return true;
+    await replaceFile(valuesFile, next, async () => {
+      stillHeld();
+      if ((await readValues(valuesFile)) !== text)
+        throw new CommandError(`${valuesFile} has just changed: import again`);
+    });
+    return false;
+  });
+}
+
+function edited(text: string, bundleUrl: string, valuesFile: string): string {
+  try {
+    return editValues(text, { enabled: true, bundleUrl });
+  } catch (error) {
+    if (error instanceof EditError) throw new UsageError(`${valuesFile}: ${error.message}`);
+    throw error;
+  }
+}
+
+function wrongSum(folder: string, name: string): UsageError {
+  return new UsageError(`${folder}: ${name} doesn't match ${SUMS}: copy the folder again`);
+}
+
+function unreadable(error: unknown, folder: string, name: string): UsageError {
+  const problem = isMissing(error) ? 'is missing' : "can't be read";
+  return new UsageError(`${folder}: ${name} ${problem}; expected a folder with ${BUNDLE}, ${VALUES} and ${SUMS}`);
+}
+
+function isMissing(error: unknown): boolean {
+  const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}

@@ -1,0 +1,31 @@
+import { ConfigurationError } from '../../contract/configuration-error.ts';
+import type { Settings } from '../environment.ts';
+import { type Home, openHome } from '../home.ts';
+import type { Lifetime } from '../lifetime.ts';
+import { checkConfiguration } from './check-configuration.ts';
+import { checkPorts } from './check-ports.ts';
+import { type PlannedDeployment, planDeployments } from './plan-deployments.ts';
+
+export interface Prepared {
+  /** Locked until the lifetime ends. */
+  home: Home;
+  deployments: PlannedDeployment[];
+}
+
+/**
+ * Locks GALLEY_HOME and checks the settings, galley.yaml and the ports. It loads little, so that a mistake is reported
+ * before everything that `up` starts is loaded.
+ * @throws ConfigurationError with a line for each mistake, and PortUnavailable
+ */
+export async function prepare(settings: Settings, lifetime: Lifetime): Promise<Prepared> {
+  if (settings.workerVersion !== undefined) {
+    throw new ConfigurationError([
+      'WORKER_DEPLOYMENT: expected none with `up`, which runs one build; it is for `worker`',
+    ]);
+  }
+  const home = openHome(settings.home);
+  lifetime.onStop('GALLEY_HOME', await home.lock());
+  const deployments = planDeployments(await checkConfiguration(settings), settings, home);
+  await checkPorts(settings, deployments);
+  return { home, deployments };
+}

@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import pLimit from 'p-limit';
+import tar from 'tar-stream';
+import type { BundleFile, BundleManifest } from '../contract/bundle.ts';
+import { bytesOf, checkIsFile, createBound, unpackedBound, writeHead } from './archive-entries.ts';
+import { BundleInvalidError, BundleUnavailableError } from './errors.ts';
+import { quoted } from './manifest.ts';
+import type { PartialSource } from './partial-source.ts';
+import { type MemberRange, planRanges } from './plan-update.ts';
+import type { Site } from './site.ts';
+import type { TreeWriter } from './tree-writer.ts';
+import { blame } from './unpack.ts';
+
+/** Files on the disk that are checked and linked at once. */
+const ADOPTED_AT_ONCE = 16;
+
+/** Requests at once: more would only share the same line. */
+const REQUESTS_AT_ONCE = 4;
+
+type Assembly = {
+  /** An archive whose head is checked. */
+  source: PartialSource;
+  manifest: BundleManifest;
+  /** Versions on the disk whose files are reused. The caller holds them. */
+  sites: readonly Site[];
+  writer: TreeWriter;
+  signal: AbortSignal;
+  onProgress(receivedBytes: number, totalBytes: number): void;
+};
+
+export type Assembled = { fetchedBytes: number; fetchedFiles: number };
+
+/**
+ * Assembles a version: links unchanged files from the disk and fetches the members of the others. Every file is checked
+ * against the manifest. Returns undefined if one request for the whole archive is better; then some files may be
+ * written already.
+ * @throws BundleUnavailableError, BundleInvalidError
+ */
+export async function assembleVersion(assembly: Assembly): Promise<Assembled | undefined> {
+  const { source, manifest, sites, writer } = assembly;
+  const onDisk = new Map<string, string>();
+  for (const { root, manifest: known } of sites) {
+    for (const { path, sha256 } of known.files) onDisk.set(sha256, join(root, path));
+  }
+  const changed = manifest.files.filter(({ sha256 }) => !onDisk.has(sha256));
+  // Before the disk is read.
+  if (planRanges(changed, manifest, source.archiveBytes) === undefined) return undefined;
+  const needed = await adoptFiles(assembly, onDisk);
+  const ranges = planRanges(needed, manifest, source.archiveBytes);
+  if (ranges === undefined) return undefined;
+  const fetchedBytes = await fetchRanges(assembly, needed, ranges);
+  await writeHead(writer, source.head);
+  await writer.finish();
+  return { fetchedBytes, fetchedFiles: needed.length };
+}
+
+/** Links what is on the disk, and returns the files that aren't, or aren't as they were written. */
+async function adoptFiles(
+  { manifest, writer, signal }: Assembly,
+  onDisk: ReadonlyMap<string, string>,
+): Promise<BundleFile[]> {
+  const missing = await pLimit(ADOPTED_AT_ONCE).map(manifest.files, async (file) => {
+    signal.throwIfAborted();
+    const path = onDisk.get(file.sha256);
+    return path !== undefined && (await writer.adopt(file, path)) ? [] : [file];
+  });
+  return missing.flat();
+}
+
+async function fetchRanges(
+  assembly: Assembly,
+  needed: readonly BundleFile[],
+  ranges: readonly MemberRange[],
+): Promise<number> {
+  const { headBytes } = assembly.source;
+  const totalBytes = ranges.reduce((sum, { start, end }) => sum + end - start, headBytes);
+  const missing = new Map(needed.map((file) => [file.path, file]));
+  const failures: unknown[] = [];
+  let receivedBytes = headBytes;
+  const onBytes = (bytes: number): void => {
+    receivedBytes += bytes;
+    assembly.onProgress(receivedBytes, totalBytes);
+  };
+  // All requests end before this returns, so that nothing is written later.
+  await pLimit(REQUESTS_AT_ONCE).map(ranges, async (range) => {
+    if (failures.length > 0) return;
+    await fetchRange(assembly, range, { missing, onBytes }).catch((error: unknown) => failures.push(error));
+  });
+  if (failures.length > 0) throw failures[0];
+  const [absent] = missing.keys();
+  if (absent !== undefined) throw new BundleInvalidError(`the file ${quoted(absent)} is not where the manifest says`);
+  return receivedBytes;
+}
+
+type Progress = { missing: Map<string, BundleFile>; onBytes(bytes: number): void };
+
+async function fetchRange(
+  { source, writer, signal }: Assembly,
+  { start, end, files }: MemberRange,
+  { missing, onBytes }: Progress,
+): Promise<void> {
+  const body = await source.read(source.headBytes + start, source.headBytes + end);
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const chunk of body) {
+      onBytes(chunk.length);
+      yield chunk;
+    }
+  }
+  const extract = tar.extract();
+  const bound = createBound(unpackedBound(files));
+  const pumped = pipeline(counted, createGunzip(), bound.stream, extract, { signal }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  try {
+    for await (const entry of extract) {
+      checkIsFile(entry);
+      const { name, size } = entry.header;
+      const file = missing.get(name);
+      if (file === undefined) {
+        entry.resume();
+        continue;
+      }
+      if (file.size !== size) throw new BundleInvalidError(`the entry ${quoted(name)} has an unexpected size`);
+      missing.delete(name);
+      await writer.write(file, bytesOf(entry));
+    }
+    const fault = await pumped;
+    if (fault !== undefined) throw fault;
+  } catch (error) {
+    extract.destroy();
+    const fault = await pumped;
+    signal.throwIfAborted();
+    throw fault instanceof BundleUnavailableError ? fault : blame(error, fault);
+  }
+}

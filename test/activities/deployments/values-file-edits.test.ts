@@ -1,0 +1,47 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DeploymentWrite } from '../../../activities/deployments/deployment-target.ts';
+import { createValuesFileTarget } from '../../../activities/deployments/values-file.ts';
+import { EDITED, LINK, REJECTED } from './values-file-table.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-values-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const MARK = /⟦([^⟧]*?)⇒([^⟧]*?)⟧/g;
+const before = (marked: string): string => marked.replace(MARK, (_, old: string) => old);
+const after = (marked: string): string =>
+  marked.replace(MARK, (_, __, edited: string) => edited.replaceAll('LINK', LINK));
+
+const deploy: DeploymentWrite = {
+  ...{ epoch: 1_000, sequence: 1, kind: 'deploy', jobId: 'job-1', version: '1', newest: true },
+  bundleUrl: LINK,
+};
+
+it.each(EDITED)('a deploy changes only `enabled` and `bundleUrl`: $name', async ({ name, marked }) => {
+  const file = join(folder, `${EDITED.findIndex((each) => each.name === name)}.yaml`);
+  await writeFile(file, before(marked));
+  // The row with a pin keeps it, so its version is the one that is deployed.
+  const { pin } = await createValuesFileTarget(file).readSwitches();
+  const report = await createValuesFileTarget(file).write({ ...deploy, version: pin });
+  expect(report.outcome).toBe('written');
+  const edited = await readFile(file);
+  expect(edited.toString()).toBe(after(marked));
+  expect(edited.equals(Buffer.from(after(marked)))).toBe(true);
+});
+
+it.each(REJECTED)('a malformed file is an error with its place, and nothing is written: $name', async (row) => {
+  const alone = await mkdtemp(join(folder, 'rejected-'));
+  const file = join(alone, 'values.yaml');
+  await writeFile(file, row.text);
+  const failed = await createValuesFileTarget(file)
+    .write(deploy)
+    .catch((error: unknown) => error);
+  expect(failed).toMatchObject({ name: 'ValuesFileError', message: expect.stringContaining(row.error) });
+  expect(failed).toMatchObject({ message: expect.stringMatching(/at line \d+, column \d+/) });
+  expect(await readFile(file)).toEqual(Buffer.from(row.text));
+  expect(await readdir(alone)).toEqual(['values.yaml']);
+});

@@ -1,0 +1,98 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { importFolder } from '../../cli/deployment/import-folder.ts';
+import { createSigner } from '../../contract/signing.ts';
+import { buildBundle, sha256, siteOf } from '../deployment/bundles.ts';
+import { buildMemberBundle } from '../deployment/member-bundle.ts';
+import { galley } from '../helpers/galley.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
+
+const folder = emptiedFolder();
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const { sign } = createSigner(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+
+const transfer = (): string => join(folder, 'transfer');
+const valuesFile = (): string => join(folder, 'here', 'values.yaml');
+
+/** A transfer folder with this bundle, and a values file with comments. */
+async function prepare(bundle: Buffer, { signs = false, values = '' } = {}): Promise<void> {
+  await rm(transfer(), { recursive: true, force: true });
+  await mkdir(transfer(), { recursive: true });
+  await mkdir(join(folder, 'here'), { recursive: true });
+  const text = 'staticExport:\n  enabled: true\n';
+  const sums = `${sha256(bundle)}  bundle.tar.gz\n${sha256(text)} *values.yaml\n`;
+  await writeFile(join(transfer(), 'bundle.tar.gz'), bundle);
+  await writeFile(join(transfer(), 'values.yaml'), text);
+  await writeFile(join(transfer(), 'SHA256SUMS'), sums);
+  if (signs) await writeFile(join(transfer(), 'SHA256SUMS.sig'), `${sign(Buffer.from(sums))}\n`);
+  await writeFile(valuesFile(), `# ours\nstaticExport:\n  enabled: false # for now\n${values}`);
+}
+
+const signedBundle = (version: string): Promise<Buffer> => buildMemberBundle(siteOf(version), { sign });
+
+it('installs a bundle once, keeps the comments, and a second import changes nothing', async () => {
+  const bundle = await buildBundle(siteOf('2026-11-21.3'));
+  await prepare(bundle);
+  const installed = join(folder, 'here', 'bundles', '2026-11-21.3.tar.gz');
+  expect(await importFolder(transfer(), valuesFile())).toMatchObject({ version: '2026-11-21.3', changed: true });
+  const written = await readFile(valuesFile(), 'utf8');
+  expect(written).toBe(
+    `# ours\nstaticExport:\n  enabled: true # for now\n  bundleUrl: "${pathToFileURL(installed).href}"\n`,
+  );
+  expect((await readFile(installed)).equals(bundle)).toBe(true);
+  const before = await stat(installed);
+  expect(await importFolder(transfer(), valuesFile())).toMatchObject({ bundle: installed, changed: false });
+  expect(await readFile(valuesFile(), 'utf8')).toBe(written);
+  expect(await stat(installed)).toMatchObject({ mtimeMs: before.mtimeMs, ino: before.ino });
+});
+
+it('with a key, accepts only a folder and a bundle signed for it', async () => {
+  const values = `  publicKey: ${key}\n`;
+  await prepare(await signedBundle('1'), { values });
+  await expect(importFolder(transfer(), valuesFile())).rejects.toThrow(/SHA256SUMS\.sig is missing/);
+  await writeFile(join(transfer(), 'SHA256SUMS.sig'), sign(Buffer.from('other sums')));
+  await expect(importFolder(transfer(), valuesFile())).rejects.toThrow(/not a signature of staticExport\.publicKey/);
+  await prepare(await buildBundle(siteOf('1')), { signs: true, values });
+  await expect(importFolder(transfer(), valuesFile())).rejects.toThrow(/bundle\.tar\.gz: it has no/);
+  expect(await readFile(valuesFile(), 'utf8')).not.toContain('bundleUrl');
+  expect(await readdir(join(folder, 'here', 'bundles'))).toEqual([]);
+  await prepare(await signedBundle('1'), { signs: true, values });
+  expect(await importFolder(transfer(), valuesFile())).toMatchObject({ version: '1', changed: true });
+});
+
+it.each([
+  ['a changed bundle', () => writeFile(join(transfer(), 'bundle.tar.gz'), 'x'), /bundle\.tar\.gz doesn't match/],
+  ['changed values', () => writeFile(join(transfer(), 'values.yaml'), 'x'), /values\.yaml doesn't match/],
+  ['no bundle', () => rm(join(transfer(), 'bundle.tar.gz')), /bundle\.tar\.gz is missing/],
+  ['no checksums', () => rm(join(transfer(), 'SHA256SUMS')), /SHA256SUMS is missing/],
+  ['other checksums', () => writeFile(join(transfer(), 'SHA256SUMS'), 'x'), /expected lines such as sha256sum/],
+  [
+    'a checksum of a file elsewhere',
+    () => writeFile(join(transfer(), 'SHA256SUMS'), `${'a'.repeat(64)}  ../values.yaml\n`),
+    /each with a file of the folder/,
+  ],
+  ['a values file that is no YAML', () => writeFile(valuesFile(), 'a: {'), /expected YAML/],
+])('refuses a folder with %s, and changes nothing', async (_name, spoil, message) => {
+  await prepare(await buildBundle(siteOf('1')));
+  await spoil();
+  const before = await readFile(valuesFile(), 'utf8');
+  await expect(importFolder(transfer(), valuesFile())).rejects.toMatchObject({
+    name: 'UsageError',
+    message: expect.stringMatching(message),
+  });
+  expect(await readFile(valuesFile(), 'utf8')).toBe(before);
+  expect(await readdir(join(folder, 'here', 'bundles')).catch(() => [])).toEqual([]);
+});
+
+it('is a command that ends with 0, and with 2 for a bad folder', async () => {
+  await prepare(await buildBundle(siteOf('7')));
+  const done = await galley(['deployment', 'import', transfer(), '--values', valuesFile(), '--json']);
+  expect(done).toMatchObject({ code: 0 });
+  expect(JSON.parse(done.stdout)).toMatchObject({ version: '7', changed: true });
+  await writeFile(join(transfer(), 'bundle.tar.gz'), 'x');
+  const refused = await galley(['deployment', 'import', transfer(), '--values', valuesFile()]);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("bundle.tar.gz doesn't match SHA256SUMS") });
+});
