@@ -35,7 +35,8 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
     // Sites may share a deploy hook.
     const key = `${site} ${valuesFile}`;
     if (writing.has(key)) throw new Error('an earlier write has not ended: does its file system hang?');
-    const target = targetKind === undefined ? createValuesFileTarget(valuesFile) : await findTarget(site, valuesFile);
+    const target =
+      targetKind === undefined ? createValuesFileTarget(valuesFile, targets) : await findTarget(site, valuesFile);
     const written = target.write(write, { site, signal: Context.current().cancellationSignal });
     writing.set(key, written);
     try {

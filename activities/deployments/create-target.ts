@@ -1,4 +1,5 @@
 import type { TargetSettings } from '../../contract/deployment-config.ts';
+import type { FolderDeps } from './check-folder.ts';
 import type { DeploymentTarget } from './deployment-target.ts';
 import { type AirgapDeps, createAirgapTarget } from './targets/airgap.ts';
 import { createDirectoryTarget } from './targets/directory.ts';
@@ -8,17 +9,17 @@ import { createHttpTarget } from './targets/http.ts';
 import { createS3Target } from './targets/s3.ts';
 import { createValuesFileTarget } from './values-file.ts';
 
-export type TargetDeps = GitTargetDeps & HelmDeps & AirgapDeps;
+export type TargetDeps = GitTargetDeps & HelmDeps & AirgapDeps & FolderDeps;
 
 /** The target of an entry of `deployments`. Opens nothing yet. */
 export function createTarget(name: string, settings: TargetSettings, deps: TargetDeps = {}): DeploymentTarget {
   switch (settings.kind) {
     case 'valuesFile':
-      return createValuesFileTarget(settings.path);
+      return createValuesFileTarget(settings.path, deps);
     case 'http':
       return createHttpTarget(name, settings.http);
     case 'directory':
-      return createDirectoryTarget(settings.path);
+      return createDirectoryTarget(settings.path, deps);
     case 'git':
       return createGitTarget(settings.git, deps);
     case 'helm':

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
-
+import { dirname } from 'node:path';
+import { checkFolder, type FolderDeps } from './check-folder.ts';
 import type { DeploymentReport, DeploymentWrite, Switches, ValuesFileTarget } from './deployment-target.ts';
 import { readSwitches, ValuesFileError } from './edit-values.ts';
 import { hasCode } from './error-code.ts';
@@ -18,9 +19,12 @@ const MAX_DISTURBANCES = 5;
  * first: from then on a late older write is rejected, and if the process crashes in between, the retry of the same
  * write completes it.
  */
-export function createValuesFileTarget(path: string): ValuesFileTarget {
+export function createValuesFileTarget(path: string, { createUnder }: FolderDeps = {}): ValuesFileTarget {
   return {
-    write: (write) => withFileLock(path, (stillHeld) => writeUndisturbed(path, write, stillHeld)),
+    async write(write) {
+      await checkFolder(dirname(path), createUnder);
+      return await withFileLock(path, (stillHeld) => writeUndisturbed(path, write, stillHeld));
+    },
     readSwitches: () => readSwitchesOnce(path),
   };
 }

@@ -21,7 +21,7 @@ export function DeploymentsTable({ status, now }: { status: SiteStatus; now: Dat
       rows={status.deployments}
       keyOf={({ valuesFile }) => valuesFile}
       columns={[
-        { label: 'Values file', cell: ({ valuesFile }) => <code>{valuesFile}</code> },
+        { label: 'Deployment', cell: ({ valuesFile }) => <code>{valuesFile}</code> },
         { label: 'State', cell: DeploymentBadge },
         { label: 'Version', cell: ({ version }) => <Version>{version}</Version> },
         { label: 'Pin', cell: ({ pin }) => <Version>{pin}</Version> },

@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { localValuesFiles } from '../../contract/deployment-config.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
@@ -23,6 +24,8 @@ interface Options {
   heartbeatUrl: string | undefined;
   /** The process's variables, of which git gets some. */
   variables: Settings['variables'];
+  /** The path of galley.yaml. */
+  configPath: string | undefined;
   /** The name of this machine in galley.yaml, if this worker writes its files. */
   deploymentHost?: string | undefined;
   version?: WorkerVersion | undefined;
@@ -41,10 +44,10 @@ interface Context {
  */
 export async function startOrchestratorWorker(options: Options, context: Context): Promise<void> {
   const { temporal, searchAttributes, lifetime } = context;
-  const { config, minRefreshIntervalMs, mailLinks, heartbeatUrl, variables, deploymentHost, version } = options;
+  const { config, minRefreshIntervalMs, mailLinks, heartbeatUrl, deploymentHost, version } = options;
   const logger = context.logger.child({ part: 'worker' });
   const forge = forgeReaderOf(config.forge, logger);
-  const targets = { gitEnvironment: pick(variables, FOR_GIT), openForge: forgeOpenerOf(config.forge, logger) };
+  const targets = targetDeps(options, logger);
   const readSite = (site: string) => (Object.hasOwn(config.sites, site) ? config.sites[site] : undefined);
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
     // Temporal responds by now; whether it accepts the search attributes is known shortly after.
@@ -107,4 +110,16 @@ export async function startOrchestratorWorker(options: Options, context: Context
   ]);
   const isWatched = config.operators.length > 0 || heartbeatUrl !== undefined;
   if (isWatched) void ensureWatchdogEventually(temporal, { logger, signal: lifetime.signal });
+}
+
+/** Helm finds the cluster and its plugins by these. */
+const FOR_HELM = [...FOR_GIT, 'HOME', 'KUBECONFIG', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'];
+
+function targetDeps({ config, variables, configPath }: Options, logger: Logger) {
+  return {
+    gitEnvironment: pick(variables, FOR_GIT),
+    openForge: forgeOpenerOf(config.forge, logger),
+    helmEnvironment: pick(variables, FOR_HELM),
+    createUnder: configPath === undefined ? undefined : dirname(resolve(configPath)),
+  };
 }

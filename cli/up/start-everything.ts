@@ -70,7 +70,10 @@ export async function startEverything(
   const deployments = await startDeployments(planned, { home, logger, lifetime });
   const mailLinks = mailLinksOf({ ...settings, unsubscribeSecret }, config, logger);
   await startOrchestratorWorker(
-    { config, minRefreshIntervalMs, heartbeatUrl, mailLinks, variables: settings.variables },
+    {
+      ...{ config, minRefreshIntervalMs, heartbeatUrl, mailLinks },
+      ...{ variables: settings.variables, configPath: settings.configPath },
+    },
     orchestrator,
   );
 

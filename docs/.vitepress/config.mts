@@ -49,6 +49,7 @@ export default defineConfig({
           { text: 'Rendering in a browser', link: '/guide/browser' },
           { text: 'Incremental exports', link: '/guide/incremental-exports' },
           { text: 'The self-hosted deployment', link: '/guide/deployment' },
+          { text: 'Deployment targets', link: '/guide/deployment-targets' },
         ],
       },
       {

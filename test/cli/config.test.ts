@@ -95,6 +95,35 @@ describe('galley.yaml', () => {
     ['quietPeriod: 5', duration],
     ['refreshMargin: 95%', 'refreshMargin: expected 1% to 90%'],
     ['guards: {maxShrink: 0}', 'guards.maxShrink: expected text, got a number'],
+    [
+      'deployments: [{host: eu}]',
+      'deployments.0.valuesFile: expected one of valuesFile, git, helm, http, directory, s3, airgap',
+    ],
+    [
+      'deployments: [{valuesFile: a, s3: "s3://bucket"}]',
+      'deployments.0.s3: expected one target per entry: it has valuesFile already',
+    ],
+    [
+      'deployments: [{s3: "s3://bucket", host: eu}]',
+      'deployments.0.host: expected only with valuesFile, directory, airgap: any worker can write to s3',
+    ],
+    ['deployments: [{s3: "s3://bucket?key=a"}]', 'deployments.0.s3: expected s3://bucket/prefix?endpoint=…&region=…'],
+    [
+      'deployments: [{git: {repository: "https://:b@c.test/d", path: e}}]',
+      'deployments.0.git.repository: expected a URL without a password: set token instead',
+    ],
+    [
+      'deployments: [{git: {repository: "https://c.test/d", path: ../e}}]',
+      'deployments.0.git.path: expected a path in it',
+    ],
+    [
+      'deployments: [{http: {url: "https://a.test"}}]',
+      'deployments.0.http.secret: expected a secret (text) or a list of secrets',
+    ],
+    [
+      'deployments: [{helm: {release: -x, namespace: a, chart: b}}]',
+      'deployments.0.helm.release: expected a name of Kubernetes',
+    ],
     ['deployments: [{valuesFile: a, statusUrl: x}]', 'deployments.0.statusUrl: expected an http(s) URL'],
     ['deployments: [{valuesFile: a, rollback: auto}]', 'deployments.0.rollback: expected only with a statusUrl'],
     ['whenBusy: wait', 'whenBusy: expected queue or cancel'],

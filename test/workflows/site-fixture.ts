@@ -21,6 +21,8 @@ export type SiteFixture = {
   api: Omit<RunningAdminApi, 'close'>;
   handle: WorkflowHandle<typeof exportSite>;
   valuesFile: string;
+  /** As a worker has it. */
+  readSite(site: string): SiteConfig | undefined;
   /** Changes the configuration, as of the next time it is read. Undefined removes the site from it. */
   configure(settings: Record<string, unknown> | undefined): void;
   publish(options?: { id?: string; title?: string; dedupeMs?: number }): Promise<void>;
@@ -72,6 +74,7 @@ export async function startSiteFixture(options: SiteFixtureOptions): Promise<Sit
     api,
     valuesFile,
     handle: workflow.getHandle<typeof exportSite>(workflowId),
+    readSite: (name) => (name === site ? config : undefined),
     configure(settings) {
       config = settings && parseSite(domain, { deployments: [{ valuesFile }], ...settings });
     },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { downloadBundle } from '../bundle/download-bundle.ts';
 import { readArchive } from '../bundle/read-archive.ts';
+import { checkFolder, type FolderDeps } from '../check-folder.ts';
 import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
 import { editValues } from '../edit-values.ts';
 import { hasCode } from '../error-code.ts';
@@ -34,10 +35,14 @@ const latestFile = z.object({
  * `bundle.tar.gz`, `values.yaml` with a link to it, `SHA256SUMS`, and its signature. Earlier versions stay until someone
  * removes them.
  */
-export function createAirgapTarget(root: string, { sign }: AirgapDeps = {}): DeploymentTarget {
+export function createAirgapTarget(
+  root: string,
+  { sign, createUnder }: AirgapDeps & FolderDeps = {},
+): DeploymentTarget {
   return {
     async write(write, { site, signal }) {
       const folder = join(root, site);
+      await checkFolder(root, createUnder);
       await mkdir(folder, { recursive: true });
       return await withFileLock(join(folder, LATEST), async (stillHeld) => {
         const current = await readLatest(folder);

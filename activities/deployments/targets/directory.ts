@@ -7,6 +7,7 @@ import { GALLEY_FOLDER } from '../bundle/path-problem.ts';
 import { type NewFile, type PublishedPlace, type PublishedState, publishFiles } from '../bundle/publish-files.ts';
 import { parsePublishedState } from '../bundle/published-state.ts';
 import { nginxMap, redirectPages, redirectsFile } from '../bundle/redirects.ts';
+import { checkFolder, type FolderDeps } from '../check-folder.ts';
 import type { DeploymentTarget } from '../deployment-target.ts';
 import { hasCode } from '../error-code.ts';
 import { withFileLock } from '../file-lock.ts';
@@ -19,10 +20,11 @@ const READS = 32;
  * A folder that any web server serves. It gets the files of the bundle, and redirects as Netlify's `_redirects`, as
  * nginx's `.galley/redirects.map` and as pages. Files that Galley didn't write stay.
  */
-export function createDirectoryTarget(root: string): DeploymentTarget {
+export function createDirectoryTarget(root: string, { createUnder }: FolderDeps = {}): DeploymentTarget {
   return {
     async write(write, { signal }) {
       const folder = join(root, GALLEY_FOLDER);
+      await checkFolder(root, createUnder);
       return await withFileLock(join(root, STATE_FILE), async (stillHeld) => {
         await dropLeftovers(folder);
         return await publishFiles(placeAt(root, stillHeld), write, { parent: folder, signal });

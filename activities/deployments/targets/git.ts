@@ -11,6 +11,7 @@ import { pushBranch } from '../../../forge/git/push-branch.ts';
 import { readRemote } from '../../../forge/git/read-remote.ts';
 import { writeCommit } from '../../../forge/git/write-commit.ts';
 import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
+import { ValuesFileError } from '../edit-values.ts';
 import { planEdit } from '../plan-edit.ts';
 import { isOlder, parseSidecar, type Sidecar, sidecarPath, sidecarText } from '../sidecar.ts';
 
@@ -150,7 +151,9 @@ async function readFileAt({ git, dir }: Context, commit: string, path: string): 
   const [, mode, type, id] = /^(\d+) (\w+) ([0-9a-f]+)\t/.exec(listed.stdout) ?? [];
   if (mode === undefined || id === undefined) return { text: '', mode: '100644' };
   if (type !== 'blob' || mode === '120000') throw new Error(`${path} is no file in the repository`);
-  return { text: (await git(['cat-file', 'blob', id], { dir })).stdout, mode };
+  const text = (await git(['cat-file', 'blob', id], { dir })).stdout;
+  if (text.includes('\uFFFD')) throw new ValuesFileError(`${path} isn't UTF-8`);
+  return { text, mode };
 }
 
 function newest(a: Sidecar | null, b: Sidecar | null): Sidecar | null {

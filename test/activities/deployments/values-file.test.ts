@@ -226,3 +226,17 @@ describe('a values file', () => {
     expect(await createValuesFileTarget(path).write(write())).toMatchObject({ outcome: 'written' });
   });
 });
+
+describe('a missing folder', () => {
+  it('is created beside galley.yaml only', async () => {
+    const write = { epoch: 1, sequence: 1, kind: 'deploy', jobId: 'job', version: 'v1', newest: true } as const;
+    const about = { ...write, bundleUrl: 'https://objects.test/job' };
+    const createUnder = join(folder, 'galley');
+    const inside = createValuesFileTarget(join(createUnder, 'values', 'docs.yaml'), { createUnder });
+    expect(await inside.write(about)).toMatchObject({ outcome: 'written' });
+    const outside = createValuesFileTarget(join(folder, 'mount', 'docs.yaml'), { createUnder });
+    await expect(outside.write(about)).rejects.toThrow(`the folder ${join(folder, 'mount')} is missing`);
+    await mkdir(join(folder, 'mount'));
+    expect(await outside.write(about)).toMatchObject({ outcome: 'written' });
+  });
+});

@@ -1,0 +1,109 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { pino } from 'pino';
+import { createDeploymentWorker } from '../../worker/worker.ts';
+import { type NotificationReceiver, startNotificationReceiver } from '../helpers/notification-receiver.ts';
+import { runWorker } from '../helpers/run-worker.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
+import type { SiteFixture } from './site-fixture.ts';
+import { useSites } from './use-sites.ts';
+
+const { startSite, closeLater, server } = useSites('dev-server');
+
+const secret = `whsec_${Buffer.from('a secret of the deploy hook').toString('base64')}`;
+
+async function startHook(): Promise<NotificationReceiver> {
+  return closeLater(Object.assign(await startNotificationReceiver(), { workflowIds: () => [] }));
+}
+
+/** The versions that a deploy hook got. */
+function versionsOf(hook: NotificationReceiver): unknown[] {
+  return hook.bodies().map((body) => (typeof body === 'object' && body !== null ? Reflect.get(body, 'version') : null));
+}
+
+async function readValues({ valuesFile }: SiteFixture): Promise<string> {
+  return await readFile(valuesFile, 'utf8').catch(() => '');
+}
+
+describe('a site with targets of several kinds', () => {
+  it.concurrent('gives each version to all of them, and rolls all back', async () => {
+    const [site, hook] = [await startSite(), await startHook()];
+    site.configure({ deployments: [{ valuesFile: site.valuesFile }, { http: { url: hook.url, secret } }] });
+    await site.publish();
+    const { deployments } = await site.until('live', ({ phase }) => phase === 'live');
+    expect(deployments).toMatchObject([
+      { kind: 'valuesFile', valuesFile: site.valuesFile, version: 'v1', error: null },
+      { kind: 'http', valuesFile: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+#[0-9a-f]{8}$/), version: 'v1' },
+    ]);
+    await site.publish();
+    await site.until('live at v2', ({ phase, version }) => phase === 'live' && version === 'v2');
+    await site.handle.executeUpdate('refreshNow');
+    await site.handle.executeUpdate('rollback', { args: ['v1'] });
+    expect(versionsOf(hook)).toEqual(['v1', 'v2', 'v2', 'v1']);
+    expect((await site.deployed())?.jobId).toBe(site.api.jobs[0]?.jobId);
+    // The URL of a hook is often a secret, and so is its key.
+    const history = JSON.stringify((await site.handle.fetchHistory()).events);
+    for (const each of ['secretsecretsecret', secret]) {
+      expect(history).not.toContain(each);
+      expect(history).not.toContain(Buffer.from(each).toString('base64').slice(4, 20));
+    }
+  });
+
+  it.concurrent('retries one that fails alone, and none waits for one that hangs', async () => {
+    const site = await startSite();
+    const [failing, hanging, healthy] = [await startHook(), await startHook(), await startHook()];
+    failing.answer = (response) => response.writeHead(500).end();
+    hanging.answer = () => {};
+    const hooks = [failing, hanging, healthy].map(({ url }) => ({ http: { url, secret } }));
+    site.configure({ deployments: [...hooks, { valuesFile: site.valuesFile }] });
+    await site.publish();
+    const failed = await site.until('failed', ({ deployments }) => deployments[0]?.error != null);
+    expect(failed.deployments[0]).toMatchObject({ error: 'the deploy hook returned 500', version: null });
+    await site.publish();
+    await site.until('v2 elsewhere', ({ deployments: [, , third, fourth] }) =>
+      [third, fourth].every((each) => each?.version === 'v2' && each.error === null),
+    );
+    const attempts = failing.received.length;
+    await waitFor(() => failing.received.length > attempts + 3, { describe: 'the failing one is retried' });
+    // Retries for the others are none of its business.
+    expect(versionsOf(healthy)).toEqual(['v1', 'v2']);
+    failing.answer = (response) => response.end();
+    hanging.answer = (response) => response.end();
+    await site.until(
+      'all have v2',
+      ({ phase, deployments }) =>
+        deployments.every(({ version, error }) => version === 'v2' && error === null) && phase === 'live',
+    );
+  });
+});
+
+describe('a values file on a certain host', () => {
+  it.concurrent('is written by the workers of this host only, and the state names a host without any', async () => {
+    const site = await startSite();
+    const host = `eu-${process.pid}`;
+    const deployment = { valuesFile: site.valuesFile, host };
+    site.configure({ deployments: [deployment] });
+    await site.publish();
+    const { deployments } = await site.until('failed', ({ phase }) => phase === 'failed');
+    expect(deployments[0]?.error).toBe(
+      `no worker serves the host ${host}: start one there with --deployment-host ${host}`,
+    );
+    expect(await readValues(site)).toBe('');
+    const { connection, client } = server();
+    const readSite = site.readSite;
+    const { namespace } = client.options;
+    const worker = await createDeploymentWorker({
+      connection,
+      namespace,
+      host,
+      readSite,
+      logger: pino({ level: 'silent' }),
+    });
+    closeLater({ close: runWorker(worker).stop, workflowIds: () => [] });
+    await site.until('live', ({ phase }) => phase === 'live');
+    await writeFile(site.valuesFile, (await readValues(site)).replace('  enabled:', '  version: v1\n  enabled:'));
+    await site.publish();
+    await site.until('held', ({ phase }) => phase === 'held');
+    await writeFile(site.valuesFile, (await readValues(site)).replace('  version: v1\n', ''));
+    await site.until('live at v2', ({ phase, deployments: [first] }) => phase === 'live' && first?.version === 'v2');
+  });
+});
