@@ -174,6 +174,7 @@ describe('staticExportJob', () => {
     expect(first.files.get('data.bin') === film).toBe(true);
     const entry = first.manifest.files.find((file) => file.path === 'film.mp4');
     expect(entry).toEqual({
+      ...{ offset: expect.any(Number), length: expect.any(Number) },
       path: 'film.mp4',
       size: film.length,
       sha256: createHash('sha256').update(film).digest('hex'),
