@@ -12,7 +12,7 @@ const AGENT_JOB = {
   error: null,
 };
 
-/** Runs a command against an Admin API that gives this response. Returns its output and what it requested. */
+/** Runs a command against an Admin API with this response. Returns the output and the request. */
 async function run(args: string[], response: unknown, status = 200): Promise<{ stdout: string; asked: string }> {
   let asked = '';
   const api = await startHttpSite(async (request, reply) => {

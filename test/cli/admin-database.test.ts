@@ -10,7 +10,7 @@ afterEach(() => {
   }
 });
 
-test('a command gives up on a DATABASE_URL that leads nowhere, and names it', async () => {
+test('a command fails for an unreachable DATABASE_URL, and names the variable', async () => {
   process.env.DATABASE_URL = 'postgres://nobody@127.0.0.1:9/nothing';
   await expect(withAdmin(async () => undefined, 200)).rejects.toThrow(
     /^The database can't be reached, or its migrations aren't done \(tried for 0.2 s\): see DATABASE_URL$/,

@@ -14,7 +14,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const silent = pino({ level: 'silent' });
 
-/** A logger and what it logged. */
+/** A logger and its lines. */
 function listening() {
   const lines: string[] = [];
   return { logger: pino({}, { write: (line: string) => void lines.push(line) }), lines };
@@ -30,7 +30,7 @@ describe('the agent that the variables choose', () => {
     expect(agentRunnerOf(readSettings(variables), silent).model).toBe(model);
   });
 
-  test('is given its path and language and what AGENT_ENV names, and nothing else', () => {
+  test('gets only PATH, the language and the variables in AGENT_ENV', () => {
     const variables = { PATH: '/usr/bin', LANG: 'C', CODER_KEY: 'k', DATABASE_URL: 'postgres://x/y', OTHER: 'o' };
     expect(agentEnvironment(readSettings({ ...variables, AGENT_ENV: 'CODER_KEY,MISSING' }))).toEqual({
       PATH: '/usr/bin',
@@ -39,14 +39,14 @@ describe('the agent that the variables choose', () => {
     });
   });
 
-  test('is refused if its command line needs a shell', () => {
+  test('is rejected if its command line needs a shell', () => {
     const settings = readSettings({ AGENT_COMMAND: 'coder | tee log' });
     expect(() => agentRunnerOf(settings, silent)).toThrow(ConfigurationError);
     expect(() => agentRunnerOf(settings, silent)).toThrow(/^AGENT_COMMAND: /);
   });
 });
 
-describe('the start of a worker whose agent could do nothing', () => {
+describe('the start of a worker with an incomplete agent', () => {
   const missing = async (): Promise<never> => {
     throw new SandboxMissingError('bubblewrap is not installed: apt-get install bubblewrap.');
   };
@@ -61,20 +61,20 @@ describe('the start of a worker whose agent could do nothing', () => {
     ]);
   });
 
-  test('says that the example agent works if no agent is configured', async () => {
+  test('logs that the example agent is used if no agent is configured', async () => {
     const { logger, lines } = listening();
     await warnAboutAgentCommand(readSettings({}), logger, missing);
     expect(lines).toEqual([expect.stringMatching(/AGENT_COMMAND is not set: the example agent works/)]);
   });
 
-  test('says nothing if no sandbox is asked for', async () => {
+  test('logs nothing if the sandbox is turned off', async () => {
     const { logger, lines } = listening();
     await warnAboutAgentCommand(readSettings({ AGENT_COMMAND: 'sh', AGENT_SANDBOX: 'off' }), logger, missing);
     expect(lines).toEqual([]);
   });
 });
 
-describe('a command line that could not start in any job', () => {
+describe('a command line that cannot start', () => {
   const folder = temporaryFolder();
 
   beforeAll(() => writeFile(join(folder, 'agent.mjs'), ''));
@@ -114,7 +114,7 @@ describe('the forge of a repository', () => {
     expect(forgeFor('https://github.com/acme/docs')).not.toBe(embedded);
   });
 
-  test('is missing in a sentence that names the variables if none is configured', () => {
+  test('is missing with an error that names the variables if none is configured', () => {
     const forgeFor = forgesOf({ hosted: undefined, embedded, logger: silent });
     expect(forgeFor('file:///srv/docs.git')).toBe(embedded);
     expect(() => forgeFor('https://github.com/acme/docs')).toThrow(ForgeError);

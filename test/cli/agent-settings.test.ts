@@ -6,7 +6,7 @@ const MODEL = { AGENT_MODEL_URL: 'http://127.0.0.1:11434/v1', AGENT_MODEL: 'smal
 const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
 
 describe('the variables of the agent', () => {
-  test('choose the example agent with the documented bounds if none is set', () => {
+  test('choose the example agent with the documented limits if none is set', () => {
     expect(readSettings({}).agent).toEqual({
       work: { kind: 'example' },
       model: 'example',
@@ -20,7 +20,7 @@ describe('the variables of the agent', () => {
     });
   });
 
-  test('choose a command line, with what it may see and use', () => {
+  test('choose a command line, with its variables, paths and limits', () => {
     const { agent } = readSettings({
       AGENT_COMMAND: 'coder --yes',
       AGENT_MODEL: 'coder-2',
@@ -44,7 +44,7 @@ describe('the variables of the agent', () => {
     });
   });
 
-  test('name the hosts that an agent may reach, each in one spelling', () => {
+  test('list the hosts that an agent may reach, in normalized form', () => {
     const allowed = ' API.Example.com:443, registry.example:80,93.184.216.34:8443 ,[2606:4700:0::1]:443';
     expect(readSettings({ AGENT_NETWORK_ALLOW: allowed }).agent.allowedHosts).toEqual([
       'api.example.com:443',
@@ -58,7 +58,7 @@ describe('the variables of the agent', () => {
     expect(readSettings({ AGENT_COMMAND: '/opt/bin/coder --yes' }).agent.model).toBe('coder');
   });
 
-  test('choose a model, with a key or, as on one of the own machine, without', () => {
+  test('choose a model, with or without a key', () => {
     expect(readSettings(MODEL).agent).toMatchObject({
       work: { kind: 'model', url: 'http://127.0.0.1:11434/v1', apiKey: undefined, checkCommand: undefined },
       model: 'small',
@@ -98,7 +98,7 @@ describe('the variables of the agent', () => {
   test.each([
     ...['a.example', 'a.example:', 'a.example:0', 'a.example:65536', 'https://a.example:443', '*.a.example:443'],
     ...['user@a.example:443', 'a.example:443/x', 'a.example:443,', 'a b:443', '[::1:443'],
-  ])('are refused if a host is not written as host:port: %s', (text) => {
+  ])('are rejected if a host is not host:port: %s', (text) => {
     expect(problemsOf({ AGENT_NETWORK_ALLOW: text })).toEqual([
       expect.stringMatching(/^AGENT_NETWORK_ALLOW: expected host:port/),
     ]);
@@ -107,7 +107,7 @@ describe('the variables of the agent', () => {
   test.each([
     ...['127.0.0.1:80', '2130706433:80', '169.254.169.254:80', '10.0.0.1:5432', '[::1]:80', '[::ffff:10.0.0.1]:80'],
     ...['localhost:3000', 'galley.localhost:3000', '[fd00:ec2::254]:80', '224.0.0.1:80', '0.0.0.0:80'],
-  ])('are refused if a host is not of the open internet: %s', (text) => {
+  ])('are rejected if a host is not public: %s', (text) => {
     expect(problemsOf({ AGENT_NETWORK_ALLOW: text })).toEqual([
       expect.stringMatching(/^AGENT_NETWORK_ALLOW: .* is not a public address/),
     ]);
@@ -119,7 +119,7 @@ describe('the variables of the forge', () => {
     expect(readSettings({}).forge).toBeUndefined();
   });
 
-  test('choose a forge and how it is entered', () => {
+  test('choose a forge and its credentials', () => {
     expect(readSettings({ FORGE_KIND: 'github', FORGE_TOKEN: 't' }).forge).toEqual({
       kind: 'github',
       url: undefined,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createProgram } from '../../cli/program.ts';
 
-/** Services, and what prints for people or shells only. */
+/** Services, and commands whose output is only for people or shells. */
 const WITHOUT_JSON = [
   'up',
   'api',
@@ -16,7 +16,7 @@ const WITHOUT_JSON = [
   'complete',
 ];
 
-/** The commands of the contract, besides those that others here cover. */
+/** The commands of the contract that no other list here contains. */
 const STEERING = [
   ...['list', 'status', 'export', 'refresh', 'pause', 'resume', 'rollback', 'remove'].map((name) => `sites ${name}`),
   ...['list', 'show', 'changes', 'cancel'].map((name) => `exports ${name}`),
@@ -33,7 +33,7 @@ function leaves(command: Command, path: readonly string[] = []): [name: string, 
 
 const commands = leaves(createProgram());
 
-/** What `--help` prints. */
+/** The output of `--help`. */
 function helpOf(command: Command): string {
   const written: string[] = [];
   const write = process.stdout.write;
@@ -49,7 +49,7 @@ function helpOf(command: Command): string {
   return written.join('');
 }
 
-test('the commands of the contract are there', () => {
+test('the commands of the contract exist', () => {
   expect(commands.map(([name]) => name)).toEqual(expect.arrayContaining(STEERING));
 });
 

@@ -25,7 +25,7 @@ describe('the galley command', () => {
     [['export', 'https://docs.example.com/', '--out', 'x'], /expected a domain name/],
     [['export', 'docs.example.com', '--out', process.cwd()], /--out: the folder .*holds something else/],
     [['export', 'docs.example.com', '--out', `${process.cwd()}/package.json/below/x`], /--out: .*is no folder/],
-  ])('exits with 2 and says what is wrong with: galley %j', async (args, message) => {
+  ])('exits with 2 and a clear message for: galley %j', async (args, message) => {
     const { code, stderr, stdout } = await galleyHere(args, {}, folder);
     expect(stderr).toMatch(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -39,7 +39,7 @@ describe('the galley command', () => {
     expect(code).toBe(0);
   });
 
-  test('config check accepts what galley up accepts, and says what other programs need', async () => {
+  test('config check accepts every configuration of galley up, and reports what other programs need', async () => {
     await writeFile(join(folder, 'galley.yaml'), 'sites:\n  handbook:\n    domain: docs.example.com\n');
     const { code, stdout, stderr } = await galleyHere(['config', 'check', '--json'], {}, folder);
     expect({ code, printed: JSON.parse(stdout) }).toEqual({
@@ -49,7 +49,7 @@ describe('the galley command', () => {
     expect(stderr).toContain('also need ADMIN_API_URL and ADMIN_API_KEY');
   });
 
-  test('a service that does not answer is exit code 1 with one sentence', async () => {
+  test('a service that does not respond is exit code 1 with one sentence', async () => {
     const port = await freePort();
     const variables = { OPERATOR_TOKEN: 'token', PORT: String(port), GALLEY_HOME: folder };
     const { code, stderr } = await galleyHere(['sites', 'status'], variables, folder);

@@ -9,7 +9,7 @@ beforeEach(() =>
   writeFile(join(folder, 'galley.yaml'), 'sites:\n  docs: {webhooks: {sanity: {secret: x}}}\n  drafts: {domain: 1}\n'),
 );
 
-/** What the shells' scripts get for these words; the last is being written. */
+/** The candidates that the shell scripts get for these words. The last word is incomplete. */
 async function candidates(...words: string[]): Promise<string[]> {
   const { code, stdout } = await galley(['complete', '--', ...words], {}, folder);
   expect(code).toBe(0);

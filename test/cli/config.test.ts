@@ -59,7 +59,7 @@ const withWebhook = (text: string) =>
   `sites:\n  handbook:\n    domain: docs.example.com\n    webhooks:\n      ${text}\n`;
 
 describe('galley.yaml', () => {
-  it('is read whole, with variables filled in and durations in milliseconds', () => {
+  it('is read with variables replaced and durations in milliseconds', () => {
     const config = parse(FULL);
     expect(config.adminApi).toEqual({ url: 'http://127.0.0.1:3100', key: 'galley_key' });
     expect(config.sites.handbook?.export).toEqual({
@@ -75,7 +75,7 @@ describe('galley.yaml', () => {
     expect(config.sites.handbook?.agent[0]).toMatchObject({ quietPeriod: 30_000, maxPerHour: 6 });
   });
 
-  it('takes the Admin API from the environment if the section is not written', () => {
+  it('gets the Admin API from the environment if the section is missing', () => {
     expect(parse('sites: {}').adminApi).toEqual({ url: 'http://127.0.0.1:3100', key: 'galley_key' });
     expect(problemsOf('sites: {}', {})).toEqual([
       'adminApi.url: expected the environment variable ADMIN_API_URL to be set',
@@ -197,24 +197,24 @@ describe('galley.yaml', () => {
     expect(problemsOf(text)).toEqual([problem]);
   });
 
-  it('names every problem at once', () => {
+  it('reports every problem at once', () => {
     expect(problemsOf('adminApi: {url: 1}\nsites: {a: {}, b: {domain: "x y"}}\n')).toHaveLength(4);
   });
 
-  it('says where the YAML itself is wrong', () => {
+  it('reports the position of a YAML error', () => {
     const [problem] = problemsOf('sites:\n  handbook: {domain: "docs.example.com\n');
     expect(problem).toMatch(/^galley\.yaml: expected YAML: .*\(line \d+, column \d+\)$/);
     expect(problemsOf('sites: {}\nsites: {}\n')[0]).toContain('line 2');
   });
 
-  it('refuses an alias bomb', () => {
+  it('rejects an alias bomb', () => {
     const levels = ['a: &a [x,x,x,x,x,x,x,x,x,x]'];
     for (let i = 1; i < 9; i++)
       levels.push(`${'abcdefghij'[i]}: &${'abcdefghij'[i]} [${`*${'abcdefghij'[i - 1]},`.repeat(10)}]`);
     expect(problemsOf(levels.join('\n'))[0]).toContain('expected YAML');
   });
 
-  it('refuses two sites that write one values file', () => {
+  it('rejects two sites with the same values file', () => {
     const site = (name: string) =>
       `  ${name}:\n    domain: ${name}.example.com\n    export: {deployments: [{valuesFile: v.yaml}]}\n`;
     expect(problemsOf(`sites:\n${site('a')}${site('b')}`)).toEqual([
@@ -227,14 +227,14 @@ describe('galley.yaml', () => {
     expect(problemsOf(text).join()).not.toContain('hush');
   });
 
-  it('never gains a key through __proto__', () => {
+  it('gets no key through __proto__', () => {
     expect(problemsOf('__proto__: {sites: {}}\n')[0]).toContain('__proto__: unknown key');
     expect(Object.hasOwn(Object.prototype, 'sites')).toBe(false);
   });
 });
 
 describe('variables', () => {
-  it('are data: whatever a value holds, it fills the text and nothing else', () => {
+  it('are data: a value of any content only replaces the text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.string(), (value, around) => {
         const plain = around.replaceAll('$', '');
@@ -246,12 +246,12 @@ describe('variables', () => {
     );
   });
 
-  it('are left alone behind the escape', () => {
+  it('are not replaced after an escape', () => {
     const text = withWebhook(`token: {secret: "$\${NOT_SET} and $plain"}`);
     expect(parse(text).sites.handbook?.webhooks.token?.secret).toBe(`\${NOT_SET} and $plain`);
   });
 
-  it('are read from the environment only, not from what every object inherits', () => {
+  it('are read only from the environment, not from inherited properties', () => {
     expect(problemsOf(withWebhook(`token: {secret: "\${toString}"}`))[0]).toContain('variable toString to be set');
   });
 });
@@ -263,7 +263,7 @@ describe('loadGalleyConfig', () => {
     expect(await loadGalleyConfig({ path: undefined, env: {} })).toMatchObject({ sites: {}, operators: [] });
   });
 
-  it('names the file that is not there', async () => {
+  it('names a missing file', async () => {
     await expect(loadGalleyConfig({ path: '/nowhere/galley.yaml', env })).rejects.toMatchObject({
       problems: ['GALLEY_CONFIG: expected a readable file at /nowhere/galley.yaml (ENOENT)'],
     });
@@ -277,7 +277,7 @@ describe('loadGalleyConfig', () => {
 });
 
 describe('suggestions', () => {
-  it('measure words symmetrically and know equal ones', () => {
+  it('use a symmetric distance, which is 0 for equal words', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (a, b) => {
         expect(editDistance(a, b)).toBe(editDistance(b, a));
@@ -286,7 +286,7 @@ describe('suggestions', () => {
     );
   });
 
-  it('are made only for what is near', () => {
+  it('are made only for similar words', () => {
     expect(closest('deploiments', ['deployments', 'timeout'])).toBe('deployments');
     expect(closest('color', ['deployments', 'timeout'])).toBeUndefined();
   });

@@ -54,7 +54,7 @@ async function run(response: { status?: number; body: unknown }, ...args: string
   return { ...ended, requests, lines: ended.stdout.split('\n') };
 }
 
-test('deliveries list shows what became of each, and what is only of one process', async () => {
+test('deliveries list shows the outcome of each, and marks entries of only one process', async () => {
   const { lines } = await run({ body: site }, 'list', 'docs');
   expect(lines).toEqual([
     `${at}\tgithub\td5\treview\tverified\tagent change agent:docs:changelog:d1`,

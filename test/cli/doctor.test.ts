@@ -67,7 +67,7 @@ test('a correct configuration is in order, in lines of 80 columns', async () => 
   expect(stdout.split('\n').filter((line) => line.length > 80 && !line.includes(folder))).toEqual([]);
 });
 
-test('a mistake in galley.yaml is exit code 2, and everything else is checked all the same', async () => {
+test('a mistake in galley.yaml is exit code 2, and all other checks still run', async () => {
   await configure({ opertors: [] });
   const found = await doctor();
   expect(found.code).toBe(2);
@@ -80,7 +80,7 @@ test('a mistake in galley.yaml is exit code 2, and everything else is checked al
   expect(statusOf(found, 'disk')).toBe('ok');
 });
 
-test('servers that do not respond, wrong keys and secrets that others can read are found, with a fix each', async () => {
+test('unreachable servers, wrong keys and secrets that others can read are reported, each with a fix', async () => {
   const smtp = { url: 'smtp://127.0.0.1:1', from: 'Galley <galley@example.com>' };
   await configure({ smtp, forge: { kind: 'github', url: site.origin, token: 'bad' } });
   await writeFile(join(folder, '.env'), 'ADMIN_API_KEY=galley_bad\n');

@@ -19,7 +19,7 @@ describe('the environment', () => {
     });
   });
 
-  test('counts a variable that is set but empty as unset', () => {
+  test('treats an empty variable as unset', () => {
     expect(readSettings({ PORT: '', DATABASE_URL: '', TEMPORAL_ADDRESS: '' })).toMatchObject({
       port: 3000,
       databaseUrl: undefined,
@@ -27,7 +27,7 @@ describe('the environment', () => {
     });
   });
 
-  test('names every wrong variable and what was expected, and no value', () => {
+  test('names every invalid variable with its expected form, but never its value', () => {
     const problems = problemsOf({
       PORT: '70000',
       PLATFORM_PORT: '-1',
@@ -66,7 +66,7 @@ describe('the environment', () => {
     expect(problems.join()).not.toContain('hidden');
   });
 
-  test("asks for both parts of a worker's version", () => {
+  test("requires both parts of a worker's version", () => {
     expect(readSettings({ WORKER_DEPLOYMENT: 'galley', WORKER_BUILD_ID: '0.2.0' }).workerVersion).toEqual({
       deploymentName: 'galley',
       buildId: '0.2.0',
@@ -75,7 +75,7 @@ describe('the environment', () => {
     expect(problemsOf({ WORKER_DEPLOYMENT: 'galley' })).toEqual([expect.stringMatching(/^WORKER_BUILD_ID: expected/)]);
   });
 
-  test('says which of several encryption keys is wrong, and prints none', () => {
+  test('names the position of an invalid encryption key, but prints none', () => {
     const good = Buffer.alloc(32, 7).toString('base64');
     const problems = problemsOf({ GALLEY_ENCRYPTION_KEY: `${good},aGlkZGVu,${good},` });
     expect(problems).toEqual([
@@ -85,7 +85,7 @@ describe('the environment', () => {
     expect(problems.join()).not.toMatch(new RegExp(`aGlkZGVu|${good}`));
   });
 
-  test('reads durations, the key and the addresses to what the program needs', () => {
+  test('parses durations, the key and addresses', () => {
     const settings = readSettings({
       BUNDLE_LINK_TTL: '90s',
       EXPORT_CONNECTIONS: '12',

@@ -16,17 +16,17 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 type Respond = (path: string, origin: string) => unknown;
 
 /** Runs `galley export` with a service in its variables. A response of undefined is a 404. */
-async function exportBy(respond: Respond, ...args: string[]): Promise<Finished & { asked: string[] }> {
-  const asked: string[] = [];
+async function exportBy(respond: Respond, ...args: string[]): Promise<Finished & { requests: string[] }> {
+  const requests: string[] = [];
   const service = await startHttpSite((request: IncomingMessage, response: ServerResponse) => {
-    asked.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`.trim());
+    requests.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`.trim());
     const body = respond(request.url ?? '', service.origin);
     if (body === undefined) response.writeHead(404).end('{"error":"not here"}');
     else response.end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
   });
   try {
     const variables = { ADMIN_API_URL: service.origin, ADMIN_API_KEY: 'galley_key' };
-    return { ...(await galley(['export', 'docs.example.com', ...args], variables, folder)), asked };
+    return { ...(await galley(['export', 'docs.example.com', ...args], variables, folder)), requests };
   } finally {
     await service.close();
   }
@@ -40,14 +40,14 @@ test('with ADMIN_API_URL, galley export starts a job there and downloads its bun
     if (path === '/link') return bundle;
     return path.endsWith('/report') ? undefined : { jobId: 'j1', status: 'completed' };
   };
-  const { code, stdout, asked } = await exportBy(respond, '--out', 'site.tar.gz');
+  const { code, stdout, requests } = await exportBy(respond, '--out', 'site.tar.gz');
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: expect.stringMatching(
       /site\.tar\.gz: unknown pages, \d+ bytes\nThe service has no report of this export\.\n$/,
     ),
   });
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     'POST /v1/static-export/jobs Bearer galley_key',
     'GET /v1/static-export/jobs/j1 Bearer galley_key',
     'POST /v1/static-export/jobs/j1/bundle Bearer galley_key',
@@ -71,8 +71,8 @@ test('a job that fails is exit code 1 with its reason, and leaves no file', asyn
 test.each([
   ['--origin', 'http://127.0.0.1:1'],
   ['--incremental', 'state'],
-])('%s is rejected, because the service decides that', async (option, value) => {
-  const { code, stderr, asked } = await exportBy(() => undefined, '--out', 'site.tar.gz', option, value);
+])('%s is rejected, because it is a setting of the service', async (option, value) => {
+  const { code, stderr, requests } = await exportBy(() => undefined, '--out', 'site.tar.gz', option, value);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(option) });
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });

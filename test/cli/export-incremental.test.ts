@@ -9,7 +9,7 @@ import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
 let folder: string;
 let site: HttpSite;
 let pages: Record<string, string>;
-/** The paths whose whole body was sent. */
+/** The paths that the origin sent with a body. */
 let sent: string[];
 
 const FULL = 'this is a full export';
@@ -35,7 +35,7 @@ afterEach(async () => {
 
 type Result = { code: number | null; stderr: string; sent: string[]; content: string; reused: number };
 
-/** Exports the site and returns what the origin sent for it. */
+/** Exports the site and returns what the origin sent. */
 async function exported(...options: string[]): Promise<Result> {
   sent = [];
   const args = ['export', 'docs.example.com', '--origin', site.origin, '--out', 'site.tar.gz', '--json', ...options];
@@ -47,7 +47,7 @@ async function exported(...options: string[]): Promise<Result> {
 const incrementally = () => exported('--incremental', 'state');
 
 describe('galley export --incremental', () => {
-  it('only revalidates what the last export stored, and has the same content as a full export', async () => {
+  it('revalidates the previous export, and has the same content as a full export', async () => {
     const first = await incrementally();
     expect([first.code, first.reused]).toEqual([0, 0]);
     const second = await incrementally();
@@ -65,7 +65,7 @@ describe('galley export --incremental', () => {
     expect(await readdir(join(folder, 'state/objects/bundles'))).toHaveLength(1);
   });
 
-  it('exports in full and says so if the state is broken, of other options, or its objects are gone', async () => {
+  it('exports in full and reports that if the state is broken, has other options or lost its objects', async () => {
     const { content } = await incrementally();
     const file = join(folder, 'state/last-export.jsonl');
     await truncate(file, (await readFile(file)).length - 10);
@@ -99,7 +99,7 @@ describe('galley export --incremental', () => {
     expect(await incrementally()).toMatchObject({ code: 0, content, sent: ['/'] });
   });
 
-  it('refuses a folder with other things, and one that another export uses', async () => {
+  it('rejects a folder with other files, and one that another export uses', async () => {
     await mkdir(join(folder, 'state'));
     await writeFile(join(folder, 'state/mine.txt'), 'mine');
     const refused = await incrementally();

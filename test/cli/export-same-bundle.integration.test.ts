@@ -6,29 +6,29 @@ import { type DirectRig, startDirectRig } from '../helpers/direct-export.ts';
 import { galley } from '../helpers/galley.ts';
 import { readBundleArchive } from '../helpers/read-bundle.ts';
 
-let rig: DirectRig;
+let fixture: DirectRig;
 let origin: Awaited<ReturnType<typeof startConstructSite>>;
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'galley-same-bundle-'));
   origin = await startConstructSite();
-  rig = await startDirectRig();
+  fixture = await startDirectRig();
 });
 
 afterAll(async () => {
   await origin?.close();
-  await rig?.stop();
+  await fixture?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
-it('galley export makes the bundle that the service makes of the same site', async () => {
+it('galley export and the service create the same bundle for a site', async () => {
   const out = join(folder, 'site.tar.gz');
   const args = ['export', 'docs.example.com', '--origin', origin.site.origin, '--out', out, '--json'];
   const { code, stdout, stderr } = await galley(args, { LOG_LEVEL: 'error' });
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.anything() });
   const ours = await readBundleArchive(await readFile(out));
-  const service = await rig.run(await rig.addProject(origin.site.origin));
+  const service = await fixture.run(await fixture.addProject(origin.site.origin));
 
   const contentOf = ({ manifest }: typeof ours) => {
     const { jobId: _, createdAt: _createdAt, version: _version, ...content } = manifest;

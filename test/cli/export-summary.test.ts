@@ -38,7 +38,7 @@ describe('the summary of an export', () => {
     ]);
   });
 
-  it('fails only by what is named', () => {
+  it('fails only for the named conditions', () => {
     expect(failureOf(REPORT, [])).toBeUndefined();
     expect(failureOf(REPORT, ['left-out'])).toBe('--fail-on left-out: 1502 URLs left out');
     expect(failureOf({ ...REPORT, leftOut: [] }, ['left-out'])).toBeUndefined();

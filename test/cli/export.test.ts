@@ -12,22 +12,22 @@ const PAGES = {
   '/guide/': '<a href="/gone">Gone</a><img src="/logo.svg" alt="">',
   '/logo.svg': { body: '<svg xmlns="http://www.w3.org/2000/svg"/>', contentType: 'image/svg+xml' },
 };
-/** Without anything that a rule leaves out, and without broken links. */
+/** A site without skipped URLs and broken links. */
 const COMPLETE = { '/': '<a href="/guide/">Guide</a>', '/guide/': '<a href="/">Start</a>' };
 
 let folder: string;
 let site: HttpSite;
 
-/** Runs `galley export` of the site in the test's folder. */
+/** Runs `galley export` for the site in the test's folder. */
 const exporting = (...options: string[]) => exportingTo('site.tar.gz', ...options);
 
 const exportingTo = (out: string, ...options: string[]) =>
   galley(['export', 'docs.example.com', '--origin', site.origin, '--out', out, ...options], variables(), folder);
 
-/** The command's own folder for temporary files shows what it leaves behind. */
+/** A separate temporary folder shows what the command leaves behind. */
 const variables = () => ({ TMPDIR: join(folder, 'tmp'), GALLEY_HOME: join(folder, 'home'), LOG_LEVEL: 'error' });
 
-/** What is in the test's folder, without the one for temporary files, which must be empty. */
+/** The content of the test's folder, without its temporary folder, which must be empty. */
 async function left(): Promise<string[]> {
   expect(await readdir(join(folder, 'tmp'))).toEqual([]);
   return (await readdir(folder)).filter((name) => name !== 'tmp').sort();
@@ -45,7 +45,7 @@ afterEach(async () => {
 });
 
 describe('galley export', () => {
-  it('writes the archive, shows progress, and ends with what was left out by which rule, and the broken links', async () => {
+  it('writes the archive, shows progress, and lists skipped URLs by rule and broken links', async () => {
     const { code, stdout, stderr } = await exporting();
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -67,7 +67,7 @@ describe('galley export', () => {
     expect(await left()).toEqual(['site.tar.gz']);
   });
 
-  it('says so if nothing was left out and no link is broken, also when it runs from its source', async () => {
+  it('reports that nothing was left out and no link is broken, also when run from source', async () => {
     site.setHandler(serveFiles(COMPLETE));
     const args = ['export', 'docs.example.com', '--origin', site.origin, '--out', 'site.tgz'];
     const { stdout } = await galley(args, variables(), folder, 'source');
@@ -107,7 +107,7 @@ describe('galley export', () => {
     });
   });
 
-  it('fails by what --fail-on names, after the results are written', async () => {
+  it('fails for the conditions of --fail-on, after it has written the results', async () => {
     const failed = await exporting('--fail-on', 'broken-links,left-out');
     expect([failed.code, failed.stderr]).toEqual([
       1,
@@ -154,8 +154,8 @@ describe('galley export', () => {
   });
 });
 
-describe('galley export of a site that it can not export', () => {
-  it('names the URL that it requested and what may help, and leaves nothing behind', async () => {
+describe('galley export of a site that cannot be exported', () => {
+  it('names the requested URL and a remedy, and leaves nothing behind', async () => {
     const args = ['export', 'docs.example.com', '--origin', 'http://127.0.0.1:1', '--out', 'site.tar.gz'];
     const { code, stderr } = await galley(args, variables(), folder);
     expect([code, stderr]).toEqual([
@@ -176,8 +176,8 @@ describe('galley export of a site that it can not export', () => {
     expect(site.requests).toEqual(['/']);
   });
 
-  it('writes what was met until a failure to the report', async () => {
-    // The start page is there at first, and gone when the crawl comes to it.
+  it('writes the report of the crawl before the failure', async () => {
+    // The start page exists at first, but is gone when the crawl requests it.
     let count = 0;
     site.setHandler((request, response) => {
       const isThere = request.url === '/' && count === 0;
@@ -200,7 +200,7 @@ describe('Ctrl-C', () => {
     const args = ['export', 'docs.example.com', '--origin', site.origin, '--out', 'site.tar.gz'];
     const running = new Promise<Awaited<ReturnType<typeof spawnService>>>((resolve) => {
       site.setHandler((request, response) => {
-        // The page never comes.
+        // The page never responds.
         if (request.url === '/guide/') void started.then(resolve);
         else serveFiles(PAGES)(request, response);
       });

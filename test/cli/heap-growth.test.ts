@@ -4,10 +4,10 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 describe('keepHeapSmall', () => {
-  it('sets what this Node has a setting for', async () => {
+  it('sets the V8 options that this Node version has', async () => {
     const script = "import { keepHeapSmall } from './cli/heap-growth.ts'; keepHeapSmall();";
     const options = ['--import', './scripts/typescript.js', '--no-warnings', '--input-type=module', '-e', script];
-    // V8 says so of a flag that it doesn't know, and goes on.
+    // V8 prints an error for an unknown flag and continues.
     expect(await run(process.execPath, options)).toEqual({ stdout: '', stderr: '' });
     const { stdout } = await run(process.execPath, ['--v8-options']);
     expect(stdout).toContain('--heap-growing-percent');

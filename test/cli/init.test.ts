@@ -32,7 +32,7 @@ afterAll(() => site.close());
 const init = async (...args: string[]) => await galleyHere(['init', '--yes', ...args], {}, folder);
 
 describe('galley init without a terminal', () => {
-  test('writes a valid galley.yaml and a private .env, which other commands read, and keeps what is there', async () => {
+  test('writes a valid galley.yaml and a private .env, which other commands read, and keeps existing files', async () => {
     await writeFile(file('.env'), '# mine\nOTHER=1\n');
     const { code, stdout, stderr } = await init('--domain', 'docs.example.com', '--origin', site.origin);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -57,7 +57,7 @@ describe('galley init without a terminal', () => {
     expect(parseEnv(await read('.env'))).toEqual(variables);
   });
 
-  test('writes nothing if an answer fails its check, unless asked to', async () => {
+  test('writes nothing if an answer fails its check, unless forced', async () => {
     const args = ['--domain', 'docs.example.com', '--admin-api-url', site.origin, '--admin-api-key', 'galley_bad'];
     const { code, stdout } = await init(...args);
     expect(code).toBe(1);
@@ -79,7 +79,7 @@ describe('galley init without a terminal', () => {
     expect(code).toBe(2);
   });
 
-  test('asks for --yes if there is no terminal', async () => {
+  test('requires --yes without a terminal', async () => {
     const { code, stderr } = await galleyHere(['init'], {}, folder);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('add --yes') });
   });
@@ -125,7 +125,7 @@ describe('.env', () => {
     },
   );
 
-  test('rejects a value that it can not hold', () => {
+  test('rejects a value that it cannot contain', () => {
     expect(() => withVariables('', { NAME: '\'"`' })).toThrow('NAME: expected one line');
   });
 });
@@ -155,7 +155,7 @@ describe('the checks of answers', () => {
     expect(await check(other.origin, 'any')).toBe('fail');
   });
 
-  test('a values file that is no file, is invalid, or is below a file', async () => {
+  test('a values file that is not a file, is invalid, or is below a file', async () => {
     await writeFile(file('values.yaml'), 'staticExport: {enabled: perhaps}\n');
     const check = async (name: string) => await checkValuesFile('values file', file(name));
     expect(await check('values.yaml')).toMatchObject({ status: 'fail', message: expect.stringContaining('enabled') });
@@ -168,7 +168,7 @@ describe('the checks of answers', () => {
     await writeFile(file('values.yaml'), '');
     expect(await check('values.yaml')).toMatchObject({ status: 'ok' });
     await chmod(file('values.yaml'), 0o444);
-    // Root may write anything.
+    // Root may write any file.
     expect((await check('values.yaml')).status).toBe(process.getuid?.() === 0 ? 'ok' : 'fail');
   });
 

@@ -5,7 +5,7 @@ import { createLifetime } from '../../cli/lifetime.ts';
 const logger = pino({ level: 'silent' });
 
 describe('a lifetime', () => {
-  test('ends what was started in the opposite order, also past one that fails', async () => {
+  test('stops its parts in reverse order, also after one fails to stop', async () => {
     const lifetime = createLifetime(logger);
     const ended: string[] = [];
     for (const name of ['database', 'api', 'worker'])
@@ -17,7 +17,7 @@ describe('a lifetime', () => {
     expect(ended).toEqual(['worker', 'api', 'database']);
   });
 
-  test('ends within 15 s though parts hang, and still ends the others', async () => {
+  test('ends within 15 s even if parts hang, and still stops the others', async () => {
     jest.useFakeTimers();
     try {
       const lifetime = createLifetime(logger);
@@ -35,7 +35,7 @@ describe('a lifetime', () => {
     }
   });
 
-  test('aborts waits in flight at once, and ends only once', async () => {
+  test('aborts pending waits at once, and ends only once', async () => {
     const lifetime = createLifetime(logger);
     let stops = 0;
     lifetime.onStop('counted', async () => {
@@ -47,7 +47,7 @@ describe('a lifetime', () => {
     expect(stops).toBe(1);
   });
 
-  test('reports a part that cannot go on, but not one that ends because of the stop', async () => {
+  test('reports a part that fails, but not one that ends because of the stop', async () => {
     const failing = createLifetime(logger);
     failing.fail(new Error('Temporal ended by itself'));
     await expect(failing.failed).rejects.toThrow('Temporal ended by itself');

@@ -26,7 +26,7 @@ logger.warn({ err: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECO
 logger.error({ err: new TypeError('a fault of ours') }, 'broken');
 `;
 
-test('logs a stack only if the fault may be ours', () => {
+test('logs a stack only for errors that may be bugs of Galley', () => {
   const args = ['--import', './scripts/typescript.js', '--input-type=module', '-e', TROUBLE];
   const [away, broken] = spawnSync(process.execPath, args, { encoding: 'utf8' }).stderr.split('\n');
   expect(JSON.parse(away ?? '').err).toEqual({ type: 'Error', message: 'connect ECONNREFUSED', code: 'ECONNREFUSED' });

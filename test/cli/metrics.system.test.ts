@@ -92,7 +92,7 @@ describe('the metrics of each program', () => {
     await Promise.all(PROGRAMS.map(start));
   });
 
-  it.each(PROGRAMS)('are what promtool accepts, with those of the process: %s', async (program) => {
+  it.each(PROGRAMS)('are valid for promtool, and include those of the process: %s', async (program) => {
     const metrics = await scrape(program);
     expect(sampleOf(metrics, 'process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
     const { stdout } = await execa(await locateRealTool('promtool'), ['check', 'metrics'], {
@@ -100,7 +100,7 @@ describe('the metrics of each program', () => {
       reject: false,
       all: true,
     });
-    // It only advises about names, which are those of Node's client and Temporal's SDK.
+    // promtool only has advice about the names, which come from Node's client and Temporal's SDK.
     expect(stdout).not.toMatch(/error/i);
   });
 
@@ -158,7 +158,7 @@ describe('the metrics of each program', () => {
     expect(await scrape('worker')).toMatch(/^galley_watchdog_problems\{.*kind="failing-tasks".*\} 0/m);
   });
 
-  it('are those of the documentation', async () => {
+  it('match the documentation', async () => {
     const all = (await Promise.all(PROGRAMS.map(scrape))).join('\n');
     const types = [...all.matchAll(/^# TYPE (galley_\w+)/gm)].map(([, name]) => name);
     const page = readFileSync('docs/operate/monitoring.md', 'utf8');

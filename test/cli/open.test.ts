@@ -1,7 +1,7 @@
 import { galleyHere } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 
-const asked = async (args: string[], linksStatus: number) => {
+const runOpen = async (args: string[], linksStatus: number) => {
   const api = await startHttpSite((request, response) => {
     if (request.url === '/ui/sign-in/links')
       response.writeHead(linksStatus).end(JSON.stringify({ path: '/ui/sign-in?link=once' }));
@@ -21,11 +21,11 @@ test.each([
   [['docs'], 404, 'http://api/ui/sites/docs\n'],
   [['docs', '--json'], 404, '{\n  "url": "http://api/ui/sites/docs"\n}\n'],
 ])('open %j prints the URL without a display (sign-in links: %i)', async (args, status, stdout) => {
-  expect(await asked(args, status)).toMatchObject({ code: 0, stdout });
+  expect(await runOpen(args, status)).toMatchObject({ code: 0, stdout });
 });
 
 test('open reports an unknown site, and that no up runs', async () => {
-  expect(await asked(['nonsense'], 201)).toMatchObject({ code: 1, stderr: expect.stringContaining('no such site') });
+  expect(await runOpen(['nonsense'], 201)).toMatchObject({ code: 1, stderr: expect.stringContaining('no such site') });
   const { code, stderr } = await galleyHere(['open', '--served'], { GALLEY_HOME: '/nonexistent' });
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/No galley up runs on/) });
 });

@@ -7,7 +7,7 @@ const payload = {
 };
 
 describe('payload encryption', () => {
-  test('hides data and metadata from Temporal and gives both back', async () => {
+  test('encrypts data and metadata for Temporal, and decrypts both', async () => {
     const codec = createPayloadEncryption(key);
     const [sealed] = await codec.encode([payload]);
     expect(Buffer.from(sealed?.data ?? []).toString('latin1')).not.toContain('secret');
@@ -23,16 +23,16 @@ describe('payload encryption', () => {
     expect(first?.data).not.toEqual(second?.data);
   });
 
-  test('reads what was written before encryption was switched on', async () => {
+  test('reads payloads from before encryption was enabled', async () => {
     expect(await createPayloadEncryption(key).decode([payload])).toEqual([payload]);
   });
 
-  test('says that the key is another one', async () => {
+  test('reports a different key', async () => {
     const sealed = await createPayloadEncryption(Buffer.alloc(32, 2)).encode([payload]);
     await expect(createPayloadEncryption(key).decode(sealed)).rejects.toThrow(/GALLEY_ENCRYPTION_KEY lacks the key/);
   });
 
-  test('reads by every key of a list, and encrypts with its first', async () => {
+  test('decrypts with every key of a list, and encrypts with the first', async () => {
     const [first, second] = [Buffer.alloc(32, 2), Buffer.alloc(32, 3)];
     const before = await createPayloadEncryption(first).encode([payload]);
     const rotating = createPayloadEncryption(second, first);
@@ -43,7 +43,7 @@ describe('payload encryption', () => {
     await expect(createPayloadEncryption(first).decode(after)).rejects.toThrow(/lacks the key/);
   });
 
-  test('refuses data that was altered', async () => {
+  test('rejects changed data', async () => {
     const codec = createPayloadEncryption(key);
     const [sealed] = await codec.encode([payload]);
     const bytes = Buffer.from(sealed?.data ?? []);

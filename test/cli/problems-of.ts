@@ -1,7 +1,7 @@
 import { readSettings } from '../../cli/environment.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 
-/** What is wrong with these variables, each in a sentence; nothing where they can be used. */
+/** The problems of these variables, one sentence each. Empty if they are valid. */
 export function problemsOf(variables: Record<string, string>): readonly string[] {
   try {
     readSettings(variables);

@@ -23,7 +23,7 @@ describe('the progress of an export', () => {
     expect(stripVTControlCharacters(shown.text)).toMatch(/ 70 % \| 10522 pages, \d+\/s \| \S+ left \| rewriting/);
   });
 
-  it('prints a line for each stage and tenth elsewhere', async () => {
+  it('prints a line for each stage and each tenth without a terminal', async () => {
     const shown = shownBy(false);
     for (const progress of [2, 3, 11]) shown.bar.update({ status: 'crawling', progress, pageCount: 5 });
     shown.bar.stop();

@@ -19,7 +19,7 @@ const WRONG_REVIEWS = {
 };
 const REVIEW_KEYS = ['smtp.from', 'forge.url', 'forge.token', 'sites.docs.projectId'];
 
-describe('a program that is configured wrongly ends with 2 and names each mistake', () => {
+describe('a program with an invalid configuration exits with 2 and names each mistake', () => {
   test.each([
     { command: 'api', config: WRONG_DURATION, variables: ADMIN_API, names: ['sites.docs.export.quietPeriod'] },
     { command: 'up', config: WRONG_DURATION, variables: {}, names: ['sites.docs.export.quietPeriod'] },
@@ -62,12 +62,12 @@ describe('a program that is configured wrongly ends with 2 and names each mistak
   });
 });
 
-describe('a GALLEY_HOME that is no folder', () => {
+describe('a GALLEY_HOME that is not a folder', () => {
   test.each([
     ['a file', () => join(folder, 'a-file'), 'EEXIST'],
     ['below a file', () => join(folder, 'a-file', 'state'), 'EEXIST'],
     ['below /proc', () => '/proc/galley', 'ENOENT'],
-  ])('%s ends galley up with exit code 2 and one sentence', async (_where, path, reason) => {
+  ])('%s makes galley up exit with 2 and one sentence', async (_where, path, reason) => {
     await writeFile(join(folder, 'a-file'), '');
     const home = path();
     const { code, stderr } = await galleyHere(['up'], { GALLEY_HOME: home }, folder);

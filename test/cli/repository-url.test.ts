@@ -13,7 +13,7 @@ describe('the URL of a repository', () => {
     ['https://github.com/acme/docs', 'https://github.com/acme/docs'],
     ['ssh://git@git.example.com:2222/acme/docs.git', 'ssh://git@git.example.com:2222/acme/docs.git'],
     ['git@github.com:acme/docs.git', 'ssh://git@github.com/acme/docs.git'],
-  ])('is taken as people write it: %s', async (text, url) => {
+  ])('is accepted in the usual forms: %s', async (text, url) => {
     expect(await repositoryUrl(text)).toEqual({ url, warning: undefined });
   });
 
@@ -26,7 +26,7 @@ describe('the URL of a repository', () => {
     expect((await repositoryUrl(`file://${folder}/tree`)).warning).toBeUndefined();
   });
 
-  test('that names no repository on this machine is taken with a warning: another one may have it', async () => {
+  test('is accepted with a warning if this machine has no such repository, because another one may have it', async () => {
     const url = `file://${folder}/missing`;
     expect(await repositoryUrl(`${folder}/missing`)).toEqual({
       url,
@@ -35,7 +35,7 @@ describe('the URL of a repository', () => {
   });
 
   test.each(['https://user:hidden@github.com/acme/docs', 'https://hidden@github.com/a/b', 'ssh://git:hidden@host/a'])(
-    'is refused with a secret in it, which is not repeated: %#',
+    'is rejected with a secret in it, which the error does not repeat: %#',
     async (text) => {
       const refused = await repositoryUrl(text).catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(UsageError);
@@ -46,12 +46,12 @@ describe('the URL of a repository', () => {
 });
 
 describe('a secret given as an option', () => {
-  test('is taken as it stands, or from standard input without its last line break', async () => {
+  test('is used as given, or from standard input without its last line break', async () => {
     expect(await readSecret('--s', 'hush', Readable.from([]))).toBe('hush');
     expect(await readSecret('--s', '-', Readable.from(['hu', 'sh \n']))).toBe('hush ');
   });
 
-  test('is asked for if standard input is empty', async () => {
+  test('is required if standard input is empty', async () => {
     await expect(readSecret('--s', '-', Readable.from(['\n']))).rejects.toThrow('--s -: expected the secret');
   });
 });

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-/** A gRPC server that answers the few calls with empty messages, or with the given codes: a cloud that grants little. */
+/** A gRPC server that responds with empty messages or the given codes, like a cloud with few permissions. */
 async function startServer(refusals: Refusals): Promise<{ client: Client; calls: string[] }> {
   const calls: string[] = [];
   const answers = {
@@ -63,7 +63,7 @@ async function register(refusals: Refusals, timeoutMs = 60_000) {
 }
 
 describe('the search attributes', () => {
-  it('are used if an administrator added them, though we may not', async () => {
+  it('are used if an administrator added them, even without the permission to add them', async () => {
     const { ready, warnings } = await register({ list: status.PERMISSION_DENIED });
     expect({ ready, warnings }).toEqual({ ready: true, warnings: 0 });
   });
@@ -71,13 +71,13 @@ describe('the search attributes', () => {
   it.each([
     ['may not register them', { add: status.PERMISSION_DENIED, count: status.INVALID_ARGUMENT }],
     ['finds no way to register them', { list: status.UNIMPLEMENTED, count: status.INVALID_ARGUMENT }],
-  ])('are done without, said once, if the product %s', async (_why, refusals) => {
+  ])('are not used, with one log line, if the product %s', async (_why, refusals) => {
     const { ready, warnings, text } = await register(refusals);
     expect({ ready, warnings }).toEqual({ ready: false, warnings: 1 });
     expect(text).toContain('temporal operator search-attribute create');
   });
 
-  it('are not waited for without end if the server keeps failing', async () => {
+  it('are awaited only for a limited time if the server keeps failing', async () => {
     const { ready, warnings, calls } = await register({ add: status.INTERNAL, count: status.INVALID_ARGUMENT }, 1);
     expect({ ready, warnings }).toEqual({ ready: false, warnings: 1 });
     expect(calls.filter((call) => call === 'AddSearchAttributes').length).toBeGreaterThan(1);

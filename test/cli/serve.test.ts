@@ -13,7 +13,7 @@ let service: HttpService | undefined;
 afterEach(() => service?.stop());
 
 describe('an HTTP service', () => {
-  test('takes a free port for 0 and returns its URL', async () => {
+  test('uses a free port for 0, and returns its URL', async () => {
     service = await serve(
       express().get('/', (_request, response) => void response.send('here')),
       LOCAL,
@@ -27,18 +27,18 @@ describe('an HTTP service', () => {
     ['::', 'http://127.0.0.1:3100'],
     ['::1', 'http://[::1]:3100'],
     ['galley.internal', 'http://galley.internal:3100'],
-  ])('that listens on %s is called %s, by other processes too', (host, url) => {
+  ])('that listens on %s has the URL %s, also for other processes', (host, url) => {
     expect(listeningUrl({ host, port: 3100 })).toBe(url);
   });
 
-  test('says which variable to set when its port is in use', async () => {
+  test('names the variable to set if its port is in use', async () => {
     service = await serve(express(), LOCAL);
     await expect(serve(express(), { ...LOCAL, port: service.port })).rejects.toThrow(
       new RegExp(`^Port ${service.port} on 127\\.0\\.0\\.1 is in use: .* set PORT to another port`),
     );
   });
 
-  test('lets a response in flight end at a stop, and ends with a connection that is kept alive', async () => {
+  test('completes a running response when stopped, and ends despite a keep-alive connection', async () => {
     const asked = createGate();
     const stopping = createGate();
     service = await serve(
@@ -64,7 +64,7 @@ describe('an HTTP service', () => {
     agent.destroy();
   });
 
-  test('cuts a client that never finishes its request at a stop', async () => {
+  test('disconnects a client that never finishes its request when stopped', async () => {
     service = await serve(express(), LOCAL, { stopMs: 100 });
     const socket = connect(service.port, '127.0.0.1');
     await once(socket, 'connect');
@@ -80,7 +80,7 @@ describe('an HTTP service', () => {
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
     ['headers past the limit', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
     ['an expectation nobody can meet', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\n\r\n', 417],
-  ])('answers %s in the shape of every other error', async (_what, request, status) => {
+  ])('responds to %s with the common error format', async (_what, request, status) => {
     service = await serve(express(), LOCAL);
     const answer = await rawResponse(service.port, request);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -88,7 +88,7 @@ describe('an HTTP service', () => {
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({ error: expect.any(String) });
   });
 
-  test('answers bad bytes after a good request on the same connection', async () => {
+  test('responds to invalid bytes after a valid request on the same connection', async () => {
     service = await serve(
       express().get('/', (_request, response) => void response.send('here')),
       LOCAL,
@@ -98,7 +98,7 @@ describe('an HTTP service', () => {
   });
 });
 
-describe('a client that takes longer than it may', () => {
+describe('a client that exceeds a timeout', () => {
   const HEAD = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n';
   /** Reads nothing, and answers what it is told: the last word is the server's. */
   const silent = express().post('/', (request) => void request.resume());
@@ -107,25 +107,28 @@ describe('a client that takes longer than it may', () => {
     ['says nothing at all', '', ''],
     ['drips its headers', 'POST / HTTP/1.1\r\n', 'X: y\r\n'],
     ['drips its body', HEAD, 'x'],
-  ])('and %s gets 408 and is cut off, even if it does not close the connection itself', async (_what, first, drop) => {
-    service = await serve(silent, LOCAL, { headersMs: 100, requestMs: 200, checkMs: 20, lingerMs: 50 });
-    const socket = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true });
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += String(chunk);
-    });
-    const gone = new Promise<void>((resolve) => socket.once('error', () => {}).once('close', () => resolve()));
-    socket.write(first);
-    const drips = setInterval(() => {
-      // Whoever says nothing begins to when it is too late: only writing tells that the other end is gone.
-      if (!socket.destroyed) socket.write(drop || (text === '' ? '' : 'x'));
-    }, 20);
-    await gone;
-    clearInterval(drips);
-    expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"error":"the request took too long"\}$/);
-  });
+  ])(
+    'and %s gets 408 and is disconnected, even if it does not close the connection itself',
+    async (_what, first, drop) => {
+      service = await serve(silent, LOCAL, { headersMs: 100, requestMs: 200, checkMs: 20, lingerMs: 50 });
+      const socket = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true });
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += String(chunk);
+      });
+      const gone = new Promise<void>((resolve) => socket.once('error', () => {}).once('close', () => resolve()));
+      socket.write(first);
+      const drips = setInterval(() => {
+        // Whoever says nothing begins to when it is too late: only writing tells that the other end is gone.
+        if (!socket.destroyed) socket.write(drop || (text === '' ? '' : 'x'));
+      }, 20);
+      await gone;
+      clearInterval(drips);
+      expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"error":"the request took too long"\}$/);
+    },
+  );
 
-  test('between two requests is cut off without a response', async () => {
+  test('between two requests is disconnected without a response', async () => {
     const app = express().get('/', (_request, response) => void response.send('here'));
     service = await serve(app, LOCAL, { keepAliveMs: 50 });
     const socket = connect(service.port, '127.0.0.1');
@@ -136,7 +139,7 @@ describe('a client that takes longer than it may', () => {
   });
 });
 
-describe('requests that are sent without waiting for answers', () => {
+describe('requests that are sent without waiting for responses', () => {
   const app = express()
     .get('/slow', async (_request, response) => {
       await sleep(20);
@@ -168,7 +171,7 @@ describe('requests that are sent without waiting for answers', () => {
   });
 });
 
-/** What the server sends until it closes. A further request is written once the first was answered. */
+/** What the server sends until it closes. The next request is written after the first response. */
 async function rawResponse(port: number, request: string, further?: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write(request);

@@ -43,7 +43,7 @@ describe('services that start before Temporal and PostgreSQL', () => {
 
   afterAll(cleanups.run);
 
-  /** Programs that serve sites must be told that there are none. */
+  /** Programs that serve sites need a configuration without sites. */
   const argumentsOf = (name: string): string[] => (['api', 'worker'].includes(name) ? [name, '--no-config'] : [name]);
 
   async function start(name: string): Promise<RunningGalley> {
@@ -52,7 +52,7 @@ describe('services that start before Temporal and PostgreSQL', () => {
     return started;
   }
 
-  /** Starts a worker and waits until it says what it waits for. */
+  /** Starts a worker and waits until it logs what it waits for. */
   async function startWaiting(name: string, waitsFor: string) {
     const service = await spawnService(argumentsOf(name), variables, folder);
     cleanups.add(async () => service.process.kill('SIGKILL'));
@@ -65,7 +65,7 @@ describe('services that start before Temporal and PostgreSQL', () => {
   const jobs = (): string => `${url(platform)}/v1/static-export/jobs`;
   const unknownKey = { headers: { authorization: `Bearer ${makeApiKey()}` } };
 
-  test('listen and answer 503, or wait, and end in order at SIGTERM', async () => {
+  test('listen and respond 503, or wait, and shut down in order at SIGTERM', async () => {
     [api, platform] = await Promise.all([start('api'), start('platform')]);
     expect(await status(`${url(api)}/healthz`)).toBe(200);
     expect(await status(`${url(api)}/readyz`)).toBe(503);
@@ -76,7 +76,7 @@ describe('services that start before Temporal and PostgreSQL', () => {
     await expect(platformWorker.ready).rejects.toThrow('ended with 0');
   });
 
-  test('accept an export once PostgreSQL is there, though Temporal is not', async () => {
+  test('accept an export once PostgreSQL is up, even if Temporal is down', async () => {
     await postgres.restart();
     await waitFor(async () => (await status(jobs(), unknownKey)) === 401, { describe: 'refused the unknown key' });
     const site = await startHttpSite((_request, response) => {
@@ -92,7 +92,7 @@ describe('services that start before Temporal and PostgreSQL', () => {
     ({ jobId } = exportJob.parse(await accepted.json()));
   });
 
-  test('work once Temporal is there, also on what a platform accepted that was killed since', async () => {
+  test('work once Temporal is up, also on an export that a killed platform had accepted', async () => {
     await platform.stop('SIGKILL');
     const temporal = await startDevServer({ port: temporalPort });
     cleanups.add(temporal.stop);

@@ -12,7 +12,7 @@ async function statusOf(respond: (url: URL) => unknown, ...args: string[]): Prom
   return stdout;
 }
 
-test('sites status lists every site, however many pages that takes', async () => {
+test('sites status lists every site, from all pages', async () => {
   const names = Array.from({ length: 5 }, (_, index) => `site-${index}`);
   const asked: (string | null)[] = [];
   const page = ({ searchParams }: URL) => {
@@ -30,7 +30,7 @@ test('sites status lists every site, however many pages that takes', async () =>
   expect(asked).toEqual([null, 'site-1', 'site-3', null, 'site-1', 'site-3']);
 });
 
-test('sites status names what a rollback withholds and what is switched off', async () => {
+test('sites status shows the version that a rollback withholds and disabled deployments', async () => {
   const state = {
     site: 'docs',
     phase: 'live',
@@ -62,7 +62,7 @@ test.each([[['docs']], [['docs', '--json']], [[]]])(
   },
 );
 
-test('sites status shows when a failed export is tried again, and its whole percents, in 80 columns', () => {
+test('sites status shows the next attempt of a failed export and whole percents, in 80 columns', () => {
   const now = new Date('2026-11-21T08:12:00Z');
   const state = siteStatus.parse({
     ...failed,
@@ -81,7 +81,7 @@ test('sites status shows when a failed export is tried again, and its whole perc
   ).toBe(true);
 });
 
-test('sites status shows no old failure beside a new export, but one of that export', () => {
+test('sites status shows a failure only if it belongs to the current export', () => {
   const running = { outcome: 'running', startedAt: '2026-11-21T08:11:00Z' };
   const record = {
     number: 2,
@@ -103,7 +103,7 @@ test('sites status shows no old failure beside a new export, but one of that exp
   expect(describeBriefly(siteStatus.parse(again))).toBe('docs: exporting, error: the origin responds 503 to /guide');
 });
 
-test('sites status says that nothing listens, rather than ask for a token', async () => {
+test('sites status reports that nothing listens, instead of a missing token', async () => {
   const closed = await startHttpSite((_, response) => response.end());
   await closed.close();
   const { code, stderr } = await galleyHere(['sites', 'status', '--url', closed.origin]);
@@ -153,7 +153,7 @@ test.each([
   expect(stdout).toBe('docs: live, version v7\n');
 });
 
-test('sites remove reports what ended', async () => {
+test('sites remove reports its effects', async () => {
   const state = {
     site: 'docs',
     phase: 'exporting',
@@ -185,7 +185,7 @@ test('sites remove reports what ended', async () => {
   ]);
 });
 
-test('an action that is not possible now ends with the reason', async () => {
+test('an action that is not possible fails with the reason', async () => {
   const api = await startHttpSite((_, response) => {
     response.writeHead(409).end(JSON.stringify({ error: 'the site is paused: resume it first' }));
   });

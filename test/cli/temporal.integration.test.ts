@@ -26,7 +26,7 @@ function open(variables: Record<string, string>, encryptionKeys: Buffer[] = []):
   return temporal;
 }
 
-// A server as any other: without our search attributes, which the embedded one gets at its start.
+// Without Galley's search attributes, which only the embedded server gets at its start.
 beforeAll(async () => {
   const port = await freePort();
   address = `127.0.0.1:${port}`;
@@ -72,7 +72,7 @@ describe('the connection to Temporal', () => {
   test('follows the standard client variables', async () => {
     const temporal = open({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'docs' });
     expect({ address: temporal.address, namespace: temporal.namespace }).toEqual({ address, namespace: 'docs' });
-    // It is asked with a short deadline, which a busy machine may miss.
+    // The check has a short deadline, which a busy machine may miss.
     await waitFor(temporal.ready, { describe: 'was ready' });
     expect(await open({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'nowhere' }).ready()).toBe(false);
     expect(await open({ TEMPORAL_ADDRESS: '127.0.0.1:1' }).ready()).toBe(false);

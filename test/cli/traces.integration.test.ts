@@ -30,7 +30,7 @@ const stops: (() => Promise<unknown>)[] = [];
 let temporal: TestTemporal;
 let collector: Awaited<ReturnType<typeof startOtlpReceiver>>;
 let apiUrl: string;
-/** What came to the Admin API. */
+/** The requests to the Admin API. */
 const traceparents: (string | undefined)[] = [];
 
 beforeAll(async () => {
@@ -132,7 +132,7 @@ const named = (name: string): ReceivedSpan[] => collector.spans.filter((span) =>
 const webhooks = () => named('POST /webhooks/:site/:source');
 const exportsOf = () => named('export');
 
-test('a publish is one trace from its webhook through the signal, the workflow and its activities to the platform', async () => {
+test('a publish is one trace from its webhook to the platform, through the signal, the workflow and its activities', async () => {
   const foreign = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   await deliver('First', { traceparent: foreign });
   await untilExported(1);
@@ -154,7 +154,7 @@ test('a publish is one trace from its webhook through the signal, the workflow a
     'activity createBundle': workflow?.spanId,
     'activity writeDeployment': workflow?.spanId,
   });
-  // The platform's own spans, by the header of the requests.
+  // The platform's own spans, through the header of the requests.
   const startExport = trace.find(({ name }) => name === 'activity startExport');
   expect(trace.filter(({ name }) => name === 'POST').map(({ parentSpanId }) => parentSpanId)).toContain(
     startExport?.spanId,

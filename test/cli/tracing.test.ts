@@ -47,7 +47,7 @@ const spanOf = (status: string) =>
   });
 
 describe('a request', () => {
-  it('is a span of its caller’s trace, named by the route and without its path', async () => {
+  it("is a span in its caller's trace, named by the route and without the path", async () => {
     const url = await served(true);
     await fetch(`${url}/healthz`);
     await post(`${url}/sites/docs?token=secret`, { traceparent: SENT });
@@ -59,7 +59,7 @@ describe('a request', () => {
     expect(JSON.stringify(collector.spans)).not.toMatch(/secret|healthz/);
   });
 
-  it('of an unknown sender begins a trace of its own, linked to the sender’s', async () => {
+  it("of an unknown sender starts a new trace, linked to the sender's", async () => {
     const url = await served(false);
     await fetch(`${url}/nowhere`, { headers: { traceparent: SENT } });
     const span = await spanOf('404');
@@ -67,7 +67,7 @@ describe('a request', () => {
     expect(span.traceId).not.toBe(SENT.split('-')[1]);
   });
 
-  it('passes its trace on to one server only', async () => {
+  it('passes its trace only to one server', async () => {
     const received: (string | undefined)[] = [];
     const [platform, other] = await Promise.all(
       ['platform', 'other'].map((name) =>
@@ -98,7 +98,7 @@ describe('traces', () => {
     [{}, false],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }, true],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'true' }, false],
-  ])('are set by the variables: %j', (variables, expected) => {
+  ])('are configured by the variables: %j', (variables, expected) => {
     expect(readSettings(variables).traces).toBe(expected);
   });
 });

@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(cleanups.run);
 
-test('galley up with an Admin API elsewhere starts no platform and no database, and says where keys are', async () => {
+test('galley up with an external Admin API starts no platform and no database, and says where to get keys', async () => {
   const hosted = await startHttpSite((_request, response) => response.writeHead(404).end());
   cleanups.add(hosted.close);
   await writeFile(join(folder, 'galley.yaml'), 'sites:\n  handbook:\n    domain: docs.example.com\n');
@@ -45,7 +45,7 @@ test('galley up with an Admin API elsewhere starts no platform and no database, 
   expect((await up.stop('SIGINT')).code).toBe(0);
 });
 
-test('galley up on servers that the variables name starts none of its own, and links lead to S3', async () => {
+test('galley up with configured servers starts none of its own, and its links lead to S3', async () => {
   const postgres = await startPostgres();
   cleanups.add(postgres.stop);
   const s3 = await startS3();

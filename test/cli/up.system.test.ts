@@ -17,12 +17,12 @@ async function up(more: Record<string, string> = {}): Promise<RunningGalley> {
   return started;
 }
 
-/** Where a part answers, as the line `ready` says it. */
+/** The URL of a part, from the `ready` line. */
 function address({ ready }: RunningGalley, part: string): string {
   return new RegExp(` ${part} (\\S+)`).exec(ready)?.[1] ?? `no ${part} in: ${ready}`;
 }
 
-/** Processes of this machine whose command line names our folder: Temporal's does, by its database file. */
+/** The processes of this machine whose command line contains the folder, as Temporal's does with its database file. */
 async function processesOfHome(): Promise<string[]> {
   const found: string[] = [];
   for (const entry of await readdir('/proc')) {
@@ -58,12 +58,12 @@ describe('galley up', () => {
     ['api', '/readyz'],
     ['deployment', '/-/status'],
     ['ui', '/'],
-  ])('answers at the address of its %s', async (part, path) => {
-    // Readiness is asked with a short deadline, which a busy machine may miss.
+  ])('responds at the URL of its %s', async (part, path) => {
+    // The readiness check has a short deadline, which a busy machine may miss.
     await waitFor(async () => (await fetch(`${address(first, part)}${path}`)).status === 200, { describe: 'answered' });
   });
 
-  test('starts beside an invalid values file, whose deployment says what is wrong and follows it', async () => {
+  test('starts with an invalid values file, reports the error, and follows the corrected file', async () => {
     const drafts = / deployment \S+ deployment (\S+)/.exec(first.ready)?.[1] ?? '';
     const lastError = async () => JSON.parse(await (await fetch(`${drafts}/-/status`)).text()).lastError;
     const wrong = expect.stringContaining('drafts.yaml: staticExport.enabled: expected true or false');
@@ -80,7 +80,7 @@ describe('galley up', () => {
       expect({ name, mode: (await stat(join(home, name))).mode & 0o077 }).toEqual({ name, mode: 0 });
   });
 
-  test('makes a project for each site of galley.yaml and shows the state of the sites', async () => {
+  test('creates a project for each site of galley.yaml, and shows the state of the sites', async () => {
     const { stdout } = await galley(['projects', 'list', '--organization', 'galley'], variables, folder);
     expect(stdout).toMatch(/^prj_handbook\tgalley\tdocs\.example\.com/);
     const status = await galley(['sites', 'status', 'handbook'], variables, folder);
@@ -94,7 +94,7 @@ describe('galley up', () => {
     expect((await fetch(site, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
   });
 
-  test('lets keys and projects be managed beside it', async () => {
+  test('allows managing keys and projects while it runs', async () => {
     const created = await galley(['keys', 'create', '--organization', 'acme', '--json'], variables, folder);
     expect(created.stderr).toBe('');
     expect(JSON.parse(created.stdout)).toEqual({
@@ -126,7 +126,7 @@ describe('galley up', () => {
     expect((await fetch(jobs, { headers: { authorization: `Bearer ${key}` } })).status).toBe(401);
   });
 
-  test('is the only one on its GALLEY_HOME: a second one says which process has it', async () => {
+  test('is the only one on its GALLEY_HOME: a second one reports the first process', async () => {
     const { code, stderr } = await galley(['up'], variables, folder);
     expect(code).toBe(1);
     expect(stderr).toMatch(
@@ -135,7 +135,7 @@ describe('galley up', () => {
     expect((await fetch(`${address(first, 'api')}/healthz`)).status).toBe(200);
   });
 
-  // Within 15 s, which lifetime.test.ts shows on a clock of its own.
+  // Within 15 s, which lifetime.test.ts shows with a fake clock.
   test('ends at Ctrl-C with 0 and leaves no child', async () => {
     expect((await processesOfHome()).length).toBeGreaterThan(0);
     expect((await first.stop('SIGINT')).code).toBe(0);
@@ -143,12 +143,12 @@ describe('galley up', () => {
     await expect(fetch(address(first, 'platform'))).rejects.toThrow();
   });
 
-  test('lets keys and projects be managed on the embedded database also while it does not run', async () => {
+  test('allows managing keys and projects in the embedded database while it does not run', async () => {
     const { stdout } = await galley(['projects', 'list', '--json'], variables, folder);
     expect(JSON.parse(stdout)).toHaveLength(3);
   });
 
-  test('leaves no child after a kill without a chance to clean up, and starts again, with its state and another token', async () => {
+  test('leaves no child after SIGKILL, and restarts with its state and a new token', async () => {
     const second = await up();
     await second.stop('SIGKILL');
     await waitFor(async () => (await processesOfHome()).length === 0, { describe: 'left no child' });
@@ -156,7 +156,7 @@ describe('galley up', () => {
     await waitFor(async () => (await fetch(`${address(third, 'api')}/readyz`)).status === 200, {
       describe: 'was ready again',
     });
-    // Commands beside it find the token that counts now, without the variable.
+    // Other commands find the new token without the variable.
     const { stdout } = await galley(['projects', 'list', '--json'], variables, folder);
     expect(JSON.parse(stdout)).toHaveLength(3);
   });

@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { galleyConfig } from '../../cli/config.ts';
 import { vendors } from '../api/sources/vendors.ts';
 
-/** Long enough for Contentful's own verifier. */
+/** As long as Contentful's verifier requires. */
 export const NEWEST = 'newest-secret-0123456789-01234589-0123456789-0123456789-01234567';
 export const OLDEST = 'oldest-secret-0123456789-01234589-0123456789-0123456789-01234567';
 
@@ -21,7 +21,7 @@ export type ConfigFile = {
   remove: () => Promise<void>;
 };
 
-/** A galley.yaml in a folder of its own, with the configuration that a receiver started on it has. */
+/** A galley.yaml in a new folder, and its parsed configuration. */
 export async function writeConfig(sites: Record<string, { webhooks: object }>): Promise<ConfigFile> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-webhook-'));
   const path = join(folder, 'galley.yaml');

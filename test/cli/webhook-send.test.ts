@@ -172,7 +172,7 @@ describe('the body', () => {
     await expect(readBody('/none.json', Readable.from([]))).rejects.toThrow('expected a readable file (ENOENT)');
   });
 
-  test('is a usage error if Prismic’s secret has no place in it', async () => {
+  test("is a usage error if it cannot contain Prismic's secret", async () => {
     const webhook = await configuredWebhook({ configPath: file.path, variables: {} }, 'handbook', 'prismic');
     const make = () => makeDelivery(webhook, { path: '/', at: new Date(), given: { text: '[]', json: [] } });
     expect(make).toThrow('--body: expected a JSON object, because prismic carries its secret in it');
@@ -199,7 +199,7 @@ describe('the URL of the receiver', () => {
     expect(await urlOf(url)).toBe(complete);
   });
 
-  test('is that of a running `up` rather than HOST and PORT', async () => {
+  test('is that of a running `up` instead of HOST and PORT', async () => {
     const home = openHome(join(file.folder, 'home-of-up'));
     const unlock = await home.lock();
     const none = { platform: null, deployments: [], temporal: '127.0.0.1:7233', temporalUi: null };
@@ -233,7 +233,7 @@ describe('the verdict on', () => {
     expect(verdict).toMatchObject({ outcome: 'refused', status, meaning: expect.stringContaining(meaning) });
   });
 
-  test('a receiver whose Temporal is away says when to try again', async () => {
+  test('a receiver without Temporal reports when to retry', async () => {
     const connection = Connection.lazy({ address: '127.0.0.1:1', ...RECEIVER_CONNECTION });
     const client = new Client({ connection });
     const lonely = await startApi({ client, config: file.config, deliveryDeadlineMs: 100 });
@@ -256,7 +256,7 @@ describe('the verdict on', () => {
     [200, {}, 'The response is not from Galley'],
     [502, {}, 'The response is not from Galley'],
     [308, { location: 'https://hooks.example.com/x?key=1' }, 'redirects to https://hooks.example.com/x. Content'],
-  ])('another program, which answers %d, says so', async (status, headers, meaning) => {
+  ])('another program, which responds %d, reports that', async (status, headers, meaning) => {
     const server = await startHttpSite((_request, response) => void response.writeHead(status, headers).end('<html>'));
     const verdict = await verdictFrom(server.origin);
     await server.close();

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 type Parts = Parameters<typeof makeDelivery>[1];
 
-/** Each source has a site of the same name, unless another is given. */
+/** Each source has a site of the same name by default. */
 async function signed(source: string, more: Partial<Parts> = {}, site = source): Promise<SignedDelivery> {
   const webhook = await configuredWebhook({ configPath: file.path, variables: {} }, site, source);
   return makeDelivery(webhook, { path: `/webhooks/${site}/${source}`, at: AT, ...more });
@@ -43,14 +43,14 @@ async function sent(source: string, more: Partial<Parts> = {}, site = source) {
   return verdictOf(await post(url, await signed(source, more, site)), { url, site, source });
 }
 
-/** What escaping, re-encoding or trimming anywhere on the way would change. */
+/** Characters that any escaping, re-encoding or trimming would change. */
 function oddlyWritten({ body }: SignedDelivery): GivenBody {
   const json: unknown = { ...JSON.parse(body), note: 'a < b && c > "d" \\u0026 \u2028 ünï 🚢' };
   return { json, text: `${JSON.stringify(json, null, 2)}\r\n\n` };
 }
 
 describe.each(vendors)('the sample of $source', ({ source, sample }) => {
-  test('is accepted by the receiver as a publish that says it is a test, twice in a row', async () => {
+  test('is accepted by the receiver as a publish marked as a test, also the second time', async () => {
     const [first, second] = [await sent(source), await sent(source)];
     for (const verdict of [first, second]) {
       expect(verdict).toMatchObject({ outcome: 'accepted', status: 202, accepted: [`export:${source}`] });
@@ -73,19 +73,19 @@ describe.each(vendors)('the sample of $source', ({ source, sample }) => {
     });
   });
 
-  test('is accepted as a file with unusual characters and spaces in it, byte by byte', async () => {
+  test('is accepted from a file with unusual characters and spaces, byte for byte', async () => {
     const given = oddlyWritten(await signed(source));
     if (source !== 'prismic') expect((await signed(source, { given })).body).toBe(given.text);
     expect(await sent(source, { given })).toMatchObject({ outcome: 'accepted', accepted: [`export:${source}`] });
   });
 });
 
-test('a source that answers 200 has accepted the delivery', async () => {
+test('a source that responds 200 has accepted the delivery', async () => {
   const accepted = { outcome: 'accepted', status: 200, accepted: ['export:patient'] };
   expect(await sent('prismic', {}, 'patient')).toMatchObject(accepted);
 });
 
-test('Contentful signs the configured path, which a proxy changes on the way', async () => {
+test('Contentful signs the configured path even if a proxy changes it', async () => {
   const accepted = { outcome: 'accepted', accepted: ['export:proxied'] };
   expect(await sent('contentful', {}, 'proxied')).toMatchObject(accepted);
 });
@@ -124,7 +124,7 @@ describe('a given body', () => {
   });
 });
 
-describe("a vendor's own verifier takes the signature of", () => {
+describe("a vendor's own verifier accepts the signature of", () => {
   const path = '/webhooks/x/y';
   const header = ({ headers }: SignedDelivery, name: string): string => headers[name] ?? '';
 

@@ -26,7 +26,7 @@ const unknownAgentFields = {
 };
 
 describe('an export job', () => {
-  it.each([200, 201, 202, 203, 226])('is started by %i with nothing but an id', async (status) => {
+  it.each([200, 201, 202, 203, 226])('is started by %i with only an id', async (status) => {
     const { client } = await service({ status, body: { jobId: 17, surprise: [{}] } });
     const job = await client.exports.start({ domain: 'docs.example.com' });
     expect(job).toEqual({ ...unknownFields, jobId: '17', status: 'queued' });
@@ -37,12 +37,12 @@ describe('an export job', () => {
     ['FAILED', 'failed'],
     ['queued', 'queued'],
     ['paused?', 'running'],
-  ])('with the status %j is %s, and needs nothing else', async (status, read) => {
+  ])('with the status %j is %s, without other fields', async (status, read) => {
     const { client } = await service(ok({ status }));
     expect(await client.exports.get('job №1/2')).toEqual({ ...unknownFields, jobId: 'job №1/2', status: read });
   });
 
-  it('is read in the words of other services', async () => {
+  it('is read with the field names of other services', async () => {
     const body = { status: 'running', progress: '42.5 %', pageCount: '12', version: 3, domain: '', error: { code: 1 } };
     const dates = { createdAt: '2026-11-21 09:00:00+0100', updatedAt: 1_795_248_000 };
     const { client } = await service(ok({ ...body, ...dates }));
@@ -52,7 +52,7 @@ describe('an export job', () => {
     });
   });
 
-  it('of the contract is an export job of the client', () => {
+  it('of the contract has the type of the client', () => {
     const [jobId, at] = ['se_0123456789abcdef', '2026-11-21T08:00:00.000Z'];
     const job = { jobId, status: 'queued', progress: 0, pageCount: 0, version: '1', domain: 'a.example' } as const;
     const read: ExportJob = exportJob.parse({ ...job, createdAt: at, updatedAt: at, error: null });
@@ -98,7 +98,7 @@ describe('an export job', () => {
 });
 
 describe('a bundle', () => {
-  it('needs nothing but a link', async () => {
+  it('needs only a link', async () => {
     const { server, client } = await service(ok({ bundleUrl: 'https://x/b?s=1' }));
     expect(await client.exports.bundle('j1')).toEqual({
       ...{ jobId: 'j1', bundleUrl: 'https://x/b?s=1', expiresAt: null, sizeBytes: null, sha256: null, version: null },
@@ -149,7 +149,7 @@ describe('a list of jobs', () => {
     ]);
   });
 
-  it('has pages, and leaves out what is no job', async () => {
+  it('has pages, and leaves out entries that are not jobs', async () => {
     const jobs = [null, { id: 'a', status: 'completed', prLink: 'https://x/1' }, { status: 'active' }, 'b'];
     const { server, client } = await service(ok({ jobs, nextCursor: 'c1' }));
     const list = client.agentJobs.list({ projectId: 'prj/ö', status: 'completed', cursor: 'c0' });
@@ -187,7 +187,7 @@ describe('a list of jobs', () => {
 describe('an agent job', () => {
   const ref = { projectId: 'prj/ö', id: 'job №1' };
 
-  it('is created and messaged with nothing but an id', async () => {
+  it('is created and messaged with only an id', async () => {
     const { server, client } = await service({ status: 226, body: { id: 'a' } }, { status: 202, text: '' });
     const active = { ...unknownAgentFields, status: 'active' };
     expect(await client.agentJobs.create({ projectId: 'prj/ö', prompt: 'Do it' })).toEqual({ ...active, id: 'a' });
@@ -223,7 +223,7 @@ describe('an agent job', () => {
     expect(server.received.map(({ path }) => path.split('/').at(-1))).toEqual(['cancel', 'archive']);
   });
 
-  it('has a log, of which the end can be read', async () => {
+  it('has a log whose end can be read', async () => {
     const headers = { 'content-type': 'text/plain; charset=utf-8' };
     const { client } = await service({ status: 200, headers, text: `${'x'.repeat(5_000_000)}\nthe end` });
     expect(await client.agentJobs.log(ref, { endBytes: 7 })).toBe('the end');

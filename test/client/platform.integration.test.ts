@@ -67,7 +67,7 @@ describe('the client, with the platform', () => {
     expect(await agentJobs.log(ref)).toEqual(expect.any(String));
   });
 
-  it('reads what the platform says about a rejected request, with its id', async () => {
+  it("reads the platform's error of a rejected request, with the request id", async () => {
     const { key, domain } = await platform.addCustomer({ plan: 'free' });
     const rejected = {
       status: 403,

@@ -12,7 +12,7 @@ afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 async function service(script: Scripted[], options: Options = {}) {
   const server = await startScriptedServer(script);
   servers.push(server);
-  // Short enough that no test waits, and longer than the Retry-After of those that are retried.
+  // Short enough for tests, but longer than the Retry-After of retried requests.
   const retry = { longestDelayMs: 20 };
   return { server, client: createAdminApiClient({ url: server.url, key: KEY, retry, ...options }) };
 }
@@ -81,7 +81,7 @@ describe('a client', () => {
     ['url', { url: 'https://example.com/?token=hush' }],
     ['key', { key: 'hush\nhush' }],
     ['key', { key: 'hüsh' }],
-  ])('of an unusable %s is not made, and the error does not quote it', (name, options) => {
+  ])('cannot be created with an invalid %s, which the error does not quote', (name, options) => {
     const make = () => createAdminApiClient({ url: 'http://127.0.0.1', key: KEY, ...options });
     expect(make).toThrow(new RegExp(`^${name}: expected`));
     expect(make).not.toThrow(/h.sh/);
@@ -89,7 +89,7 @@ describe('a client', () => {
 });
 
 describe('a failed request', () => {
-  it('is one error with what the service says', async () => {
+  it("is one error with the service's message", async () => {
     const headers = { 'retry-after': '90', 'x-request-id': 'r1' };
     const { client } = await service([{ status: 429, headers, body: { error: 'Too many\nexports' } }]);
     expect(await errorOf(client.exports.start({ domain: 'docs.example.com' }))).toMatchObject({
@@ -111,7 +111,7 @@ describe('a failed request', () => {
     expect(await errorOf(client.exports.get('se_1'))).toMatchObject({ status: 400, reason });
   });
 
-  it('never contains the key, whatever the service or fetch says', async () => {
+  it('never contains the key, even if the service or fetch quotes it', async () => {
     const { client } = await service([{ status: 401, body: { error: `unknown key ${KEY}` } }]);
     const failing = createAdminApiClient({
       ...{ url: 'http://127.0.0.1', key: KEY, retry: false },
@@ -140,7 +140,7 @@ describe('a failed request', () => {
     ['reset', 'ECONNRESET'],
     ['cut', 'other side closed'],
     ['silence', 'no answer within 0.2 s'],
-  ])('without a complete response (%s) has no status and says why', async (scripted, reason) => {
+  ])('without a complete response (%s) has no status and gives the reason', async (scripted, reason) => {
     const { client } = await service([scripted], { timeoutMs: 200, retry: false });
     const error = await errorOf(client.exports.get('se_1'));
     expect(error).toMatchObject({ status: null, reason: expect.stringContaining(reason) });
@@ -195,7 +195,7 @@ describe('a retry', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it('is made three times, fewer if asked for, and never if turned off', async () => {
+  it('happens up to three times by default, fewer times if configured, and never if disabled', async () => {
     const attempts = async (options: Options): Promise<number> => {
       const { server, client } = await service([{ status: 500 }], options);
       await errorOf(client.exports.get('se_1'));
@@ -207,7 +207,7 @@ describe('a retry', () => {
     expect(await attempts({ retry: { attempts: Number.NaN } })).toBe(1);
   });
 
-  it('does not wait for a Retry-After that is too long, and hands it to the caller', async () => {
+  it('does not wait for a Retry-After that is too long, and passes it to the caller', async () => {
     const { server, client } = await service([{ status: 503, headers: { 'retry-after': '31' } }], { retry: {} });
     expect(await errorOf(client.exports.get('se_1'))).toMatchObject({ status: 503, retryAfterMs: 31_000 });
     expect(server.received).toHaveLength(1);
@@ -215,7 +215,7 @@ describe('a retry', () => {
 });
 
 describe('an abort', () => {
-  it('ends a request that is under way', async () => {
+  it('ends a running request', async () => {
     const { client } = await service(['silence']);
     const stop = new AbortController();
     const request = client.exports.get('se_1', { signal: stop.signal });
@@ -255,7 +255,7 @@ describe('an abort', () => {
     expect(listeners).toBe(0);
   });
 
-  it.each([0, -1, Number.NaN])('after %d ms is a mistake of the caller', async (timeoutMs) => {
+  it.each([0, -1, Number.NaN])('after %d ms is an error of the caller', async (timeoutMs) => {
     const { client } = await service([running]);
     await expect(client.exports.get('se_1', { timeoutMs })).rejects.toThrow(/^timeoutMs: expected a positive number/);
   });

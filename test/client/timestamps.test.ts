@@ -4,7 +4,7 @@ import fc from '../helpers/fast-check.ts';
 const moments = fc.date({ min: new Date('1980-01-01'), max: new Date('2200-01-01'), noInvalidDate: true });
 
 describe('a timestamp', () => {
-  it('is read however it is spelled', () => {
+  it('is read in any spelling', () => {
     fc.assert(
       fc.property(moments, fc.integer({ min: -14 * 60, max: 14 * 60 }), (moment, offsetMinutes) => {
         const ms = moment.getTime();

@@ -36,19 +36,19 @@ describe('waiting for a job', () => {
     expect(ended).toMatchObject({ id: 'a', status: 'archived' });
   });
 
-  it('survives failures of the service that pass', async () => {
+  it('continues after temporary failures of the service', async () => {
     const limited: Scripted = { status: 429, headers: { 'retry-after': '0.01' } };
     const { server, client } = await service('reset', { status: 500 }, limited, 'cut', job('completed', 100));
     await expect(client.waitForJob('se_1', { pollDelayMs })).resolves.toMatchObject({ status: 'completed' });
     expect(server.received).toHaveLength(5);
   });
 
-  it.each([401, 404])('ends with a failure that lasts: %i', async (status) => {
+  it.each([401, 404])('ends with a permanent failure: %i', async (status) => {
     const { client } = await service(job('running', 1), { status });
     await expect(client.waitForJob('se_1', { pollDelayMs })).rejects.toMatchObject({ status });
   });
 
-  it('ends with a failure that lasts longer than a minute', async () => {
+  it('ends with a failure that persists for more than a minute', async () => {
     const { client } = await service({ status: 500 });
     const realNow = performance.now;
     const startedMs = performance.now();
@@ -66,7 +66,7 @@ describe('waiting for a job', () => {
     }
   });
 
-  it('ends after its time, also in the middle of a request', async () => {
+  it('ends at its timeout, also in the middle of a request', async () => {
     const { client } = await service(job('running', 1), 'silence');
     const wait = client.waitForJob('se_1', { pollDelayMs, timeoutMs: 100 });
     await expect(wait).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('waiting for a job', () => {
     expect(server.received).toHaveLength(2);
   });
 
-  it('polls often at first and every five seconds at last', async () => {
+  it('polls often at first, and later every five seconds', async () => {
     const delays: number[] = [];
     const { client } = await service(job('running', 1), job('completed', 100));
     const startedMs = performance.now();

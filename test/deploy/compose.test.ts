@@ -37,7 +37,7 @@ const { services, volumes, networks } = z
 const all = Object.entries(services);
 const own = all.filter(([, { image }]) => image === 'galley:local');
 
-/** The names that a file of variables asks for, all of them without a value unless `filled`. */
+/** The variable names in a file, which must have no values unless `filled`. */
 function variablesOf(file: string): { name: string; value: string }[] {
   return readFileSync(file, 'utf8')
     .split('\n')
@@ -47,7 +47,7 @@ function variablesOf(file: string): { name: string; value: string }[] {
 
 describe('docker-compose.yml', () => {
   it('is a compose file by the specification', () => {
-    // The published schema names its parts by an older draft's `id`, which nothing refers to.
+    // The published schema has unused `id`s from an older draft.
     const schema: unknown = JSON.parse(
       JSON.stringify(composeSchema, (key, value: unknown) =>
         key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
@@ -68,14 +68,14 @@ describe('docker-compose.yml', () => {
     );
   });
 
-  it('starts each of them by a command that galley has', async () => {
+  it('starts each of them with an existing galley command', async () => {
     const { code, stdout } = await galley(['--help']);
     expect(code).toBe(0);
     const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]+)/gm)].map(([, command]) => command);
     expect(commands).toEqual(expect.arrayContaining(own.map(([, { command }]) => command?.[0])));
   });
 
-  it('holds no secret: each comes from a variable that must be set', () => {
+  it('contains no secret: each comes from a required variable', () => {
     const secrets = all.flatMap(([, { environment }]) =>
       Object.entries(environment).filter(([name]) => /PASSWORD|PWD|SECRET|ACCESS_KEY|TOKEN|DATABASE_URL/.test(name)),
     );
@@ -84,35 +84,35 @@ describe('docker-compose.yml', () => {
     expect(secrets.filter(([, value]) => /:\/\/[^:]+:[^$]/.test(value))).toEqual([]);
   });
 
-  it('asks for exactly the variables of deploy/.env.example, which holds no values', () => {
-    const asked = new Set([...text.matchAll(/\$\{([A-Z0-9_]+):\?/g)].map(([, name]) => name));
+  it('requires exactly the variables of deploy/.env.example, which contains no values', () => {
+    const variables = new Set([...text.matchAll(/\$\{([A-Z0-9_]+):\?/g)].map(([, name]) => name));
     expect(
       variablesOf('deploy/.env.example')
         .map(({ name }) => name)
         .sort(),
-    ).toEqual([...asked].sort());
+    ).toEqual([...variables].sort());
     expect(variablesOf('deploy/.env.example').filter(({ value }) => value !== '')).toEqual([]);
   });
 
-  it('runs no mailbox unless it is asked for', () => {
+  it('runs a mailbox only on request', () => {
     expect(all.filter(([, { profiles }]) => profiles.length > 0).map(([name]) => name)).toEqual(['mailbox']);
   });
 
-  it('knows every variable of deploy/agent.env.example, which holds no values', () => {
-    const asked = variablesOf('deploy/agent.env.example');
-    expect(VARIABLE_NAMES).toEqual(expect.arrayContaining(asked.map(({ name }) => name)));
-    expect(asked.filter(({ value }) => value !== '')).toEqual([]);
+  it('uses only existing variables in deploy/agent.env.example, which contains no values', () => {
+    const variables = variablesOf('deploy/agent.env.example');
+    expect(VARIABLE_NAMES).toEqual(expect.arrayContaining(variables.map(({ name }) => name)));
+    expect(variables.filter(({ value }) => value !== '')).toEqual([]);
     for (const name of ['platform', 'platform-worker', 'agent-worker'])
       expect(services[name]?.env_file).toEqual(['agent.env']);
   });
 
-  it('publishes ports on this machine only', () => {
+  it('publishes ports only on this machine', () => {
     const ports = all.flatMap((entry) => entry[1].ports);
     expect(ports).toHaveLength(5);
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
   });
 
-  it('starts everything again that must run, and probes it', () => {
+  it('restarts every service, with a health check', () => {
     const forGood = all.filter(([, { restart }]) => restart === 'unless-stopped').map(([name]) => name);
     const once = all.filter(([, { restart }]) => restart === 'on-failure').map(([name]) => name);
     expect([...forGood, ...once].sort()).toEqual(Object.keys(services).sort());
@@ -121,7 +121,7 @@ describe('docker-compose.yml', () => {
     expect(unprobed).toEqual([]);
   });
 
-  it('runs agents in a process and container of their own, which reach only what that process needs', () => {
+  it('runs agents in a separate container with access only to what it needs', () => {
     expect(services['platform-worker']?.command).toEqual(['platform-worker', '--no-agents']);
     expect(services['agent-worker']?.command).toEqual(['agent-worker']);
     expect(services['agent-worker']?.networks).toEqual(['agents']);
@@ -141,7 +141,7 @@ describe('docker-compose.yml', () => {
     expect(holders.sort()).toEqual(['api', 'platform']);
   });
 
-  it('names only volumes, networks, files and services that are there', () => {
+  it('refers only to existing volumes, networks, files and services', () => {
     const sources = all.flatMap((entry) => entry[1].volumes.map((volume) => volume.split(':')[0] ?? ''));
     const named = sources.filter((source) => !source.startsWith('.'));
     expect([...new Set(named)].sort()).toEqual(Object.keys(volumes).sort());

@@ -28,7 +28,7 @@ const rules = rulesFile.parse(parse(read('deploy/prometheus/alerts.yml'))).group
 const { panels } = dashboardFile.parse(JSON.parse(read('deploy/grafana/galley.json')));
 const page = read('docs/operate/monitoring.md');
 
-/** Without the suffixes of histograms. */
+/** The name without histogram suffixes. */
 function metricsIn(expressions: readonly string[]): string[] {
   const names = expressions.flatMap((each) => each.match(/\b(galley|temporal)_\w+/g) ?? []);
   return [...new Set(names.map((name) => name.replace(/_bucket$/, '')))];
@@ -45,7 +45,7 @@ describe('the alert rules', () => {
     expect(names.filter((name) => !having(true).has(name) || !having(false).has(name))).toEqual([]);
   });
 
-  it('are all documented, with what to do', () => {
+  it('are all documented with instructions', () => {
     expect(rules.map(({ alert }) => alert).filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** The example of docs/guide/client.md, with the client's source for the package. */
+/** The example of docs/guide/client.md, with the client's source instead of the package. */
 async function example(): Promise<string> {
   const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(await readFile('docs/guide/client.md', 'utf8')) ?? [];
   expect(code).toContain("from 'galley/client'");

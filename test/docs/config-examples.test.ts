@@ -36,7 +36,7 @@ function parseExample(text: string) {
 }
 
 describe('the documented configurations', () => {
-  test('are found: at least one for each source', () => {
+  test('include at least one for each source', () => {
     expect(examples.length).toBeGreaterThan(sourcePages.length);
   });
 
@@ -44,7 +44,7 @@ describe('the documented configurations', () => {
     'are valid: $name',
     ({ text }) => {
       const { sites } = parseExample(text);
-      // An example of a section that all sites share has no `sites`.
+      // An example of a global section has no `sites`.
       expect(Object.keys(sites)).toEqual(/^sites:/m.test(text) ? ['handbook'] : []);
     },
   );

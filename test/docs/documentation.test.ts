@@ -43,16 +43,18 @@ describe('the documentation', () => {
     );
   });
 
-  it('names only commands that galley has, and all of them', async () => {
+  it('names exactly the existing galley commands', async () => {
     const { stdout } = await galley(['--help']);
     const real = [...stdout.matchAll(/^ {2}([a-z][a-z-]+)/gm)]
       .map(([, command]) => command)
       .filter((name) => name !== 'help');
-    const told = [...read('docs/reference/cli.md').matchAll(/`galley ([a-z][a-z-]*)/g)].map(([, command]) => command);
-    expect([...new Set(told)].sort()).toEqual([...new Set(real)].sort());
+    const documented = [...read('docs/reference/cli.md').matchAll(/`galley ([a-z][a-z-]*)/g)].map(
+      ([, command]) => command,
+    );
+    expect([...new Set(documented)].sort()).toEqual([...new Set(real)].sort());
   });
 
-  it('leads from the README only to paths and scripts that exist', () => {
+  it('links from the README only to existing paths and scripts', () => {
     const readme = read('README.md');
     const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = '']) => link);
     const folders = [...readme.matchAll(/^\|[^|]+\| `([^`]+\/[^`]*)`/gm)].map(([, path = '']) => path);
@@ -69,7 +71,7 @@ describe('the documentation', () => {
     expect(named.sort()).toEqual(VARIABLE_NAMES.filter((name) => !ofTemporal.includes(name)).sort());
   });
 
-  it('names every endpoint of the Admin API with its statuses, and no other', () => {
+  it('names exactly the endpoints of the Admin API with their statuses', () => {
     const rows = read('docs/reference/admin-api.md').matchAll(
       /^\| `([A-Z]+) ([^`?]+)[^`]*`[^|]*\| (\d+)[^|]*\| ([\d ]+) \|$/gm,
     );
@@ -84,7 +86,7 @@ describe('the documentation', () => {
     expect(named.sort()).toEqual(served.sort());
   });
 
-  it('names every metric, and no other', () => {
+  it('names exactly the existing metrics', () => {
     // Temporal's exporter adds `_total`.
     const nameOf = (text: string) => text.replace(/_total$/, '');
     const namesIn = (text: string) => [...new Set(text.match(/\bgalley_[a-z_]+/g)?.map(nameOf))].sort();
@@ -96,7 +98,7 @@ describe('the documentation', () => {
     expect(namesIn(read('docs/operate/monitoring.md'))).toEqual(namesIn(files.map(read).join('\n')));
   });
 
-  it('names in its table of claims every test file, and no other', () => {
+  it('names exactly the existing test files in its table of claims', () => {
     const [, table = ''] = read('docs/development.md').split('## Claims');
     const rows = [...table.matchAll(/^\| .+ \| `(.+)` \| .+ \|$/gm)];
     const patterns = rows.flatMap(([, cell = '']) => patternsOf(cell));

@@ -26,7 +26,7 @@ async function requestsOf(calls: string): Promise<{ authorization: string | unde
   return requests;
 }
 
-test('the documented hooks of Payload send what the source reads, and never fail a save when Galley is unavailable', async () => {
+test('the documented Payload hooks send what the source reads, and never fail a save if Galley is unavailable', async () => {
   const requests = await requestsOf(`
     const logged: string[] = [];
     const req: any = { user: { email: 'ada@example.com' }, payload: { logger: { error: (_: object, text: string) => logged.push(text) } } };

@@ -14,7 +14,7 @@ const expiresAt = defineSearchAttributeKey(SEARCH_ATTRIBUTES.linkExpiresAt, Sear
 
 type Attributes = { phase?: string; version?: string; pullRequest?: string; linkExpiresAt?: string };
 
-/** Workflows as the product starts them, with the attributes that they set. No worker runs them. */
+/** Starts workflows with the product's search attributes, without a worker. */
 const WORKFLOWS: readonly [type: string, id: string, Attributes][] = [
   [
     WORKFLOW_TYPES.exportSite,
@@ -40,7 +40,7 @@ const WORKFLOWS: readonly [type: string, id: string, Attributes][] = [
   [WORKFLOW_TYPES.agentChange, 'agent:failing:changelog:d2', { phase: 'failed' }],
 ];
 
-/** What each query of the page finds, in its order. */
+/** The expected results of each query, in the page's order. */
 const FOUND: readonly string[][] = [
   ['export:expiring'],
   ['export:failing'],

@@ -9,7 +9,7 @@ afterEach(() => {
   process.env.PATH = PATH;
 });
 
-test('a bare repository is refused in a sentence if there is no git', async () => {
+test('creating a bare repository fails with a clear message if git is missing', async () => {
   process.env.PATH = folder;
   const refused = createBareRepository(join(folder, 'docs.git'), {});
   await expect(refused).rejects.toThrow(GitUnavailable);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { startEmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
 
-// Run as a process of its own by database.test.ts, which kills it.
+// A process that database.integration.test.ts starts and kills.
 const [home] = process.argv.slice(2);
 if (home === undefined) throw new Error('expected the folder');
 const database = await startEmbeddedDatabase(home);

@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 describe('the embedded database', () => {
-  test('keeps what was written across a stop and a start', async () => {
+  test('keeps its data across a restart', async () => {
     const first = await start();
     await withPool(first, async (pool) => {
       await pool.query('create table kept (n int)');
@@ -49,17 +49,17 @@ describe('the embedded database', () => {
     expect(rows).toEqual([{ n: 7 }]);
   });
 
-  test('answers many queries at once, each with its own result', async () => {
+  test('runs many concurrent queries, each with its own result', async () => {
     await withPool(await start(), async (pool) => {
       const numbers = Array.from({ length: 200 }, (_, n) => n);
-      const answers = await Promise.all(
+      const results = await Promise.all(
         numbers.map(async (n) => (await pool.query<{ n: number }>('select $1::int as n', [n])).rows[0]?.n),
       );
-      expect(answers).toEqual(numbers);
+      expect(results).toEqual(numbers);
     });
   });
 
-  test('undoes the transaction of a connection that broke, and serves the next one', async () => {
+  test('rolls back the transaction of a broken connection, and serves the next one', async () => {
     const database = await start();
     await withPool(database, (pool) => pool.query('create table kept (n int)'));
     const broken = new pg.Client({ connectionString: database.url });
@@ -72,7 +72,7 @@ describe('the embedded database', () => {
     expect(rows).toEqual([]);
   });
 
-  test('has its write-ahead log on the disk before it acknowledges a commit', async () => {
+  test('writes its write-ahead log to disk before it acknowledges a commit', async () => {
     const { rows } = await withPool(await start(), (pool) =>
       pool.query("select name, setting from pg_settings where name in ('fsync', 'wal_sync_method') order by name"),
     );
@@ -81,7 +81,7 @@ describe('the embedded database', () => {
       { name: 'wal_sync_method', setting: 'fsync' },
     ]);
 
-    // The same database in this thread, where the calls of the operating system can be seen.
+    // Runs the database in this thread, so that the test can observe its system calls.
     const dataDir = join(home, 'seen');
     await mkdir(dataDir);
     await beginDatabase(dataDir);
@@ -105,14 +105,14 @@ describe('the embedded database', () => {
     }
   });
 
-  test('is opened by one process only, and the second reports which one has it', async () => {
+  test('is opened by only one process, and a second one reports the first', async () => {
     await start();
     await expect(startEmbeddedDatabase(home)).rejects.toThrow(
       new RegExp(`in use by process ${process.pid} .*GALLEY_HOME`),
     );
   });
 
-  test('is taken over from a process that was killed, with what that one had committed', async () => {
+  test('can be opened after a process was killed, with the data that it had committed', async () => {
     const child = spawn(
       process.execPath,
       ['--import', './scripts/typescript.js', 'test/embedded/database-holder.ts', home],
@@ -125,7 +125,7 @@ describe('the embedded database', () => {
     expect(rows).toEqual([{ n: 1 }]);
   });
 
-  test('is not opened while another container has it, where process ids and host names are others', async () => {
+  test('is not opened while another container uses it, with other process ids and host names', async () => {
     const isolated = ['--unshare-pid', '--unshare-uts', '--hostname', 'other-container', '--die-with-parent'];
     const child = spawn(
       'bwrap',
@@ -145,13 +145,13 @@ describe('the embedded database', () => {
     expect(rows).toEqual([{ n: 1 }]);
   });
 
-  test('a lock cut off by a crash is free', async () => {
+  test('is opened although a crash truncated its lock file', async () => {
     await writeFile(join(home, 'database.lock'), '{"pid": 1');
     const { rows } = await withPool(await start(), (pool) => pool.query('select 1 as n'));
     expect(rows).toEqual([{ n: 1 }]);
   });
 
-  test('says what is wrong with a folder that is no database', async () => {
+  test('reports a folder that is not a database', async () => {
     await writeFile(join(home, 'database'), 'a file');
     await expect(startEmbeddedDatabase(home)).rejects.toThrow(/database/);
     await rm(join(home, 'database'));

@@ -26,7 +26,7 @@ async function answers(address: string): Promise<boolean> {
 
 const folder = emptiedFolder();
 
-/** A program in the place of `temporal`. */
+/** A program that replaces `temporal`. */
 async function script(commands: string): Promise<string> {
   const path = join(folder, 'temporal');
   await writeFile(path, `#!/bin/sh\n${commands}\n`, { mode: 0o755 });
@@ -34,7 +34,7 @@ async function script(commands: string): Promise<string> {
 }
 
 describe('the embedded Temporal dev server', () => {
-  test('answers with our search attributes registered and its UI served, and is gone after stop', async () => {
+  test('responds with the search attributes registered and its UI served, and is gone after stop', async () => {
     const server = await startDevServer();
     try {
       const { customAttributes } = await server.client.connection.operatorService.listSearchAttributes({
@@ -66,7 +66,7 @@ describe('the embedded Temporal dev server', () => {
     }
   });
 
-  test('says which variable to set when its port is in use', async () => {
+  test('names the variable to set if its port is in use', async () => {
     const taken = createServer();
     await once(taken.listen(0, '127.0.0.1'), 'listening');
     const address = taken.address();
@@ -82,7 +82,7 @@ describe('the embedded Temporal dev server', () => {
     }
   });
 
-  test('dies with its parent even when the parent is killed without a chance to clean up', async () => {
+  test('dies with its parent, even if the parent is killed', async () => {
     const parent = spawn(
       process.execPath,
       ['--import', './scripts/typescript.js', 'test/embedded/dev-server-parent.ts', await locateDevServer()],
@@ -92,15 +92,15 @@ describe('the embedded Temporal dev server', () => {
     const address = String(chunk).trim();
     await waitFor(() => answers(address), { describe: 'answered' });
     parent.kill('SIGKILL');
-    await waitFor(async () => !(await answers(address)), { describe: 'fell silent' });
+    await waitFor(async () => !(await answers(address)), { describe: 'stopped' });
   });
 
-  test('says what the program printed when it can not start, however long its stack trace is', async () => {
+  test('reports the output of a program that cannot start, also after a long stack trace', async () => {
     const executable = await script('echo "panic: the reason"; seq 1 5000; exit 2');
     await expect(startBare({ executable })).rejects.toThrow(/ended at start: panic: the reason\n1\n.*\n…\n.*\n5000$/s);
   });
 
-  test('starts again when the program panics once, as it does if it loses a port of its own choice', async () => {
+  test('retries if the program panics once, as it does if its own random port is taken', async () => {
     const executable = await script(
       `[ -e "$0.panicked" ] && exec '${await locateDevServer()}' "$@"; touch "$0.panicked"; exit 2`,
     );

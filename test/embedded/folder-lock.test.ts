@@ -22,13 +22,13 @@ describe('the lock of a state folder', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Process ids mean nothing in another container: whatever the file says, the lock itself counts. */
+  /** Process ids differ between containers, so only the lock counts, not the content of the file. */
   const pretend = async (owner: object) => {
     const written = JSON.parse(await readFile(lockFile, 'utf8'));
     await writeFile(lockFile, JSON.stringify({ ...written, ...owner }));
   };
 
-  test('is refused while its holder lives, by a sentence that names it and what to do', async () => {
+  test('fails while its holder lives, with a message that names the holder and what to do', async () => {
     const { since } = JSON.parse(await readFile(lockFile, 'utf8'));
     const refused = lockFolder(lockFile, folder);
     await expect(refused).rejects.toThrow(FolderInUse);
@@ -38,19 +38,19 @@ describe('the lock of a state folder', () => {
     expect(await isFolderLocked(lockFile)).toBe(true);
   });
 
-  test('is refused while its holder lives in another container, where no process here has its id', async () => {
+  test('fails while its holder lives in another container, with an unknown process id', async () => {
     await pretend({ pid: 4_194_305, host: 'other-container' });
     await expect(lockFolder(lockFile, folder)).rejects.toThrow(
       `${folder} is in use by process 4194305 on other-container since `,
     );
   });
 
-  test('is refused also if the file says nothing that can be read', async () => {
+  test('also fails if the content of the file is invalid', async () => {
     await writeFile(lockFile, '{"pid": 1');
     await expect(lockFolder(lockFile, folder)).rejects.toThrow(`${folder} is in use by another process: stop`);
   });
 
-  test('is free as soon as its holder was killed, whichever process has that id now', async () => {
+  test('is free once its holder was killed, even if another process has the same id', async () => {
     await pretend({ pid: process.pid });
     holder.kill('SIGKILL');
     await once(holder, 'exit');
@@ -62,7 +62,7 @@ describe('the lock of a state folder', () => {
     expect(await isFolderLocked(lockFile)).toBe(false);
   });
 
-  test('is taken from a holder that is on its way out', async () => {
+  test('waits for a holder that is shutting down', async () => {
     const taken = lockFolder(lockFile, folder);
     setTimeout(() => holder.kill('SIGKILL'), 300);
     const release = await taken;
@@ -70,7 +70,7 @@ describe('the lock of a state folder', () => {
     await release();
   });
 
-  test('that was never taken is free', async () => {
+  test('is free if it was never taken', async () => {
     expect(await isFolderLocked(join(folder, 'other.lock'))).toBe(false);
   });
 });

@@ -19,7 +19,7 @@ async function program(file: string, prints: string): Promise<string> {
 }
 
 describe('installing into the cache', () => {
-  test('happens once for all who ask at the same time, and they all get it', async () => {
+  test('happens once for concurrent callers, who all get the result', async () => {
     const target = join(folder, 'bin', 'tool');
     let installs = 0;
     const install = async (work: string): Promise<string> => {
@@ -35,7 +35,7 @@ describe('installing into the cache', () => {
     expect(await readdir(join(folder, 'bin'))).toEqual(['tool']);
   });
 
-  test('leaves nothing behind when it fails, so that the next one can try', async () => {
+  test('leaves nothing behind if it fails, so that the next call can retry', async () => {
     const target = join(folder, 'bin', 'tool');
     const fail = async (work: string): Promise<string> => {
       await writeFile(join(work, 'half'), 'half');
@@ -47,13 +47,13 @@ describe('installing into the cache', () => {
 });
 
 describe('locating the Temporal dev server', () => {
-  test('takes a temporal on the PATH first', async () => {
+  test('prefers a temporal on the PATH', async () => {
     const onPath = await program(join(folder, 'path', 'temporal'), 'temporal version 1.5.1');
     await program(join(folder, 'bin', 'temporal'), 'temporal version 1.0.0');
     expect(await locateDevServer({ cache: folder, path: join(folder, 'path'), report })).toBe(onPath);
   });
 
-  test('passes over another program of that name, and takes the one in the cache', async () => {
+  test('ignores another program of that name, and uses the one in the cache', async () => {
     await program(join(folder, 'path', 'temporal'), 'something else');
     const cached = await program(join(folder, 'bin', 'temporal'), 'temporal version 1.5.1');
     expect(await locateDevServer({ cache: folder, path: join(folder, 'path'), report })).toBe(cached);
@@ -64,7 +64,7 @@ describe('locating the Temporal dev server', () => {
     ['darwin', {}, /Library\/Caches\/galley$/],
     ['linux', {}, /\.cache\/galley$/],
     ['win32', { LOCALAPPDATA: '/local' }, '/local/galley'],
-  ] as const)('looks in the cache folder that is customary on %s with %j', (platform, env, expected) => {
+  ] as const)('uses the standard cache folder on %s with %j', (platform, env, expected) => {
     const found = cacheFolder(env, platform);
     if (typeof expected === 'string') expect(found).toBe(expected);
     else expect(found).toMatch(expected);
@@ -72,12 +72,12 @@ describe('locating the Temporal dev server', () => {
 });
 
 describe('running a tool', () => {
-  test('a failure carries the end of what the tool said', async () => {
+  test("a failure contains the end of the tool's output", async () => {
     const run = runTool({ command: 'sh', args: ['-c', 'echo no such module >&2; exit 3'], timeoutMs: 5_000, report });
     await expect(run).rejects.toThrow(/exited with 3: no such module/);
   });
 
-  test('a tool that is missing or takes too long is said so', async () => {
+  test('a missing tool and a timeout are reported', async () => {
     await expect(runTool({ command: 'no-such-tool', args: [], timeoutMs: 5_000, report })).rejects.toThrow(
       /no-such-tool can't be run/,
     );

@@ -1,6 +1,6 @@
 import { lockFolder } from '../../embedded/folder-lock.ts';
 
-// Run as a process of its own by folder-lock.test.ts, which kills it.
+// A process that folder-lock.test.ts starts and kills.
 const [lockFile, folder] = process.argv.slice(2);
 if (lockFile === undefined || folder === undefined) throw new Error('expected the lock file and the folder');
 await lockFolder(lockFile, folder);

@@ -32,7 +32,7 @@ describe('the embedded mailbox', () => {
 
   afterAll(() => mailbox?.stop());
 
-  test('takes a mail over SMTP and shows its parts, headers and envelope', async () => {
+  test('accepts a mail over SMTP, and returns its parts, headers and envelope', async () => {
     const transport = nodemailer.createTransport(mailbox.smtpUrl);
     await transport.sendMail(MAIL);
     const [mail] = await waitFor(
@@ -42,7 +42,7 @@ describe('the embedded mailbox', () => {
       },
       { describe: 'received the mail' },
     );
-    if (mail === undefined) throw new Error('no mail');
+    if (mail === undefined) throw new Error('The mail is missing');
     expect(mail).toMatchObject({
       subject: 'Prüfung',
       text: expect.stringContaining('plain'),
@@ -55,17 +55,17 @@ describe('the embedded mailbox', () => {
     expect(await answers(mailbox.pageOf(mail))).toBe(true);
   });
 
-  test('says which port is taken', async () => {
+  test('reports a port that is in use', async () => {
     const smtpPort = Number(new URL(mailbox.smtpUrl).port);
     await expect(startMailbox({ smtpPort })).rejects.toThrow(`Port ${smtpPort} on 127.0.0.1 is in use`);
   });
 });
 
 describe('the embedded mailbox leaves nothing behind', () => {
-  /** A temporary folder of its own, so that what is left there is seen. */
+  /** A separate temporary folder, so that the test can see leftovers. */
   const temporary = emptiedFolder();
 
-  /** A process that starts a mailbox, prints where its page is, and does this. */
+  /** Starts a process that starts a mailbox, prints the URL of its page, and then runs `next`. */
   function start(next: string): ChildProcessByStdio<null, Readable, null> {
     const script = `
       const { startMailbox } = await import('./embedded/mailbox/mailbox.ts');
@@ -89,7 +89,7 @@ describe('the embedded mailbox leaves nothing behind', () => {
   test('after a stop', async () => {
     const child = start(`
       const { readdirSync } = await import('node:fs');
-      if (readdirSync(process.env.TMPDIR).length === 0) throw new Error('It keeps its mails elsewhere');
+      if (readdirSync(process.env.TMPDIR).length === 0) throw new Error('The mailbox stores its mails elsewhere');
       await mailbox.stop();`);
     const url = await urlOf(child);
     expect(await once(child, 'close')).toEqual([0, null]);
@@ -97,7 +97,7 @@ describe('the embedded mailbox leaves nothing behind', () => {
     expect(await mailFolders()).toEqual([]);
   });
 
-  test('no process, when the one that started it is killed', async () => {
+  test('no process, if its parent is killed', async () => {
     const parent = start('');
     const url = await urlOf(parent);
     expect(await answers(url)).toBe(true);

@@ -8,7 +8,7 @@ const dataDir = join(home, 'database');
 
 beforeEach(() => mkdir(dataDir, { mode: 0o700 }));
 
-test('an empty folder becomes a database that only its user can read, and nothing is left beside it', async () => {
+test('an empty folder becomes a database that only its user can read, without leftovers', async () => {
   await beginDatabase(dataDir);
   expect(await readdir(dataDir)).toEqual(expect.arrayContaining(['PG_VERSION', 'base', 'pg_wal', 'postgresql.conf']));
   expect(await readdir(dataDir)).not.toContain('postmaster.pid');
@@ -16,7 +16,7 @@ test('an empty folder becomes a database that only its user can read, and nothin
   expect(await readdir(home)).toEqual(['database']);
 });
 
-test('a database that is there already is left alone, and what a killed start left behind goes', async () => {
+test('an existing database is not changed, and leftovers of a killed start are removed', async () => {
   await writeFile(join(dataDir, 'PG_VERSION'), 'kept');
   await beginDatabase(dataDir);
   expect(await readdir(dataDir)).toEqual(['PG_VERSION']);
@@ -28,7 +28,7 @@ test('a database that is there already is left alone, and what a killed start le
   expect(await readdir(home)).toEqual(['database']);
 });
 
-test('a cache that can not be written leaves the folder empty, for the next process to begin', async () => {
+test('a cache that cannot be written leaves the folder empty for the next start', async () => {
   const file = join(home, 'file');
   await writeFile(file, '');
   await beginDatabase(dataDir, join(file, 'cache'));

@@ -1,6 +1,6 @@
 import { ForgeError } from '../../forge/forge-error.ts';
 
-/** The ForgeError that a call ends with; any other outcome fails the test. */
+/** The ForgeError of a failed call. Throws for any other outcome. */
 export async function caught(call: Promise<unknown>): Promise<ForgeError> {
   const outcome = await call.then(
     (value) => new Error(`Expected a ForgeError, got ${JSON.stringify(value)}`),

@@ -26,7 +26,7 @@ async function startFixture(): Promise<ForgeFixture> {
   const hanging = await startSilentServer();
   const awayPort = await freePort();
 
-  /** On a database at this port; the pages' address is the fixture's, so that links are taken for its own. */
+  /** A writer for a database at this port. It uses the fixture's public URL, so that it recognizes its own links. */
   const writerAt = (port: number) => {
     const url = `postgres://postgres:postgres@127.0.0.1:${port}/postgres`;
     const db = connectDatabase({ url, logger, connectTimeoutMs: 500, queryTimeoutMs: 500 });
@@ -97,7 +97,7 @@ describeForge('embedded in the platform', startFixture);
 describe('the reader of the embedded forge', () => {
   const id = `pr_${'0'.repeat(32)}`;
 
-  it('calls nothing for a link that is no page of an embedded forge', async () => {
+  it('sends no request for a link that is not a page of an embedded forge', async () => {
     const reader = createEmbeddedForgeReader({ url: 'http://127.0.0.1:9/platform', operatorToken: OPERATOR_TOKEN });
     const foreign = [
       `ftp://127.0.0.1:9/platform/pulls/${id}`,
@@ -111,7 +111,7 @@ describe('the reader of the embedded forge', () => {
     }
   });
 
-  it('makes a reviewer’s link of an open pull request, and says of an ended one that it can not', async () => {
+  it('creates a review link for an open pull request, and rejects that for an ended one', async () => {
     const fixture = await startFixture();
     try {
       const { repository, commit, close } = await fixture.createRepository({ 'README.md': '# Handbook\n' });
@@ -128,7 +128,7 @@ describe('the reader of the embedded forge', () => {
     }
   });
 
-  it('takes its token to the configured address only, whatever host a link names', async () => {
+  it('sends its token only to the configured URL, even for links with another host', async () => {
     const { origin, requests, close } = await startHttpSite((_request, response) => response.writeHead(404).end());
     const reader = createEmbeddedForgeReader({ url: `${origin}/inside`, operatorToken: OPERATOR_TOKEN });
     const failure = await caught(reader.readPullRequest(`https://platform.example.com/pulls/${id}`));

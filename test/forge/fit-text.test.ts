@@ -1,7 +1,7 @@
 import { fitBody, fitTitle } from '../../forge/hosted/fit-text.ts';
 
 describe('a text for a forge', () => {
-  it('stays as it is if every forge takes it', () => {
+  it('is unchanged if every forge accepts it', () => {
     expect(fitTitle('Say "hello" 👋 עברית')).toBe('Say "hello" 👋 עברית');
     expect(fitBody('One.\r\n\n\tTwo.\n')).toBe('One.\r\n\n\tTwo.\n');
   });
@@ -10,14 +10,14 @@ describe('a text for a forge', () => {
     expect(fitTitle('\n One\r\ntwo\0three\u001b[31m ')).toBe('One two three [31m');
   });
 
-  it('is cut if it is too long, and never through a character', () => {
+  it('is truncated at a whole character if it is too long', () => {
     expect(fitTitle('👋'.repeat(200))).toBe(`${'👋'.repeat(127)}…`);
     expect(fitTitle('x'.repeat(255))).toHaveLength(255);
     expect(fitTitle('x'.repeat(256))).toHaveLength(255);
     expect(fitBody('x'.repeat(100_000))).toHaveLength(65_000);
   });
 
-  it('has no NUL and no half characters, which no database stores', () => {
+  it('has no NUL and no unpaired surrogates, which databases cannot store', () => {
     expect(fitBody('a\0b\ud800c')).toBe('ab\ufffdc');
   });
 });

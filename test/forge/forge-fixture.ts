@@ -1,57 +1,57 @@
 import type { ReviewVerdict } from '../../contract/pull-request-event.ts';
 import type { ForgeReader, ForgeWriter } from '../../forge/forge.ts';
 
-/** Path to content; null removes the file. A file that moves is one removed and one added with the same content. */
+/** Path to content, or null to remove the file. A moved file is removed and added with the same content. */
 export type FileChanges = Readonly<Record<string, string | null>>;
 
-/** Both sides of a forge; null where that side can't be in this state (a writer on the database needs no token). */
+/** The writer and reader of a forge. Null if that side can't be in this state (a writer on the database needs no token). */
 export type ForgeSides = { writer: ForgeWriter | null; reader: ForgeReader | null };
 
-/** Where a forge of another address than the fixture's has a repository and a pull request; the fixture's own where missing. */
+/** The repository and pull request URL at another forge. The fixture's own by default. */
 export type Place = { at?: { repository: string; url: string } };
 
 export type Person = {
   login: string;
-  /** The address that the forge shows to everybody; null where it has none to show. */
+  /** The public email address, or null if there is none. */
   mail: string | null;
 };
 
 export type TestRepository = {
-  /** As it is given to the forge's methods. */
+  /** The repository's URL. */
   repository: string;
-  /** Puts one commit on a branch, which is made from `main` where it is missing; answers the commit's SHA. */
+  /** Commits to a branch, which is created from `main` if it doesn't exist. Returns the commit's SHA. */
   commit(branch: string, changes: FileChanges): Promise<string>;
-  /** Merges as somebody who may; answers the commit that is on `main` then. */
+  /** Merges as an authorized person. Returns the new commit of `main`. */
   merge(url: string): Promise<string>;
   close(url: string): Promise<void>;
-  /** Submits a review as this person. */
+  /** Submits a review by this person. */
   review(url: string, by: Person, verdict: ReviewVerdict): Promise<void>;
 };
 
-/** What the contract suite needs of a forge under test. */
+/** A forge under test, with what the contract suite needs. */
 export type ForgeFixture = {
   writer: ForgeWriter;
   reader: ForgeReader;
-  /** A fresh repository whose branch `main` holds these files. */
+  /** A new repository with these files on its branch `main`. */
   createRepository(files: FileChanges): Promise<TestRepository>;
   people: {
-    /** Who the writer opens pull requests as; null where the forge has no accounts. */
+    /** The author of the writer's pull requests, or null if the forge has no accounts. */
     author: Person | null;
-    /** Two who may review in every repository of the fixture. */
+    /** Two people who may review in every repository. */
     reviewers: readonly [Person, Person];
-    /** A name that the forge refuses as unknown; null where it takes every name. */
+    /** A name that the forge rejects as unknown, or null if it accepts every name. */
     unknown: string | null;
-    /** The writer's own name, or anybody's, with an address that isn't shown; null where addresses are never shown. */
+    /** A person with a hidden email address, or null if the forge never shows addresses. */
     hidden: Person | null;
   };
-  /** An address of this forge at which there is no repository. */
+  /** A URL of this forge without a repository. */
   unknownRepository: string;
   wrongToken: ForgeSides;
-  /** A token that is good but may neither open pull requests nor read them; `right` is what the refusal must name. */
+  /** A valid token that may neither open nor read pull requests. The error must match `right`. */
   lackingRights: ForgeSides & { right: RegExp };
-  /** Nothing listens. */
+  /** No server listens. */
   away: ForgeSides & Place;
-  /** Takes the connection and never answers; the deadline is at most a second. */
+  /** Accepts the connection and never responds. The timeout is at most a second. */
   hanging: ForgeSides & Place;
   stop(): Promise<void>;
 };

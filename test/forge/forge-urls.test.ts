@@ -9,7 +9,7 @@ const failure = (run: () => unknown): unknown => {
   }
 };
 
-describe('the address of a forge', () => {
+describe('the URL of a forge', () => {
   it.each([
     [undefined, 'https://api.github.com', 'https://github.com'],
     ['https://api.github.com', 'https://api.github.com', 'https://github.com'],
@@ -19,7 +19,7 @@ describe('the address of a forge', () => {
     ['https://git.example.com/api/v3', 'https://git.example.com/api/v3', 'https://git.example.com'],
     ['https://git.example.com:8443/', 'https://git.example.com:8443/api/v3', 'https://git.example.com:8443'],
     ['https://user:secret@git.example.com/?a=b#c', 'https://git.example.com/api/v3', 'https://git.example.com'],
-  ])('of kind github, %s, means both the API and the pages', (url, apiUrl, webUrl) => {
+  ])('of kind github, %s, gives the URLs of the API and the pages', (url, apiUrl, webUrl) => {
     expect(forgeUrls('github', url)).toMatchObject({ apiUrl, webUrl });
   });
 
@@ -28,18 +28,18 @@ describe('the address of a forge', () => {
     ['http://127.0.0.1:3000/api/v1/', 'http://127.0.0.1:3000/api/v1', 'http://127.0.0.1:3000'],
     ['https://example.com/git/', 'https://example.com/git/api/v1', 'https://example.com/git'],
     ['https://example.com/git/api/v1', 'https://example.com/git/api/v1', 'https://example.com/git'],
-  ])('of kind gitea, %s, means both too, below a path as well', (url, apiUrl, webUrl) => {
+  ])('of kind gitea, %s, gives both URLs, also with a path', (url, apiUrl, webUrl) => {
     expect(forgeUrls('gitea', url)).toMatchObject({ apiUrl, webUrl });
   });
 
-  it('is needed for Gitea, and is one of the web', () => {
+  it('is required for Gitea, and must use HTTP', () => {
     expect(() => forgeUrls('gitea', undefined)).toThrow('Gitea needs its url');
     expect(() => forgeUrls('github', 'ssh://git@github.com')).toThrow('must begin with https://');
     expect(() => forgeUrls('github', 'github.com')).toThrow('must begin with https:// or http://, got github.com');
   });
 });
 
-describe('the address of a repository', () => {
+describe('the URL of a repository', () => {
   const gitHub = forgeUrls('github', undefined);
   const below = forgeUrls('gitea', 'https://git.example.com:8443/forge');
 
@@ -49,7 +49,7 @@ describe('the address of a repository', () => {
     'https://github.com/acme/docs.git',
     'https://GitHub.com/acme/docs.git',
     'https://ada@github.com/acme/docs.git',
-  ])('may be %s, where git needs a token', (address) => {
+  ])('may be %s, which needs a token for git', (address) => {
     expect(gitHub.repositoryOf(address)).toEqual({ owner: 'acme', name: 'docs', overHttp: true });
   });
 
@@ -59,11 +59,11 @@ describe('the address of a repository', () => {
     'git@GITHUB.com:/acme/docs.git',
     'ssh://git@github.com/acme/docs.git',
     'ssh://git@ssh.github.com:443/acme/docs.git',
-  ])('may be %s, where git has a key', (address) => {
+  ])('may be %s, which uses an SSH key for git', (address) => {
     expect(gitHub.repositoryOf(address)).toEqual({ owner: 'acme', name: 'docs', overHttp: false });
   });
 
-  it('may have dots and may lie below a path, which SSH does not know', () => {
+  it('may contain dots, and may have a path prefix, which SSH URLs lack', () => {
     const named = { owner: 'acme.org', name: 'docs.example.com' };
     for (const address of ['https://git.example.com:8443/forge/acme.org/docs.example.com.git']) {
       expect(below.repositoryOf(address)).toEqual({ ...named, overHttp: true });
@@ -95,14 +95,14 @@ describe('the address of a repository', () => {
     '/srv/git/docs.git',
     'acme/docs',
     '',
-  ])('is refused for good if it is %p', (address) => {
+  ])('is rejected permanently if it is %p', (address) => {
     const error = failure(() => gitHub.repositoryOf(address));
     expect(error).toBeInstanceOf(ForgeError);
     expect(error).toMatchObject({ retryable: false, status: null });
     expect(error).toHaveProperty('message', expect.stringContaining('is no repository of https://github.com'));
   });
 
-  it('shows no password in the refusal', () => {
+  it('does not appear with its password in the error', () => {
     const error = failure(() =>
       gitHub.repositoryOf('https://ada:hunter2@evil.example/acme/docs?token=hunter3#hunter4'),
     );
@@ -111,11 +111,11 @@ describe('the address of a repository', () => {
   });
 });
 
-describe('the address of a pull request', () => {
+describe('the URL of a pull request', () => {
   const gitHub = forgeUrls('github', 'https://git.example.com/api/v3');
   const gitea = forgeUrls('gitea', 'https://example.com/forge');
 
-  it('is the page that people open, or one below it', () => {
+  it('is its page, or a page below it', () => {
     const named = { owner: 'acme', name: 'docs', number: 12 };
     expect(gitHub.pullRequestOf('https://git.example.com/acme/docs/pull/12')).toEqual(named);
     expect(gitHub.pullRequestOf('https://git.example.com/acme/docs/pull/12/files?w=1#diff')).toEqual(named);
@@ -132,7 +132,7 @@ describe('the address of a pull request', () => {
     'https://git.example.com/api/v3/repos/acme/docs/pulls/12',
     'javascript:alert(1)',
     'not a link',
-  ])('is refused for good if it is %p', (address) => {
+  ])('is rejected permanently if it is %p', (address) => {
     expect(failure(() => gitHub.pullRequestOf(address))).toMatchObject({ name: 'ForgeError', retryable: false });
   });
 });

@@ -10,7 +10,7 @@ const FILES = {
   'guides/old.md': '# Old\n',
 };
 
-/** What every forge must do, whichever it is. Each test works in a repository of its own. */
+/** The tests that every forge must pass. Each test uses a new repository. */
 export function describeForge(name: string, start: () => Promise<ForgeFixture>): void {
   describe(`the forge ${name}`, () => {
     let fixture: ForgeFixture;
@@ -67,14 +67,14 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
         expect((await find())?.url).toBe(opened.url);
       });
 
-      it('and follows commits that are pushed to the branch', async () => {
+      it('and shows commits that are pushed to the branch', async () => {
         const opened = await open();
         const headSha = await files.commit(branch, { 'guides/new.md': '# New\n' });
         const followed = async () => ((await find())?.headSha === headSha ? find() : null);
         expect(await waitFor(followed, { describe: 'followed' })).toEqual({ ...opened, headSha });
       });
 
-      it('with titles and texts as they are, which may be changed alone, and none that is too long', async () => {
+      it('with unchanged titles and bodies, which can be updated separately, and truncated ones if they are too long', async () => {
         const title = 'Say "$(id)" & <b>`{{ name }}`</b> \u202eעברית';
         const opened = await open({ title, body: `${title}\n\n<script>alert(1)</script>\n` });
         expect(opened.title).toBe(title);
@@ -90,7 +90,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
     });
 
     describe('reports how a pull request ended', () => {
-      it('as merged, with the commit that the merge made', async () => {
+      it('as merged, with the merge commit', async () => {
         const opened = await open();
         expect((await fixture.reader.readPullRequest(opened.url)).mergeCommitSha).toBeNull();
         const mergeCommitSha = await files.merge(opened.url);
@@ -98,7 +98,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
         expect(await find()).toMatchObject({ url: opened.url, state: 'merged', mergeCommitSha });
       });
 
-      it('as closed; then opens a new one for the branch, which is found before the ended one', async () => {
+      it('as closed, and then prefers a new one of the branch to the closed one', async () => {
         const first = await open();
         await files.close(first.url);
         const expected = { url: first.url, state: 'closed', mergeCommitSha: null };
@@ -112,7 +112,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
       });
     });
 
-    it('lists what changed beyond the first page, a moved file by its old and its new path', async () => {
+    it('lists changed files beyond the first page, and a moved file with its old and new path', async () => {
       const names = Array.from({ length: 130 }, (_, index) => `many/${String(index).padStart(3, '0')}.md`);
       await files.commit(branch, {
         ...Object.fromEntries(names.map((path) => [path, `# ${path}\n`])),
@@ -126,7 +126,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
       expect((await fixture.reader.listChangedFiles(opened.url)).sort()).toEqual(['README.md', ...moved, ...names]);
     });
 
-    it('reads CODEOWNERS from the base branch wherever it stands, not from the proposal', async () => {
+    it('reads CODEOWNERS from any of its locations on the base branch, not from the pull request', async () => {
       await files.commit(branch, { CODEOWNERS: '* @mallory\n' });
       const { url } = await open();
       expect(await fixture.reader.readCodeOwners(url)).toBeNull();
@@ -137,8 +137,8 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
       expect(await fixture.reader.readCodeOwners(url)).toBe(text);
     });
 
-    describe('asks for reviews', () => {
-      it('of people that it knows, again without harm, and says why not of others', async () => {
+    describe('requests reviews', () => {
+      it('from known people, also repeatedly, and gives the reason for others', async () => {
         const { url } = await open();
         const logins = fixture.people.reviewers.map(({ login }) => login);
         expect(await fixture.reader.requestReviews(url, { logins: [], teams: [] })).toEqual({
@@ -156,7 +156,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
         expect(refused).toEqual(odd.map((login) => ({ name: login, reason: expect.stringMatching(/\w/) })));
       });
 
-      it('and reads what each said last, a remark taking nothing back', async () => {
+      it('and reads the last verdict of each reviewer, which a later comment does not change', async () => {
         const { url } = await open();
         const [ada, grace] = fixture.people.reviewers;
         expect((await fixture.reader.readPullRequest(url)).reviews).toEqual([]);
@@ -177,7 +177,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
       });
     });
 
-    it('knows people by the address that they show and the other way round, and no address that is private', async () => {
+    it('finds people by their public email address and the other way round, but not by a private one', async () => {
       for (const { login, mail } of fixture.people.reviewers) {
         expect(await fixture.reader.findMail(login)).toBe(mail);
         if (mail !== null) expect(await fixture.reader.findLogin(mail)).toBe(login);
@@ -191,7 +191,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
       }
     });
 
-    describe('explains itself', () => {
+    describe('explains failures', () => {
       async function failures(sides: ForgeSides & Place, opened: string): Promise<ForgeError[]> {
         const { repository, url } = sides.at ?? { repository: files.repository, url: opened };
         const request = { repository, branch, base: 'main', title: 'Another', body: '' };
@@ -208,7 +208,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
         return Promise.all(calls.filter((call) => call !== undefined).map(caught));
       }
 
-      it('if the token is wrong, or lacks a right: which one', async () => {
+      it('if the token is wrong or lacks a named right', async () => {
         const { url } = await open();
         for (const error of await failures(fixture.wrongToken, url)) {
           expect(error).toMatchObject({ status: 401, retryable: false });
@@ -221,7 +221,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
         }
       });
 
-      it('if the branch or the repository is unknown, or the address belongs to another forge', async () => {
+      it('if the branch or the repository is unknown, or the URL belongs to another forge', async () => {
         const request = { repository: files.repository, branch: 'never-pushed', base: 'main', title: 'A', body: '' };
         expect(await caught(fixture.writer.openPullRequest(request))).toMatchObject({ retryable: false });
         for (const repository of [fixture.unknownRepository, 'https://forge.elsewhere.example/acme/docs.git']) {
@@ -236,7 +236,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
         });
       });
 
-      it('if it is away, or gives no answer in its time: to be tried again', async () => {
+      it('as retryable if it is down or does not respond in time', async () => {
         const { url } = await open();
         for (const sides of [fixture.away, fixture.hanging]) {
           for (const error of await failures(sides, url)) {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.stop());
 
-// One Gitea for all: it takes long to start, and each test has a repository of its own.
+// All tests share one Gitea, because it starts slowly. Each test uses a new repository.
 describeForge('Gitea', async () => ({ ...fixture, stop: async () => undefined }));
 
 describe('the Gitea adapter', () => {
@@ -35,7 +35,7 @@ describe('the Gitea adapter', () => {
     return fixture.writer.openPullRequest(request(of));
   }
 
-  it('gives git what it needs to push', async () => {
+  it('provides credentials with which git can push', async () => {
     const credentials = await fixture.writer.gitCredentials(files.repository);
     const basic = Buffer.from(`${credentials?.username}:${credentials?.password}`).toString('base64');
     const folder = await mkdtemp(join(tmpdir(), 'galley-push-'));
@@ -56,7 +56,7 @@ describe('the Gitea adapter', () => {
     }
   });
 
-  it('finds a branch’s pull request behind more than a page of others, and once the branch is gone', async () => {
+  it("finds a branch's pull request beyond the first page, and after the branch is gone", async () => {
     const { url, headSha } = await open();
     for (let index = 0; index < 7; index += 1) await open(`other/${index}`);
     expect((await fixture.writer.findPullRequest(request()))?.url).toBe(url);
@@ -69,12 +69,12 @@ describe('the Gitea adapter', () => {
     expect(await fixture.reader.readPullRequest(url)).toMatchObject(expected);
   });
 
-  it('closes a younger pull request of the branch that a call left open when it was ended', async () => {
+  it('closes a newer pull request of the branch that an interrupted call left open', async () => {
     const { bot, gitea } = fixture;
     const older = await open();
     await files.close(older.url);
     const younger = await fixture.writer.openPullRequest(request());
-    // Gitea takes two for a branch where the older one is opened again.
+    // Gitea allows two for a branch if the older one is reopened.
     const path = `/repos/acme/${new URL(files.repository).pathname.split('/').at(-1)?.replace('.git', '')}`;
     await gitea.call(bot, 'PATCH', `${path}/pulls/${older.number}`, { state: 'open' });
     expect((await fixture.reader.readPullRequest(younger.url)).state).toBe('open');
@@ -83,7 +83,7 @@ describe('the Gitea adapter', () => {
     expect((await fixture.reader.readPullRequest(older.url)).state).toBe('open');
   });
 
-  it('asks a team of the organization, and says where a team is passed over', async () => {
+  it('requests a review from a team of the organization, and reports teams that it skips', async () => {
     const { url } = await open();
     const wanted = { logins: ['ada'], teams: ['docs'] };
     for (let time = 0; time < 2; time += 1) {
@@ -105,7 +105,7 @@ describe('the Gitea adapter', () => {
     });
   });
 
-  it('takes CODEOWNERS from where Gitea looks, and first from where only GitHub would', async () => {
+  it("reads CODEOWNERS from Gitea's locations, and prefers the location that only GitHub uses", async () => {
     const { url } = await open();
     for (const path of ['.gitea/CODEOWNERS', 'docs/CODEOWNERS', 'CODEOWNERS', '.github/CODEOWNERS']) {
       await files.commit('main', { [path]: `${path} @ada\n` });
@@ -113,7 +113,7 @@ describe('the Gitea adapter', () => {
     }
   });
 
-  it('finds a repository under its old name too', async () => {
+  it('also finds a repository by its old name', async () => {
     const { url } = await open();
     const { pathname } = new URL(files.repository);
     const path = `/repos${pathname.replace('.git', '')}`;
@@ -124,7 +124,7 @@ describe('the Gitea adapter', () => {
     expect((await fixture.writer.updatePullRequest(url, { title: 'Moved' })).title).toBe('Moved');
   });
 
-  it('says which right is missing if the token may read only', async () => {
+  it('names the missing right if the token is read-only', async () => {
     const token = await fixture.gitea.createToken(fixture.bot, ['read:repository', 'read:user']);
     const reading = createForge({ kind: 'gitea', url: fixture.gitea.url, auth: { token } });
     const { url } = await open();

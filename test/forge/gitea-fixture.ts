@@ -8,7 +8,7 @@ import type { FileChanges, ForgeFixture, ForgeSides, Person, Place, TestReposito
 
 export type GiteaFixture = ForgeFixture & { gitea: TestGitea; bot: GiteaUser; reviewer: GiteaUser };
 
-/** A Gitea with the organization `acme`: the bot and two reviewers may write in all of its repositories. */
+/** A Gitea with the organization `acme`. The bot and two reviewers may write to all of its repositories. */
 export async function startGiteaFixture(): Promise<GiteaFixture> {
   const gitea = await startGitea();
   const { admin, call } = gitea;
@@ -93,8 +93,8 @@ async function createRepository(
         return { operation, path: file, sha, content: Buffer.from(content ?? '').toString('base64') };
       }),
     };
-    const answer = await call(admin, 'POST', `${path}/contents`, body);
-    return z.object({ commit: z.object({ sha: z.string() }) }).parse(answer).commit.sha;
+    const response = await call(admin, 'POST', `${path}/contents`, body);
+    return z.object({ commit: z.object({ sha: z.string() }) }).parse(response).commit.sha;
   }
 
   await commit('main', files);
@@ -102,7 +102,7 @@ async function createRepository(
     repository: `${url}/acme/${name}.git`,
     commit,
     async merge(page) {
-      // Gitea looks for conflicts in the background first, and says "try again later" until it has.
+      // Gitea first checks for conflicts in the background, and responds "try again later" until then.
       await waitFor(() => call(admin, 'POST', `${pull(page)}/merge`, { Do: 'merge' }).then(() => true), {
         describe: 'merged',
       });

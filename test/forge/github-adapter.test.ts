@@ -38,14 +38,14 @@ describe('the GitHub adapter', () => {
   const called = (path: RegExp) => fixture.github.calls.filter((call) => path.test(call.path));
 
   describe('opening a pull request', () => {
-    it('returns the open one if GitHub says 422 because another request was faster', async () => {
+    it('returns the open one if GitHub responds 422 because another request created it', async () => {
       const { url } = await open();
       fixture.github.answerNext({ path: /\/pulls$/, status: 200, body: [] });
       expect((await fixture.writer.openPullRequest(request())).url).toBe(url);
       expect(called(/\/pulls$/).map(({ method }) => method)).toEqual(['GET', 'POST', 'GET', 'POST', 'GET']);
     });
 
-    it('reports what GitHub finds wrong', async () => {
+    it("reports GitHub's validation errors", async () => {
       const error = await caught(fixture.writer.openPullRequest({ ...request(), branch: 'never-pushed' }));
       expect(error).toMatchObject({ status: 422, retryable: false });
       expect(error.message).toMatch(
@@ -53,7 +53,7 @@ describe('the GitHub adapter', () => {
       );
     });
 
-    it('passes over a branch of the same name in a fork of the same owner', async () => {
+    it('ignores a branch with the same name in a fork of the same owner', async () => {
       const ours = await open();
       repository.pulls.push({ ...ours, number: 2, fromFork: true });
       expect((await fixture.writer.findPullRequest(request()))?.number).toBe(1);
@@ -63,7 +63,7 @@ describe('the GitHub adapter', () => {
   });
 
   describe('reading', () => {
-    it('lists 3,000 changed files in pages of 100, whatever host the links name', async () => {
+    it('lists 3,000 changed files in pages of 100, and ignores the host in the links', async () => {
       const names = Array.from({ length: 3000 }, (_, index) => `many/${index}.md`);
       await files.commit(branch, Object.fromEntries(names.map((path) => [path, path])));
       const { url } = await fixture.writer.openPullRequest(request());
@@ -71,7 +71,7 @@ describe('the GitHub adapter', () => {
       expect(called(/\/files$/)).toHaveLength(30);
     });
 
-    it('reads reviews past the first page, without pending and dismissed ones and the author’s own, and says which are a bot’s', async () => {
+    it("reads reviews from all pages, without pending, dismissed and the author's own ones, and marks those of bots", async () => {
       const pull = await open();
       const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 10, 0, second)).toISOString();
       for (let index = 0; index < 120; index += 1) {
@@ -93,7 +93,7 @@ describe('the GitHub adapter', () => {
       ]);
     });
 
-    it('takes CODEOWNERS from where GitHub looks first, also a long one, and passes over a folder', async () => {
+    it("reads CODEOWNERS from GitHub's first location, also a long file, and ignores a folder of that name", async () => {
       const long = `# ${'x'.repeat(1_500_000)}\n* @ada\n`;
       await files.commit('main', {
         '.github/CODEOWNERS/about.md': 'A folder',
@@ -106,27 +106,27 @@ describe('the GitHub adapter', () => {
     });
   });
 
-  describe('asking for reviews', () => {
-    it('asks for all at once, and for each alone only if GitHub refuses the list', async () => {
+  describe('requesting reviews', () => {
+    it('requests all at once, and each alone only if GitHub rejects the list', async () => {
       const { url, reviewers, teams } = await open();
-      const wanted = { logins: ['ada', 'grace'], teams: ['writers'] };
-      expect(await fixture.reader.requestReviews(url, wanted)).toEqual({
+      const requests = { logins: ['ada', 'grace'], teams: ['writers'] };
+      expect(await fixture.reader.requestReviews(url, requests)).toEqual({
         requested: ['ada', 'grace', 'writers'],
         refused: [],
       });
       expect(called(/requested_reviewers$/)).toHaveLength(1);
       expect([...reviewers, ...teams]).toEqual(['ada', 'grace', 'writers']);
-      expect((await fixture.reader.requestReviews(url, wanted)).requested).toEqual(['ada', 'grace', 'writers']);
+      expect((await fixture.reader.requestReviews(url, requests)).requested).toEqual(['ada', 'grace', 'writers']);
       expect(called(/requested_reviewers$/)).toHaveLength(1);
     });
 
-    it('says why a stranger, the author and a team of a personal repository are not asked', async () => {
+    it('gives the reason why a stranger, the author and a team of a personal repository are skipped', async () => {
       repository.teams = null;
       const { url, reviewers } = await open();
-      const wanted = { logins: ['stranger', 'ADA', 'Galley-Bot', 'grace'], teams: ['writers'] };
+      const requests = { logins: ['stranger', 'ADA', 'Galley-Bot', 'grace'], teams: ['writers'] };
       const collaborators = expect.stringMatching(/^Reviews may only be requested from collaborators/);
       repository.collaborators = ['ADA', 'grace'];
-      expect(await fixture.reader.requestReviews(url, wanted)).toEqual({
+      expect(await fixture.reader.requestReviews(url, requests)).toEqual({
         requested: ['ADA', 'grace'],
         refused: [
           { name: 'stranger', reason: collaborators },
@@ -147,7 +147,7 @@ describe('the GitHub adapter', () => {
       });
     });
 
-    it('stops if it is GitHub that fails, so that it is tried again as a whole', async () => {
+    it('fails as a whole if GitHub itself fails, so that it is retried', async () => {
       const { url } = await open();
       fixture.github.answerNext({ path: /requested_reviewers$/, status: 502, body: '<html>Bad gateway</html>' });
       const error = await caught(fixture.reader.requestReviews(url, { logins: ['ada'], teams: [] }));
@@ -155,8 +155,8 @@ describe('the GitHub adapter', () => {
     });
   });
 
-  describe('looking for people', () => {
-    it('trusts only an exact address of one account', async () => {
+  describe('finding people', () => {
+    it('accepts only an exact email address of one account', async () => {
       fixture.github.state.accounts.push(
         { login: 'linus', email: 'linus@example.com.au' },
         { login: 'one', email: 'shared@example.com' },
@@ -167,7 +167,7 @@ describe('the GitHub adapter', () => {
       expect(await fixture.reader.findLogin('LINUS@example.com.au')).toBe('linus');
     });
 
-    it('asks nothing if the text would say more to the search than an address', async () => {
+    it('sends no request if the text contains search syntax', async () => {
       for (const odd of ['ada@example.com org:acme', '"ada"@example.com', 'repo:x@example.com', 'ada', '@', '']) {
         expect(await fixture.reader.findLogin(odd)).toBeNull();
       }
@@ -176,8 +176,8 @@ describe('the GitHub adapter', () => {
     });
   });
 
-  describe('being refused', () => {
-    it('waits as long as the primary limit asks', async () => {
+  describe('rejections', () => {
+    it('wait as long as the primary rate limit requires', async () => {
       const { url } = await open();
       const date = new Date('2026-11-21T10:00:00Z');
       const reset = date.getTime() / 1000 + 600;
@@ -192,14 +192,14 @@ describe('the GitHub adapter', () => {
         body: { message: 'API rate limit exceeded for installation ID 1.' },
       });
       const error = await caught(fixture.reader.readPullRequest(url));
-      // A second more than to the reset, by GitHub's own clock.
+      // One second after the reset, by GitHub's clock.
       expect(error).toMatchObject({ status: 403, retryable: true, retryAfterMs: 601_000 });
       expect(error.message).toBe(
         'GitHub takes no more calls for now (403): API rate limit exceeded for installation ID 1.',
       );
     });
 
-    it('says that something else answers at that address', async () => {
+    it('report that the URL is not a GitHub API', async () => {
       const { url } = await open();
       fixture.github.answerNext({ path: /\/pulls\/1$/, status: 200, body: '<html>Sign in</html>' });
       const error = await caught(fixture.reader.readPullRequest(url));
@@ -207,7 +207,7 @@ describe('the GitHub adapter', () => {
       expect(error.message).toMatch(/its answer is not what its API gives/);
     });
 
-    it('never shows the token, in no message and no log', async () => {
+    it('never contain the token in a message or a log', async () => {
       const lines: string[] = [];
       const logger = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
       const forge = createForge({ kind: 'github', url: fixture.github.url, auth: { token: fixture.token }, logger });
@@ -231,8 +231,8 @@ describe('the GitHub adapter', () => {
     });
   });
 
-  describe('being sent elsewhere', () => {
-    it('follows a renamed repository within the API, method and body kept', async () => {
+  describe('redirects', () => {
+    it('lead to a renamed repository within the API, with the same method and body', async () => {
       const { url } = await open();
       const path = `/api/v3/repos/acme/${repository.name}/pulls/1`;
       for (const status of [301, 302, 307, 308]) {
@@ -242,7 +242,7 @@ describe('the GitHub adapter', () => {
       }
     });
 
-    it('takes the token to no other host, and not out of the API', async () => {
+    it('never send the token to another host or outside of the API', async () => {
       const { url } = await open();
       const other = await startGitHubFixture();
       try {
@@ -260,7 +260,7 @@ describe('the GitHub adapter', () => {
       }
     });
 
-    it('goes in no circles', async () => {
+    it('fail if they are circular', async () => {
       const { url } = await open();
       const location = `/api/v3/repos/acme/${repository.name}/pulls/1`;
       for (let index = 0; index < 4; index += 1) {
@@ -269,7 +269,7 @@ describe('the GitHub adapter', () => {
       expect(await caught(fixture.reader.readPullRequest(url))).toMatchObject({ retryable: false });
     });
 
-    it('says so if the forge names its pages under another address than the configured one', async () => {
+    it('fail with a message if the forge uses another public URL than the configured one', async () => {
       await open();
       const host = fixture.github.url.replace('127.0.0.1', 'localhost');
       const forge = createForge({ kind: 'github', url: host, auth: { token: fixture.token } });
@@ -279,7 +279,7 @@ describe('the GitHub adapter', () => {
     });
   });
 
-  it('gives git the token over HTTP, and nothing over SSH', async () => {
+  it('provides the token for git over HTTP, and nothing over SSH', async () => {
     const { host } = new URL(fixture.github.url);
     expect(await fixture.writer.gitCredentials(files.repository)).toEqual({
       username: 'x-access-token',

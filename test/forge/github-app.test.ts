@@ -27,7 +27,7 @@ describe('a GitHub App', () => {
   const request = () => ({ repository: files.repository, branch, base: 'main', title: 'Rename', body: '' });
   const exchanges = () => fixture.github.calls.filter(({ path }) => path.endsWith('/access_tokens'));
 
-  it('acts with a token of the installation at the repository, which it gets once by its key', async () => {
+  it("uses a token of the repository's installation, which it requests once with its key", async () => {
     const opened = await forge.openPullRequest(request());
     expect(opened.author).toBe('galley[bot]');
     await Promise.all([
@@ -43,7 +43,7 @@ describe('a GitHub App', () => {
     expect(signed).toHaveLength(2);
   });
 
-  it('reads a key whose line ends are written as \\n', async () => {
+  it('accepts a key with line ends written as \\n', async () => {
     const oneLine = createAppForge(
       fixture.github.app.privateKey.replaceAll('\n', '\\n'),
       String(fixture.github.app.id),
@@ -51,7 +51,7 @@ describe('a GitHub App', () => {
     expect(await oneLine.findPullRequest(request())).toBeNull();
   });
 
-  it('gives git a token that lives long enough for a push', async () => {
+  it('provides git with a token that lives long enough for a push', async () => {
     const first = await forge.gitCredentials(files.repository);
     expect(first).toEqual({ username: 'x-access-token', password: expect.stringMatching(/^ghs_/) });
     expect(await forge.gitCredentials(files.repository)).toEqual(first);
@@ -63,7 +63,7 @@ describe('a GitHub App', () => {
     expect(exchanges().length - before).toBeGreaterThan(1);
   });
 
-  it('looks people up through any of its installations', async () => {
+  it('finds people through any of its installations', async () => {
     expect(await forge.findLogin('ada@example.com')).toBe('ada');
     expect(await forge.findMail('ada')).toBe('ada@example.com');
     fixture.github.app.installations.clear();
@@ -71,7 +71,7 @@ describe('a GitHub App', () => {
     expect(await caught(nowhere.findLogin('ada@example.com'))).toMatchObject({ retryable: false });
   });
 
-  it('says so if it isn’t installed, and is let in once it is', async () => {
+  it('reports that it is not installed, and works once it is', async () => {
     fixture.github.app.installations.clear();
     const error = await caught(forge.openPullRequest(request()));
     expect(error).toMatchObject({ status: 404, retryable: false });
@@ -81,7 +81,7 @@ describe('a GitHub App', () => {
     expect((await forge.openPullRequest(request())).number).toBe(1);
   });
 
-  it('works again once it was removed and installed again', async () => {
+  it('works again after it was removed and reinstalled', async () => {
     expect(await forge.findPullRequest(request())).toBeNull();
     fixture.github.app.installations.set('acme/docs-1', 78);
     fixture.github.state.tokens.clear();
@@ -89,7 +89,7 @@ describe('a GitHub App', () => {
     expect(await forge.findPullRequest(request())).toBeNull();
   });
 
-  it('says so if its key or its number is wrong', async () => {
+  it('reports a wrong key or app id', async () => {
     for (const wrong of [createAppForge(makePrivateKey()), createAppForge(fixture.github.app.privateKey, 1)]) {
       const error = await caught(wrong.findPullRequest(request()));
       expect(error).toMatchObject({ status: 401, retryable: false });
@@ -98,7 +98,7 @@ describe('a GitHub App', () => {
     expect(() => createAppForge('not a key')).toThrow("The App's private key can't be read");
   });
 
-  it('is tried again if GitHub fails or limits while the token is exchanged', async () => {
+  it('fails as retryable if GitHub fails or limits the token request', async () => {
     fixture.github.answerNext({ path: /\/installation$/, status: 502, body: {} });
     expect(await caught(forge.findPullRequest(request()))).toMatchObject({ status: 502, retryable: true });
     fixture.github.answerNext({ path: /\/access_tokens$/, status: 429, headers: { 'retry-after': '7' }, body: {} });
@@ -106,7 +106,7 @@ describe('a GitHub App', () => {
     expect(await forge.findPullRequest(request())).toBeNull();
   });
 
-  it('is GitHub’s only: Gitea takes a token', () => {
+  it('is supported only for GitHub, because Gitea uses a token', () => {
     const { privateKey, id } = fixture.github.app;
     const auth = { appId: id, privateKey };
     expect(() => createForge({ kind: 'gitea', url: fixture.github.url, auth })).toThrow('Gitea has no Apps');

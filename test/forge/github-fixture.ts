@@ -7,12 +7,12 @@ import type { FileChanges, ForgeFixture, ForgeSides, Place, TestRepository } fro
 
 export type GitHubFixture = ForgeFixture & {
   github: TestGitHub;
-  /** Of `people.author`. */
+  /** The token of `people.author`. */
   token: string;
   addRepository(changes?: Partial<Repository>): Repository;
 };
 
-/** The GitHub-shaped server as an Enterprise one, with the bot and two collaborators. */
+/** A fake GitHub Enterprise server with the bot and two collaborators. */
 export async function startGitHubFixture(): Promise<GitHubFixture> {
   const github = await startGitHub();
   const { state, url } = github;

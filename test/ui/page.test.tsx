@@ -20,7 +20,7 @@ import { sendPage } from '../../ui/send-page.ts';
 const SCRIPT = `</title></textarea><script>alert(1)</script>"' onload=alert(1) x='`;
 const HOSTILE = [SCRIPT, '\u202egnp.exe', 'x'.repeat(10_000), '\u0000\u001b[31m', '{{7*7}}'];
 
-/** Every component with the same text in all of its places. */
+/** Every component, with the same text in all properties. */
 function everything(text: string) {
   return (
     <Page
@@ -76,7 +76,7 @@ describe('a page', () => {
     expect(html).not.toMatch(/\sstyle=|<style|\son\w+=|<script(?![^>]*\ssrc=)/);
   });
 
-  it('shows characters that hide or reorder text by their code', () => {
+  it('shows the code of characters that hide or reorder text', () => {
     expect(renderPart(<Text>{'\u202egnp.exe'}</Text>)).toBe('<bdi>⟨U+202E⟩gnp.exe</bdi>');
   });
 
@@ -156,7 +156,7 @@ describe('formats', () => {
     [123_456_789, '123 MB'],
   ])('%d bytes are %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text));
 
-  it('counts in words', () => {
+  it('a count with the singular or plural of its word', () => {
     expect([formatCount(1, 'page'), formatCount(1_204, 'page')]).toEqual(['1 page', '1,204 pages']);
   });
 });

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { announcePins } from '../../worker/announce-pins.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
-/** What a values file holds at each look, and whether Temporal is away then. Without a text there is no file yet. */
+/** The content of a values file at each poll (no text means no file), and whether Temporal is down then. */
 type Look = { text?: string; temporalAway?: boolean };
 
 const folder = emptiedFolder();
@@ -15,7 +15,7 @@ function pinnedTo(version: string): string {
 const unpinned = 'staticExport:\n  enabled: true\n';
 const off = 'staticExport:\n  enabled: false\n';
 
-/** The signals that were sent after each look. */
+/** The signals that were sent after each poll. */
 async function announced(looks: readonly Look[]): Promise<string[][]> {
   const valuesFile = join(folder, 'values.yaml');
   const signals: string[][] = [];
@@ -27,7 +27,7 @@ async function announced(looks: readonly Look[]): Promise<string[][]> {
   };
   const getHandle = (workflowId: string) => ({
     async signal(name: string) {
-      if (looks[at]?.temporalAway) throw new Error('Temporal is away');
+      if (looks[at]?.temporalAway) throw new Error('Temporal is down');
       signals.at(-1)?.push(`${name} to ${workflowId}`);
     },
   });
@@ -52,23 +52,23 @@ describe('a watched values file', () => {
       [[], signal, signal, signal],
     ],
     [
-      'announces that it is switched off, and on again',
+      'announces that it is disabled, and enabled again',
       [{ text: unpinned }, { text: off }, { text: `${off}# for now\n` }, { text: unpinned }],
       [[], signal, [], signal],
     ],
     [
-      'announces a pin that is there at the start once, and no change of anything else',
+      'announces a pin that exists at the start once, and no other change',
       [{ text: pinnedTo('v1') }, {}, { text: `${pinnedTo('v1')}# checked\n` }],
       [signal, [], []],
     ],
     ['that appears later announces the pin that it brings', [{}, { text: pinnedTo('v1') }], [[], signal]],
     [
-      'announces again what Temporal did not take',
+      'repeats an announcement that Temporal did not accept',
       [{ text: unpinned }, { text: pinnedTo('v1'), temporalAway: true }, {}, {}],
       [[], [], signal, []],
     ],
     [
-      'that cannot be read for a while is read again',
+      'is read again after a temporary read failure',
       [{ text: unpinned }, { text: 'staticExport: [' }, { text: pinnedTo('v1') }],
       [[], [], signal],
     ],

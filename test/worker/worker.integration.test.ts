@@ -6,7 +6,7 @@ import { useSites } from '../workflows/use-sites.ts';
 
 const { startSite, server } = useSites('dev-server');
 
-/** Temporal takes a version once its worker has asked for work, which it does a moment after its start. */
+/** Temporal accepts a version only after its worker has polled, a moment after its start. */
 async function makeCurrent({ site }: SiteFixture, buildId: string): Promise<void> {
   const { client } = server();
   const { namespace } = client.options;
@@ -20,7 +20,7 @@ async function makeCurrent({ site }: SiteFixture, buildId: string): Promise<void
 }
 
 describe('a worker that is stopped and started', () => {
-  it('with the same build goes on with the same run and job, and reads the configuration for the next export', async () => {
+  it('with the same build continues the same run and job, and reads the configuration again for the next export', async () => {
     const site = await startSite();
     site.api.behaviour.jobDurationMs = 3_600_000;
     await site.publish();
@@ -38,16 +38,16 @@ describe('a worker that is stopped and started', () => {
     expect((await site.handle.describe()).runId).toBe(runId);
   });
 
-  it('with a new build makes runs of the old one continue as new at their next turn, with all they know', async () => {
+  it('with a new build makes old runs continue as new at their next workflow task, with their state', async () => {
     const site = await startSite();
     await site.publish({ id: 'kept' });
     const before = await site.until('live', ({ phase }) => phase === 'live');
     const { runId } = await site.handle.describe();
     await site.stopWorker();
     const code = await readFile(workflowBundles.orchestrator.codePath, 'utf8');
-    // Before the code: what follows it would be read as a part of its source map.
+    // Inserted before the code, because text after it would become part of the source map.
     await site.startWorker({ workflowBundle: { code: `// another build\n${code}` } });
-    // Nothing wakes a workflow because a worker starts: ten thousand sites would wake at once.
+    // A worker start wakes no workflow, because ten thousand sites would wake at once.
     expect((await site.handle.describe()).runId).toBe(runId);
     await site.publish({ id: 'kept' });
     await waitFor(async () => (await site.handle.describe()).runId !== runId, { describe: 'continued as new' });
@@ -57,9 +57,9 @@ describe('a worker that is stopped and started', () => {
   });
 });
 
-// The last one: from then on the task queue's work goes to workers with a version only.
+// The last test, because from then on only workers with a version get tasks of the queue.
 describe('a worker with a version', () => {
-  it('gets work once Temporal has its version as the current one, and goes on with runs of the last one', async () => {
+  it('gets work once its version is the current one in Temporal, and continues runs of the previous version', async () => {
     const site = await startSite();
     await site.stopWorker();
     await site.startWorker({ version: { deploymentName: site.site, buildId: 'one' } });

@@ -13,7 +13,7 @@ describe('replacing a file', () => {
       await writeFile(path, 'theirs');
       throw new Error('the file has changed');
     });
-    await expect(replacing).rejects.toThrow('somebody was faster');
+    await expect(replacing).rejects.toThrow('the file has changed');
     expect(await readFile(path, 'utf8')).toBe('theirs');
     expect(await readdir(folder)).toEqual(['values.yaml']);
   });

@@ -135,7 +135,7 @@ describe('a mail is definitely not sent', () => {
   it('if permission is refused, and the server has no message from the half that it got', async () => {
     const { server, mailer } = await connect();
     const delivery = await deliver(mailer, { beforeLastLine: () => Promise.reject(new Error('Temporal is down')) });
-    expect(delivery).toEqual({ kind: 'unsent', reason: 'Temporal is away' });
+    expect(delivery).toEqual({ kind: 'unsent', reason: 'Temporal is down' });
     expect(server.taken).toEqual([]);
     expect(await deliver(mailer)).toMatchObject({ kind: 'accepted' });
     expect(server.taken).toHaveLength(1);

@@ -199,7 +199,7 @@ describe('a mark', () => {
     const server = await smtp();
     const store = () => Promise.reject(new Error('Temporal is down'));
     const { result, notes } = attempt(server.url, { store });
-    expect(await failureOf(result)).toMatchObject({ type: 'MailUnsent', message: 'not sent: Temporal is away' });
+    expect(await failureOf(result)).toMatchObject({ type: 'MailUnsent', message: 'not sent: Temporal is down' });
     expect([notes, lastLines(server)]).toEqual([[], 0]);
   });
 
