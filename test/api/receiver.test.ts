@@ -24,7 +24,7 @@ const config = configWith({
       prismic: { secret: SECRET },
     },
   },
-  patient: { webhooks: { prismic: { secret: SECRET, response: 200 } } },
+  patient: { webhooks: { prismic: { secret: SECRET, answer: 200 } } },
   counted: { webhooks: { token: { secret: SECRET } } },
 });
 
@@ -112,7 +112,7 @@ describe('an accepted delivery', () => {
     const response = await post('/webhooks/patient/prismic', JSON_TYPE, withPrismicSecret(SECRET));
     expect([response.status, await response.json()]).toMatchObject([200, { accepted: ['export:patient'] }]);
     const configure = (status: number) => () =>
-      configWith({ docs: { webhooks: { prismic: { secret: 'x', response: status } } } });
+      configWith({ docs: { webhooks: { prismic: { secret: 'x', answer: status } } } });
     expect(configure(201)).toThrow(/expected 200 or 202/);
     expect(configure(202)).not.toThrow();
   });
