@@ -42,9 +42,9 @@ describe('the Admin API rejects', () => {
     ...ofProject(customer),
     ...ofAgentJob(jobPath(customer, NO_AGENT_JOB)),
   ];
-  const send = (method: string, path: string, fixture: { key?: string; headers?: Record<string, string> } = {}) =>
+  const send = (method: string, path: string, options: { key?: string; headers?: Record<string, string> } = {}) =>
     // Invalid JSON, since the body is checked last.
-    agents.api.request(method, path, { ...fixture, raw: method === 'POST' ? '{' : undefined });
+    agents.api.request(method, path, { ...options, raw: method === 'POST' ? '{' : undefined });
   async function startExport({ key, domain }: Customer): Promise<string> {
     const { text } = await agents.api.post(JOBS, { key, body: { domain } });
     return `${JOBS}/${JSON.parse(text).jobId}`;
