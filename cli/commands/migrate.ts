@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { createContext } from '../context.ts';
+import { requireDatabaseUrl } from '../programs/require-database-url.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')
@@ -12,10 +12,9 @@ export function migrateCommand(): Command {
     )
     .action(async () => {
       const { settings, logger } = createContext();
-      if (settings.databaseUrl === undefined)
-        throw new ConfigurationError(['DATABASE_URL: expected postgres://user:password@host/name']);
+      const url = requireDatabaseUrl(settings);
       const { openDatabase } = await import('../../platform/store/database.ts');
-      const database = await openDatabase({ url: settings.databaseUrl, logger });
+      const database = await openDatabase({ url, logger });
       await database.close();
       process.stdout.write('the database is migrated\n');
     });

@@ -38,6 +38,7 @@ export function workerCommand(): Command {
             ...{ config, minRefreshIntervalMs, heartbeatUrl, version },
             mailLinks: mailLinksOf(settings, config, logger),
             variables: settings.variables,
+            bundleSigner: settings.bundleSigner,
             configPath: path,
             deploymentHost: options.deploymentHost,
           },

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { localValuesFiles } from '../../contract/deployment-config.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
+import type { BundleSigner } from '../../contract/signing.ts';
 import type { WorkerVersion } from '../../contract/worker-version.ts';
 import { ensureWatchdogEventually } from '../../worker/watchdog-schedule.ts';
 import { createDeploymentWorker, createNotificationWorker, createOrchestratorWorker } from '../../worker/worker.ts';
@@ -24,6 +25,8 @@ interface Options {
   heartbeatUrl: string | undefined;
   /** The process's variables, of which git gets some. */
   variables: Settings['variables'];
+  /** Signs transfer folders of air-gapped deployments. */
+  bundleSigner: BundleSigner | undefined;
   /** The path of galley.yaml. */
   configPath: string | undefined;
   /** The name of this machine in galley.yaml, if this worker writes its files. */
@@ -115,11 +118,12 @@ export async function startOrchestratorWorker(options: Options, context: Context
 /** Helm finds the cluster and its plugins by these. */
 const FOR_HELM = [...FOR_GIT, 'HOME', 'KUBECONFIG', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'];
 
-function targetDeps({ config, variables, configPath }: Options, logger: Logger) {
+function targetDeps({ config, variables, configPath, bundleSigner }: Options, logger: Logger) {
   return {
     gitEnvironment: pick(variables, FOR_GIT),
     openForge: forgeOpenerOf(config.forge, logger),
     helmEnvironment: pick(variables, FOR_HELM),
+    signer: bundleSigner,
     createUnder: configPath === undefined ? undefined : dirname(resolve(configPath)),
   };
 }

@@ -72,7 +72,7 @@ export async function startEverything(
   await startOrchestratorWorker(
     {
       ...{ config, minRefreshIntervalMs, heartbeatUrl, mailLinks },
-      ...{ variables: settings.variables, configPath: settings.configPath },
+      ...{ variables: settings.variables, configPath: settings.configPath, bundleSigner: settings.bundleSigner },
     },
     orchestrator,
   );

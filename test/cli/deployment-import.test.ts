@@ -2,11 +2,13 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { createAirgapTarget } from '../../activities/deployments/targets/airgap.ts';
 import { importFolder } from '../../cli/deployment/import-folder.ts';
 import { createSigner } from '../../contract/signing.ts';
 import { buildBundle, sha256, siteOf } from '../deployment/bundles.ts';
 import { buildMemberBundle } from '../deployment/member-bundle.ts';
 import { galley } from '../helpers/galley.ts';
+import { startHttpSite } from '../helpers/http-site.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 const folder = emptiedFolder();
@@ -95,4 +97,21 @@ it('is a command that ends with 0, and with 2 for a bad folder', async () => {
   await writeFile(join(transfer(), 'bundle.tar.gz'), 'x');
   const refused = await galley(['deployment', 'import', transfer(), '--values', valuesFile()]);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("bundle.tar.gz doesn't match SHA256SUMS") });
+});
+
+it('reads what an airgap deployment has written and signed', async () => {
+  const bundle = await signedBundle('9');
+  const server = await startHttpSite((_request, response) => response.end(bundle));
+  try {
+    const target = createAirgapTarget(join(folder, 'carried'), { signer: { sign } });
+    const order = { epoch: 1, sequence: 1, kind: 'deploy', jobId: 'se_9', version: '9', newest: true } as const;
+    const context = { site: 'docs', signal: new AbortController().signal };
+    await target.write({ ...order, bundleUrl: `${server.origin}/bundle.tar.gz` }, context);
+  } finally {
+    await server.close();
+  }
+  await mkdir(join(folder, 'here'), { recursive: true });
+  await writeFile(valuesFile(), `staticExport:\n  publicKey: ${key}\n`);
+  expect(await importFolder(join(folder, 'carried', 'docs', '9'), valuesFile())).toMatchObject({ version: '9' });
+  expect(await readFile(join(folder, 'here', 'bundles', '9.tar.gz'))).toEqual(bundle);
 });

@@ -37,6 +37,7 @@ describe('a program with an invalid configuration exits with 2 and names each mi
     { command: 'platform', config: {}, variables: {}, names: ['DATABASE_URL'] },
     { command: 'platform-worker', config: {}, variables: {}, names: ['DATABASE_URL'] },
     { command: 'agent-worker', config: {}, variables: {}, names: ['DATABASE_URL'] },
+    { command: 'migrate', config: {}, variables: {}, names: ['DATABASE_URL'] },
     {
       command: 'agent-worker',
       config: {},

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { BundleSigner } from '../../../contract/signing.ts';
 import { downloadBundle } from '../bundle/download-bundle.ts';
 import { readArchive } from '../bundle/read-archive.ts';
 import { checkFolder, type FolderDeps } from '../check-folder.ts';
@@ -14,7 +15,7 @@ import { orderOf, refusalOf, type WrittenOrder, writtenReport } from '../write-o
 
 export type AirgapDeps = {
   /** Signs the checksums, if a key is configured. */
-  sign?: ((bytes: Buffer) => Buffer) | undefined;
+  signer?: BundleSigner | undefined;
 };
 
 /** Names the newest version: written last, so whoever carries the folder finds only complete ones. */
@@ -37,7 +38,7 @@ const latestFile = z.object({
  */
 export function createAirgapTarget(
   root: string,
-  { sign, createUnder }: AirgapDeps & FolderDeps = {},
+  { signer, createUnder }: AirgapDeps & FolderDeps = {},
 ): DeploymentTarget {
   return {
     async write(write, { site, signal }) {
@@ -50,7 +51,7 @@ export function createAirgapTarget(
         if (refusal !== null) return refusal;
         await dropLeftovers(folder);
         const name = folderName(write);
-        if (!(await readdir(folder)).includes(name)) await writeVersion({ folder, name, write, sign, signal });
+        if (!(await readdir(folder)).includes(name)) await writeVersion({ folder, name, write, signer, signal });
         stillHeld();
         await replaceFile(
           join(folder, LATEST),
@@ -66,15 +67,15 @@ type NewVersion = {
   folder: string;
   name: string;
   write: DeploymentWrite;
-  sign: AirgapDeps['sign'];
+  signer: AirgapDeps['signer'];
   signal: AbortSignal;
 };
 
 /** Under another name until it is complete. */
-async function writeVersion({ folder, name, write, sign, signal }: NewVersion): Promise<void> {
+async function writeVersion({ folder, name, write, signer, signal }: NewVersion): Promise<void> {
   const temporary = await mkdtemp(join(folder, TEMPORARY));
   try {
-    await fillFolder(temporary, { write, sign, signal });
+    await fillFolder(temporary, { write, signer, signal });
     // mkdtemp's folders are private; this one is for whoever carries it.
     await chmod(temporary, 0o755);
     await rename(temporary, join(folder, name));
@@ -86,20 +87,23 @@ async function writeVersion({ folder, name, write, sign, signal }: NewVersion): 
 
 async function fillFolder(
   temporary: string,
-  { write, sign, signal }: Omit<NewVersion, 'folder' | 'name'>,
+  { write, signer, signal }: Omit<NewVersion, 'folder' | 'name'>,
 ): Promise<void> {
   const archive = join(temporary, 'bundle.tar.gz');
   const { sha256 } = await downloadBundle(write.bundleUrl, archive, signal);
   // Nobody can repair it on the other side.
   await readArchive(archive, { onManifest() {}, wants: () => true, onFile: drain }, signal);
   const values = editValues('', { enabled: true, bundleUrl: 'file:///srv/galley/bundle.tar.gz' });
-  await writeFile(join(temporary, 'values.yaml'), `# Set bundleUrl to where you copy bundle.tar.gz.\n${values}`);
+  await writeFile(
+    join(temporary, 'values.yaml'),
+    `# galley deployment import sets the link on the other side.\n${values}`,
+  );
   const valuesHash = createHash('sha256')
     .update(await readFile(join(temporary, 'values.yaml')))
     .digest('hex');
   const sums = Buffer.from(`${sha256}  bundle.tar.gz\n${valuesHash}  values.yaml\n`);
   await writeFile(join(temporary, 'SHA256SUMS'), sums);
-  if (sign !== undefined) await writeFile(join(temporary, 'SHA256SUMS.sig'), sign(sums));
+  if (signer !== undefined) await writeFile(join(temporary, 'SHA256SUMS.sig'), `${signer.sign(sums)}\n`);
   for (const file of await readdir(temporary)) await sync(join(temporary, file));
 }
 

@@ -12,7 +12,9 @@ async function latest(): Promise<{ version: string; folder: string } | null> {
 }
 
 describeTarget('airgap', async (bundles) => ({
-  target: createAirgapTarget(root, { sign: (bytes) => createHash('sha256').update(bytes).digest() }),
+  target: createAirgapTarget(root, {
+    signer: { sign: (bytes) => createHash('sha256').update(bytes).digest('base64') },
+  }),
   async version() {
     const newest = await latest();
     if (newest === null) return null;
