@@ -73,7 +73,7 @@ describe('services that start before Temporal and PostgreSQL', () => {
     worker = (await startWaiting('worker', 'Waiting for Temporal')).ready;
     const platformWorker = await startWaiting('platform-worker', 'database is away');
     platformWorker.process.kill('SIGTERM');
-    await expect(platformWorker.ready).rejects.toThrow('ended with 0');
+    await expect(platformWorker.ready).rejects.toThrow('exited with 0');
   });
 
   test('accept an export once PostgreSQL is up, even if Temporal is down', async () => {
