@@ -30,7 +30,7 @@ test('galley up with an external Admin API starts no platform and no database, a
     ...FREE_PORTS,
     GALLEY_HOME: join(folder, 'state'),
     ADMIN_API_URL: hosted.origin,
-    ADMIN_API_KEY: 'a key of that service',
+    ADMIN_API_KEY: 'a-key-of-that-service',
   };
   const up = await startGalley(['up'], variables, folder);
   cleanups.add(() => up.stop('SIGKILL'));
