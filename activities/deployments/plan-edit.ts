@@ -1,6 +1,7 @@
 import type { DeploymentReport, DeploymentWrite } from './deployment-target.ts';
 import { editValues, readSwitches } from './edit-values.ts';
-import { isOlder, isOlderJob, type Sidecar } from './sidecar.ts';
+import type { Sidecar } from './sidecar.ts';
+import { lateOutcome, orderOf } from './write-order.ts';
 
 /** What a write does to a values file and its sidecar; `refused`: nothing. */
 export type PlannedEdit =
@@ -27,30 +28,24 @@ export function planEdit(write: DeploymentWrite, text: string, current: Sidecar 
     return { kind: 'refused', report: { outcome, pin, off, jobId: current?.jobId ?? null, newest } };
   };
 
-  const { epoch, sequence, jobId, version, createdAt = null } = write;
-  const published = write.newest && write.rolledBack !== true;
-  if (published && isOlderJob(createdAt, current)) return refused('older');
-  if (current !== null && isSuperseded(write, current)) return refused('superseded');
+  const { epoch, sequence, jobId, version } = write;
+  const late = lateOutcome(write, current);
+  if (late !== null) return refused(late);
   if (write.newest && pin !== null && !servesPin(pin, write, current)) return refused('held');
-  if (!write.newest && (pin === null || (write.version !== null && pin !== write.version))) return refused('unpinned');
+  if (!write.newest && (pin === null || (version !== null && pin !== version))) return refused('unpinned');
   // Only the first deploy enables the export. If an operator disables it later, the link stays fresh and `enabled`
   // stays false.
   const edited = editValues(text, {
     enabled: write.kind === 'deploy' && !off ? true : undefined,
     bundleUrl: write.bundleUrl,
   });
-  const newestJobAt = published ? createdAt : (current?.newestJobAt ?? null);
   return {
     kind: 'edit',
     text: edited,
-    sidecar: { epoch, sequence, jobId, version, newestJobAt, enabling: false },
+    sidecar: { ...orderOf(write, current), enabling: false },
     enabling: disabled && !off && write.kind === 'deploy',
     report: { outcome: 'written', pin, off, jobId, newest: { epoch, sequence } },
   };
-}
-
-function isSuperseded(write: DeploymentWrite, current: Sidecar): boolean {
-  return isOlder(write, current) || (write.kind === 'refresh' && write.jobId !== current.jobId);
 }
 
 /** If the service gives no versions, a pin can only mean: keep what is deployed. */

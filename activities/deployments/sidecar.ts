@@ -50,8 +50,7 @@ export async function writeSidecar(valuesFile: string, content: Sidecar): Promis
 }
 
 /** Whether a job was created before the newest deployed one. False if either time is unknown. */
-export function isOlderJob(createdAt: string | null, current: Sidecar | null): boolean {
-  const newestAt = current?.newestJobAt ?? null;
+export function isOlderJob(createdAt: string | null, { newestJobAt: newestAt }: Pick<Sidecar, 'newestJobAt'>): boolean {
   return createdAt !== null && newestAt !== null && Date.parse(createdAt) < Date.parse(newestAt);
 }
 

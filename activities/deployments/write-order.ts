@@ -5,16 +5,19 @@ import { isOlder, isOlderJob, type Sidecar } from './sidecar.ts';
 export type WrittenOrder = Pick<Sidecar, 'epoch' | 'sequence' | 'jobId' | 'version' | 'newestJobAt'>;
 
 /** Why a write must not happen: something newer came first. Null if it may. */
-export function refusalOf(write: DeploymentWrite, current: WrittenOrder | null): DeploymentReport | null {
+export function lateOutcome(write: DeploymentWrite, current: WrittenOrder | null): 'older' | 'superseded' | null {
   if (current === null) return null;
+  if (isPublished(write) && isOlderJob(write.createdAt ?? null, current)) return 'older';
+  const isLate = isOlder(write, current) || (write.kind === 'refresh' && write.jobId !== current.jobId);
+  return isLate ? 'superseded' : null;
+}
+
+/** The report of a write that must not happen, to a deployment without a pin; null if it may. */
+export function refusalOf(write: DeploymentWrite, current: WrittenOrder | null): DeploymentReport | null {
+  const outcome = lateOutcome(write, current);
+  if (outcome === null || current === null) return null;
   const { epoch, sequence, jobId } = current;
-  const refused = (outcome: 'older' | 'superseded'): DeploymentReport => {
-    return { outcome, pin: null, off: false, jobId, newest: { epoch, sequence } };
-  };
-  if (isPublished(write) && isOlderJob(write.createdAt ?? null, { ...current, enabling: false }))
-    return refused('older');
-  const isLate = isOlder(write, current) || (write.kind === 'refresh' && write.jobId !== jobId);
-  return isLate ? refused('superseded') : null;
+  return { outcome, pin: null, off: false, jobId, newest: { epoch, sequence } };
 }
 
 /** What to remember of a write that happens. */
