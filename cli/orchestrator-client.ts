@@ -22,11 +22,8 @@ export const TOKEN_HELP = '\nNeeds OPERATOR_TOKEN, except beside a running `up`,
 
 /** @throws UsageError without an operator token, and what `requestJson` throws. */
 export async function openOrchestrator(options: { url?: string | undefined }): Promise<OrchestratorClient> {
-  const { settings } = createContext();
-  const home = openHome(settings.home);
-  const running = await home.running();
+  const { settings, home, running, base } = await locate(options);
   const token = settings.operatorToken ?? (running ? await home.readSecret(OPERATOR_TOKEN_FILE) : undefined);
-  const base = await orchestratorUrl(options);
   if (token === undefined) {
     if (URL.canParse(base) && !(await listens(new URL(base)))) throw nothingListens(new URL(base));
     throw new UsageError('OPERATOR_TOKEN: expected the token that the api was started with');
@@ -37,10 +34,15 @@ export async function openOrchestrator(options: { url?: string | undefined }): P
 }
 
 /** The URL of the option, or of the running `up`, or what HOST and PORT name. */
-export async function orchestratorUrl({ url }: { url?: string | undefined }): Promise<string> {
-  if (url !== undefined) return url;
+export async function orchestratorUrl(options: { url?: string | undefined }): Promise<string> {
+  return (await locate(options)).base;
+}
+
+async function locate({ url }: { url?: string | undefined }) {
   const { settings } = createContext();
-  return (await openHome(settings.home).running())?.api ?? listeningUrl(settings);
+  const home = openHome(settings.home);
+  const running = await home.running();
+  return { settings, home, running, base: url ?? running?.api ?? listeningUrl(settings) };
 }
 
 /** False only if the connection is refused: then a token would not help. */

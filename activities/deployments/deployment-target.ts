@@ -59,7 +59,7 @@ export type DeploymentTarget = {
   write(write: DeploymentWrite, context: WriteContext): Promise<DeploymentReport>;
 };
 
-/** A values file, where an operator can pin a version or switch the deployment off. */
+/** A values file. Operators can pin a version in it or switch the deployment off. */
 export type ValuesFileTarget = DeploymentTarget & {
   write(write: DeploymentWrite, context?: WriteContext): Promise<DeploymentReport>;
   /** The operator's current settings. */

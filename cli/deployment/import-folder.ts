@@ -13,6 +13,7 @@ import { BundleInvalidError, ValuesFileError } from '../../deployment/errors.ts'
 import { checkManifest } from '../../deployment/manifest.ts';
 import { checkSignature } from '../../deployment/signature.ts';
 import { parseValues, readPublicKey } from '../../deployment/values.ts';
+import { errorCode } from '../../embedded/report.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 
 const BUNDLE = 'bundle.tar.gz';
@@ -187,6 +188,6 @@ function unreadable(error: unknown, folder: string, name: string): UsageError {
 }
 
 function isMissing(error: unknown): boolean {
-  const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
+  const code = errorCode(error);
   return code === 'ENOENT' || code === 'ENOTDIR';
 }

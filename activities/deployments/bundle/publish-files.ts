@@ -49,7 +49,7 @@ const WRITES = 16;
 /**
  * Brings a place to the version of a write: first what pages need, then the pages, and deletions last, so that no visitor
  * sees a page without its files. Only changed files are written.
- * @param parent where the download and the changed files are stored meanwhile
+ * @param parent the folder for the download and the changed files until they are in place
  */
 export async function publishFiles(
   place: PublishedPlace,
@@ -147,12 +147,12 @@ async function replaceVersion(place: PublishedPlace, { current, order, staged, s
 
   await place.checkOwner();
   const gone = Object.keys(before).filter((path) => !wanted.has(path));
-  const kept = current?.complete ? gone.filter((path) => !/\.html?$/.test(path)) : [];
-  const outdated = new Set([...gone.filter((path) => !kept.includes(path)), ...retired]);
-  const removed = [...outdated].filter((path) => !wanted.has(path) && !kept.includes(path));
+  const kept = new Set(current?.complete ? gone.filter((path) => !/\.html?$/.test(path)) : []);
+  const outdated = new Set([...gone, ...retired]);
+  const removed = [...outdated].filter((path) => !wanted.has(path) && !kept.has(path));
   const files = Object.fromEntries([...wanted.values()].map(({ path, sha256 }) => [path, sha256]));
   await place.remove(removed);
-  await place.writeState({ ...order, complete: true, files, retired: kept });
+  await place.writeState({ ...order, complete: true, files, retired: [...kept] });
 }
 
 /** All of them, even if one fails: a write that goes on in the background could replace a newer one. */

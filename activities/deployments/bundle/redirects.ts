@@ -72,7 +72,8 @@ function pageOf(to: string): string {
   );
 }
 
-function foldersOf(path: string): string[] {
+/** The folders above a file, the outermost first. */
+export function foldersOf(path: string): string[] {
   const segments = path.split('/').slice(0, -1);
   return segments.map((_, index) => segments.slice(0, index + 1).join('/'));
 }

@@ -18,7 +18,7 @@ export type AirgapDeps = {
   signer?: BundleSigner | undefined;
 };
 
-/** Names the newest version: written last, so whoever carries the folder finds only complete ones. */
+/** Names the newest version. It is written last, so that it names only complete ones. */
 const LATEST = 'latest';
 const TEMPORARY = '.incomplete-';
 
@@ -76,7 +76,7 @@ async function writeVersion({ folder, name, write, signer, signal }: NewVersion)
   const temporary = await mkdtemp(join(folder, TEMPORARY));
   try {
     await fillFolder(temporary, { write, signer, signal });
-    // mkdtemp's folders are private; this one is for whoever carries it.
+    // mkdtemp's folders are private, but people carry this one.
     await chmod(temporary, 0o755);
     await rename(temporary, join(folder, name));
   } catch (error) {
@@ -91,16 +91,12 @@ async function fillFolder(
 ): Promise<void> {
   const archive = join(temporary, 'bundle.tar.gz');
   const { sha256 } = await downloadBundle(write.bundleUrl, archive, signal);
-  // Nobody can repair it on the other side.
+  // A damaged bundle can't be repaired on the other side.
   await readArchive(archive, { onManifest() {}, wants: () => true, onFile: drain }, signal);
   const values = editValues('', { enabled: true, bundleUrl: 'file:///srv/galley/bundle.tar.gz' });
-  await writeFile(
-    join(temporary, 'values.yaml'),
-    `# galley deployment import sets the link on the other side.\n${values}`,
-  );
-  const valuesHash = createHash('sha256')
-    .update(await readFile(join(temporary, 'values.yaml')))
-    .digest('hex');
+  const text = `# galley deployment import sets the link on the other side.\n${values}`;
+  await writeFile(join(temporary, 'values.yaml'), text);
+  const valuesHash = createHash('sha256').update(text).digest('hex');
   const sums = Buffer.from(`${sha256}  bundle.tar.gz\n${valuesHash}  values.yaml\n`);
   await writeFile(join(temporary, 'SHA256SUMS'), sums);
   if (signer !== undefined) await writeFile(join(temporary, 'SHA256SUMS.sig'), `${signer.sign(sums)}\n`);

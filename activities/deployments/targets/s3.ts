@@ -16,7 +16,7 @@ import type { S3Target } from '../../../contract/deployment-config.ts';
 import { GALLEY_FOLDER } from '../bundle/path-problem.ts';
 import { type NewFile, type PublishedPlace, type PublishedState, publishFiles } from '../bundle/publish-files.ts';
 import { parsePublishedState } from '../bundle/published-state.ts';
-import { redirectPages } from '../bundle/redirects.ts';
+import { foldersOf, redirectPages } from '../bundle/redirects.ts';
 import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
 import { isOlder } from '../sidecar.ts';
 
@@ -27,7 +27,7 @@ const DELETE_BATCH = 1000;
 
 /**
  * A bucket, or a prefix in one, for a CDN or the bucket's own website. Redirects are objects that the website redirects,
- * and pages for everyone else. Credentials come from the standard AWS chain.
+ * and also pages, for other servers. Credentials come from the standard AWS chain.
  */
 export function createS3Target(target: S3Target): DeploymentTarget {
   return {
@@ -68,7 +68,7 @@ function placeIn(bucket: Bucket): PublishedPlace {
       const about = { ContentType: 'application/json', CacheControl: 'no-store' };
       await client.send(new PutObjectCommand({ Bucket, Key, Body, ...about }), { abortSignal: signal });
     },
-    // A bucket has no locks: whoever claimed it last goes on.
+    // A bucket has no locks: the last writer that claimed it goes on.
     async checkOwner() {
       const state = await place.readState();
       if (state !== null && isOlder(write, state)) throw new Error('a newer write has begun meanwhile');
@@ -123,10 +123,10 @@ async function findDamage({ client, target, signal }: Bucket, { files }: Publish
 function filesOf(manifest: BundleManifest): NewFile[] {
   const files = manifest.files.filter(({ encoding }) => encoding === undefined);
   const keys = new Set(files.map(({ path }) => path));
-  const isFolder = (key: string): boolean => files.some(({ path }) => path.startsWith(`${key}/`));
+  const folders = new Set(files.flatMap(({ path }) => foldersOf(path)));
   const redirects = redirectPages(manifest).map(({ path, from, to, html }): NewFile => {
     // The website looks for the path that was requested, which some servers can't store beside a folder of that name.
-    const isPage = from === '' || from.endsWith('/') || keys.has(from) || isFolder(from);
+    const isPage = from === '' || from.endsWith('/') || keys.has(from) || folders.has(from);
     const content = Buffer.from(html);
     const sha256 = createHash('sha256').update(`${to}\n`).update(content).digest('hex');
     return { path: isPage ? path : from, contentType: 'text/html; charset=utf-8', content, sha256, redirectTo: to };
