@@ -10,11 +10,11 @@ import { formatDurationMs } from '../../contract/duration.ts';
 import { CONFIRM_WITHIN_MS } from '../../contract/export-defaults.ts';
 import { readFailure, reasonOf } from '../failures/read-failure.ts';
 import { retryPolicy } from '../retry/activity-timeouts.ts';
+import { confirmLate, confirmServed, jobBefore, unconfirmedTargets } from './confirmations.ts';
 import { actionBegan, actionFailed, jobServed } from './histories.ts';
 import { notifyServed } from './notifications.ts';
 import { rollBackIf } from './rollback.ts';
 import type { SiteRun, Target } from './state.ts';
-import { confirmLate, confirmServed, jobBefore, unconfirmedTargets } from './targets.ts';
 import { rollbackTried } from './transitions.ts';
 
 /** Polls a deployment by its retry policy: that needs no history and no worker slot, however long it takes. */

@@ -13,19 +13,12 @@ import { deploymentTaskQueue } from '../../contract/names.ts';
 import { holdsLink, type TargetKind } from '../../contract/target-kind.ts';
 import { reasonOf } from '../failures/read-failure.ts';
 import { activityTimeouts, retryPolicy } from '../retry/activity-timeouts.ts';
+import { beginConfirmation } from './confirmations.ts';
 import { jobDeployed } from './histories.ts';
 import { awaitLongWrites, writeLong } from './long-writes.ts';
 import { notifyServed } from './notifications.ts';
 import type { SiteRun, State, Target } from './state.ts';
-import {
-  applyReport,
-  beginConfirmation,
-  catchUpSequence,
-  isBehind,
-  nextSequence,
-  wantedJobId,
-  writeFailed,
-} from './targets.ts';
+import { applyReport, catchUpSequence, isBehind, nextSequence, wantedJobId, writeFailed } from './targets.ts';
 
 /** Obtains a fresh link to the bundle of a job. May be repeated, so a cancelled one is not awaited. */
 export const { createBundle } = proxyActivities<Activities>({

@@ -10,10 +10,11 @@ import {
   type SiteState,
 } from '../../contract/site-state.ts';
 import { createVisibility, escapeMarkdown, markdownLink, paragraphs } from '../entity/visibility.ts';
+import { unconfirmedTargets } from './confirmations.ts';
 import type { Histories } from './histories.ts';
 import { nextRefreshAtMs, plannedRefreshAtMs, type Site } from './schedule.ts';
 import type { SiteRun, State } from './state.ts';
-import { firstToExpire, unconfirmedTargets } from './targets.ts';
+import { firstToExpire } from './targets.ts';
 
 /** Keeps the current details, search attributes and memo up to date. */
 export async function watchVisibility(run: SiteRun): Promise<void> {

@@ -1,12 +1,7 @@
+import { jobBefore } from '../../../workflows/export-site/confirmations.ts';
 import { nextRefreshAtMs } from '../../../workflows/export-site/schedule.ts';
 import { type MutableState, newState, type Target } from '../../../workflows/export-site/state.ts';
-import {
-  adoptTargets,
-  jobBefore,
-  jobsInUse,
-  pinSearchAtMs,
-  rememberPinned,
-} from '../../../workflows/export-site/targets.ts';
+import { adoptTargets, jobsInUse, pinSearchAtMs, rememberPinned } from '../../../workflows/export-site/targets.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const settings = { refreshMargin: 0.2, minRefreshIntervalMs: 30_000 };
