@@ -3,8 +3,8 @@ import { access, constants, mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError } from '../contract/configuration-error.ts';
+import { errorCode } from '../contract/error-code.ts';
 import { isFolderLocked, lockFolder } from '../embedded/folder-lock.ts';
-import { errorCode } from '../embedded/report.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** The URLs of the parts of a running `up`. */

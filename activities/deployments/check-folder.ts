@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
-import { hasCode } from './error-code.ts';
+import { errorCode } from '../../contract/error-code.ts';
 
 export type FolderDeps = {
   /** Missing folders are created under this one only: that of galley.yaml. */
@@ -16,7 +16,7 @@ export async function checkFolder(folder: string, createUnder: string | undefine
   try {
     await stat(folder);
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
     throw new Error(
       `the folder ${folder} is missing: mount or create it (Galley creates folders in ${createUnder} only)`,
     );

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { hasCode } from './error-code.ts';
+import { errorCode } from '../../contract/error-code.ts';
 
 /**
  * Replaces a file atomically: readers see the old bytes or the new ones, also after a crash. Keeps mode and owner; a
@@ -40,14 +40,14 @@ export async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return path;
+    if (errorCode(error) === 'ENOENT') return path;
     throw error;
   }
 }
 
 async function copyModeAndOwner(file: FileHandle, target: string): Promise<void> {
   const current = await stat(target).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return null;
+    if (errorCode(error) === 'ENOENT') return null;
     throw error;
   });
   if (current === null) return;
@@ -55,7 +55,7 @@ async function copyModeAndOwner(file: FileHandle, target: string): Promise<void>
   if (made.uid !== current.uid || made.gid !== current.gid) {
     // Only root may change the owner; others keep the group and the mode.
     await file.chown(current.uid, current.gid).catch((error: unknown) => {
-      if (!hasCode(error, 'EPERM')) throw error;
+      if (errorCode(error) !== 'EPERM') throw error;
     });
   }
   await file.chmod(current.mode & 0o7777);
@@ -67,7 +67,7 @@ async function syncFolder(folder: string): Promise<void> {
   try {
     await handle.sync();
   } catch (error) {
-    if (!hasCode(error, 'EINVAL') && !hasCode(error, 'EPERM') && !hasCode(error, 'ENOTSUP')) throw error;
+    if (errorCode(error) !== 'EINVAL' && errorCode(error) !== 'EPERM' && errorCode(error) !== 'ENOTSUP') throw error;
   } finally {
     await handle.close();
   }

@@ -7,13 +7,13 @@ import { pathToFileURL } from 'node:url';
 import { ValuesFileError as EditError, editValues } from '../../activities/deployments/edit-values.ts';
 import { withFileLock } from '../../activities/deployments/file-lock.ts';
 import { replaceFile } from '../../activities/deployments/replace-file.ts';
+import { errorCode } from '../../contract/error-code.ts';
 import { createVerifier } from '../../contract/signing.ts';
 import { readBundleHead } from '../../deployment/archive-entries.ts';
 import { BundleInvalidError, ValuesFileError } from '../../deployment/errors.ts';
 import { checkManifest } from '../../deployment/manifest.ts';
 import { checkSignature } from '../../deployment/signature.ts';
 import { parseValues, readPublicKey } from '../../deployment/values.ts';
-import { errorCode } from '../../embedded/report.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 
 const BUNDLE = 'bundle.tar.gz';

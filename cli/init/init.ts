@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { intro, outro } from '@clack/prompts';
-import { errorCode, errorText } from '../../embedded/report.ts';
+import { errorCode, errorText } from '../../contract/error-code.ts';
 import { describeFinding, type Finding } from '../checks/finding.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { parseGalleyConfig } from '../config.ts';
