@@ -11,7 +11,12 @@ export function errorText(error: unknown): string {
   return property(error, 'message') ?? String(error);
 }
 
-function property(error: unknown, name: 'message' | 'code'): string | undefined {
+/** Whether it is an operating system error (a full disk, a missing right). */
+export function isSystemError(error: unknown): boolean {
+  return property(error, 'syscall') !== undefined;
+}
+
+function property(error: unknown, name: 'message' | 'code' | 'syscall'): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const value: unknown = Reflect.get(error, name);
   return typeof value === 'string' && value !== '' ? value : undefined;

@@ -7,11 +7,12 @@ import { pathToFileURL } from 'node:url';
 import { ValuesFileError as EditError, editValues } from '../../activities/deployments/edit-values.ts';
 import { withFileLock } from '../../activities/deployments/file-lock.ts';
 import { replaceFile } from '../../activities/deployments/replace-file.ts';
+import { BundleInvalidError } from '../../bundle/errors.ts';
+import { checkManifest, NO_LIMITS } from '../../bundle/manifest.ts';
+import { readBundleHead } from '../../bundle/read-bundle.ts';
 import { errorCode } from '../../contract/error-code.ts';
 import { createVerifier } from '../../contract/signing.ts';
-import { readBundleHead } from '../../deployment/archive-entries.ts';
-import { BundleInvalidError, ValuesFileError } from '../../deployment/errors.ts';
-import { checkManifest } from '../../deployment/manifest.ts';
+import { ValuesFileError } from '../../deployment/errors.ts';
 import { checkSignature } from '../../deployment/signature.ts';
 import { parseValues, readPublicKey } from '../../deployment/values.ts';
 import { CommandError, UsageError } from '../command-error.ts';
@@ -20,8 +21,6 @@ const BUNDLE = 'bundle.tar.gz';
 const VALUES = 'values.yaml';
 const SUMS = 'SHA256SUMS';
 const SUMS_SIGNATURE = 'SHA256SUMS.sig';
-
-const UNLIMITED = { maxFiles: Number.MAX_SAFE_INTEGER, maxUnpackedBytes: Number.MAX_SAFE_INTEGER };
 
 export type Imported = {
   version: string;
@@ -147,7 +146,7 @@ async function readVersion(bundle: string, folder: string, publicKey: string | u
   try {
     const { manifest, signature } = await readBundleHead(createReadStream(bundle));
     checkSignature(publicKey, manifest, signature);
-    return checkManifest(manifest, UNLIMITED).version;
+    return checkManifest(manifest, NO_LIMITS).version;
   } catch (error) {
     if (error instanceof BundleInvalidError) throw new UsageError(`${folder}: ${BUNDLE}: ${error.message}`);
     throw error;
