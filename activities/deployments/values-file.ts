@@ -69,10 +69,11 @@ async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => 
   // If this write is lost halfway, the next one must know that it didn't set `enabled`.
   await writeSidecar(path, { ...sidecar, enabling });
   if (edited !== text) {
-    await replaceFile(path, edited, async () => {
+    const lastCheck = async (): Promise<void> => {
       stillHeld();
       if ((await readText(path)) !== text) throw new ChangedMeanwhile(`${path} keeps changing during the write`);
-    });
+    };
+    await replaceFile(path, edited, { lastCheck });
   }
   if (enabling) await writeSidecar(path, sidecar);
   return report;

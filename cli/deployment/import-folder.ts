@@ -159,11 +159,12 @@ async function linkBundle(valuesFile: string, bundleUrl: string): Promise<boolea
     const text = await readValues(valuesFile);
     const next = edited(text, bundleUrl, valuesFile);
     if (next === text) return true;
-    await replaceFile(valuesFile, next, async () => {
+    const lastCheck = async (): Promise<void> => {
       stillHeld();
       if ((await readValues(valuesFile)) !== text)
         throw new CommandError(`${valuesFile} has just changed: import again`);
-    });
+    };
+    await replaceFile(valuesFile, next, { lastCheck });
     return false;
   });
 }
