@@ -57,12 +57,13 @@ export type WriteContext = {
  */
 export type DeploymentTarget = {
   write(write: DeploymentWrite, context: WriteContext): Promise<DeploymentReport>;
+  /** The operator's current settings; missing if operators can set nothing there. */
+  readSwitches?(signal: AbortSignal): Promise<Switches>;
 };
 
 /** A values file. Operators can pin a version in it or switch the deployment off. */
 export type ValuesFileTarget = DeploymentTarget & {
   write(write: DeploymentWrite, context?: WriteContext): Promise<DeploymentReport>;
-  /** The operator's current settings. */
   readSwitches(): Promise<Switches>;
 };
 

@@ -10,8 +10,8 @@ import { GitError } from '../../../forge/git/git-error.ts';
 import { pushBranch } from '../../../forge/git/push-branch.ts';
 import { readRemote } from '../../../forge/git/read-remote.ts';
 import { writeCommit } from '../../../forge/git/write-commit.ts';
-import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
-import { ValuesFileError } from '../edit-values.ts';
+import type { DeploymentReport, DeploymentTarget, DeploymentWrite, Switches } from '../deployment-target.ts';
+import { readSwitches, ValuesFileError } from '../edit-values.ts';
 import { planEdit } from '../plan-edit.ts';
 import { isOlder, parseSidecar, type Sidecar, sidecarPath, sidecarText } from '../sidecar.ts';
 
@@ -41,29 +41,53 @@ const TOKEN_USERNAME = 'x-access-token';
 export function createGitTarget(settings: GitTarget, deps: GitTargetDeps = {}): DeploymentTarget {
   return {
     async write(write, { site, signal }) {
-      const git = createGit({ signal, environment: deps.gitEnvironment });
-      const forge = settings.mode === 'pull-request' ? forgeOf(settings, deps) : undefined;
-      const remote = { repository: settings.repository, credentials: await credentialsOf(settings, forge) };
-      const dir = await mkdtemp(join(tmpdir(), 'galley-git-'));
-      try {
-        await git(['init', '--quiet', '--bare', '--template=', '--', dir]);
-        const context: Context = { git, dir, remote, settings, site, forge };
-        return await untilPushed(() => attempt(context, write), signal);
-      } finally {
-        await rm(dir, { recursive: true, force: true, maxRetries: 3 });
-      }
+      const access = await openRemote(settings, deps, signal);
+      return await withClone(access, (clone) =>
+        untilPushed(() => attempt({ ...access, ...clone, settings, site }, write), signal),
+      );
+    },
+    async readSwitches(signal) {
+      const { repository, branch, path } = settings;
+      const access = await openRemote(settings, deps, signal);
+      const commit = (await readRemote(access.git, access.remote, [branch])).commits.get(branch);
+      const place = `${repository}#${branch}:${path}`;
+      const known = switchesRead.get(place);
+      if (known !== undefined && known.commit === commit) return known.switches;
+      return await withClone(access, async (clone) => {
+        const fetched = await fetchBranch(clone, branch, BASE);
+        const switches = readSwitches((await readFileAt(clone, fetched, path)).text);
+        switchesRead.set(place, { commit: fetched, switches });
+        return switches;
+      });
     },
   };
 }
 
-type Context = {
-  git: Git;
-  dir: string;
-  remote: Remote;
-  settings: GitTarget;
-  site: string;
-  forge: ForgeWriter | undefined;
-};
+/** What this process last read, by place: while the branch doesn't move, nothing is fetched. */
+const switchesRead = new Map<string, { commit: string; switches: Switches }>();
+
+type Access = { git: Git; remote: Remote; forge: ForgeWriter | undefined };
+
+/** A bare repository of its own, for one write or read. */
+type Clone = Pick<Access, 'git' | 'remote'> & { dir: string };
+
+type Context = Access & Clone & { settings: GitTarget; site: string };
+
+async function openRemote(settings: GitTarget, deps: GitTargetDeps, signal: AbortSignal): Promise<Access> {
+  const git = createGit({ signal, environment: deps.gitEnvironment });
+  const forge = settings.mode === 'pull-request' ? forgeOf(settings, deps) : undefined;
+  return { git, forge, remote: { repository: settings.repository, credentials: await credentialsOf(settings, forge) } };
+}
+
+async function withClone<T>({ git, remote }: Access, work: (clone: Clone) => Promise<T>): Promise<T> {
+  const dir = await mkdtemp(join(tmpdir(), 'galley-git-'));
+  try {
+    await git(['init', '--quiet', '--bare', '--template=', '--', dir]);
+    return await work({ git, remote, dir });
+  } finally {
+    await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
 
 function forgeOf({ token }: GitTarget, { openForge }: GitTargetDeps): ForgeWriter {
   const forge = openForge?.(token);
@@ -126,7 +150,7 @@ function titleOf({ site }: Context, { version, jobId }: DeploymentWrite): string
   return `${site} ${version ?? jobId}`;
 }
 
-async function fetchBranch({ git, dir, remote }: Context, branch: string, ref: string): Promise<string> {
+async function fetchBranch({ git, dir, remote }: Clone, branch: string, ref: string): Promise<string> {
   const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--depth=1'];
   await git(['fetch', ...quiet, '--', remote.repository, `+refs/heads/${branch}:${ref}`], { dir, remote });
   return (await git(['rev-parse', '--verify', ref], { dir })).stdout.trim();
@@ -146,7 +170,7 @@ function proposalBranch({ site, settings: { path, branch } }: Context): string {
 type FileAt = { text: string; mode: string };
 
 /** An empty text if there is no such file: the first deploy creates it. */
-async function readFileAt({ git, dir }: Context, commit: string, path: string): Promise<FileAt> {
+async function readFileAt({ git, dir }: Clone, commit: string, path: string): Promise<FileAt> {
   const listed = await git(['ls-tree', '-z', commit, '--', path], { dir });
   const [, mode, type, id] = /^(\d+) (\w+) ([0-9a-f]+)\t/.exec(listed.stdout) ?? [];
   if (mode === undefined || id === undefined) return { text: '', mode: '100644' };

@@ -3,6 +3,7 @@ import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import type { HelmTarget } from '../../../contract/deployment-config.ts';
 import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
+import { readSwitches } from '../edit-values.ts';
 import { planEdit } from '../plan-edit.ts';
 import { parseSidecar, type Sidecar } from '../sidecar.ts';
 
@@ -27,17 +28,26 @@ export function createHelmTarget(settings: HelmTarget, { helmEnvironment }: Helm
     async write(write, { signal }) {
       const run = runner(settings, helmEnvironment, signal);
       const current = stateIn(await run(['status', settings.release, '--output', 'json']));
-      const values = await run(['get', 'values', settings.release, '--output', 'yaml']);
+      const values = await readValues(run, settings);
       const plan = planEdit(write, valuesText(values), current);
       if (plan.kind === 'refused') return plan.report;
       if (JSON.stringify(current) === JSON.stringify(plan.sidecar)) return plan.report;
       await upgrade(run, settings, { write, off: plan.report.off === true, sidecar: plan.sidecar });
       return plan.report;
     },
+    async readSwitches(signal) {
+      const run = runner(settings, helmEnvironment, signal);
+      return readSwitches(valuesText(await readValues(run, settings)));
+    },
   };
 }
 
 type Run = (args: readonly string[], input?: string) => Promise<string>;
+
+/** Those that its operators and Galley set, without the chart's own. */
+async function readValues(run: Run, { release }: HelmTarget): Promise<string> {
+  return await run(['get', 'values', release, '--output', 'yaml']);
+}
 
 async function upgrade(
   run: Run,
