@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
 import { ValuesFileError as EditError, editValues } from '../../activities/deployments/edit-values.ts';
 import { withFileLock } from '../../activities/deployments/file-lock.ts';
 import { replaceFile } from '../../activities/deployments/replace-file.ts';
@@ -22,6 +23,10 @@ const VALUES = 'values.yaml';
 const SUMS = 'SHA256SUMS';
 const SUMS_SIGNATURE = 'SHA256SUMS.sig';
 
+/** Names the newest version of a site, as the airgap target writes it (activities/deployments/targets/airgap.ts). */
+const LATEST = 'latest';
+const latestFile = z.object({ folder: z.string().regex(/^(?!\.)[\w.+-]+$/) });
+
 export type Imported = {
   version: string;
   /** The installed archive, beside the values file. */
@@ -34,9 +39,11 @@ export type Imported = {
 /**
  * Verifies a transfer folder and installs its bundle: the archive goes to `bundles/` beside the values file, which then
  * links to it. Nothing is changed unless everything is right; a repeated import changes nothing.
+ * @param given a version's folder, or one above it that an airgap deployment wrote: its newest version is imported
  * @throws UsageError naming what is wrong with the folder or the values file, CommandError if the file kept changing
  */
-export async function importFolder(folder: string, valuesFile: string): Promise<Imported> {
+export async function importFolder(given: string, valuesFile: string): Promise<Imported> {
+  const folder = await findVersion(given);
   const text = await readValues(valuesFile);
   const publicKey = readValuesKey(text, valuesFile);
   const sums = await readSums(folder, publicKey);
@@ -61,6 +68,35 @@ export async function importFolder(folder: string, valuesFile: string): Promise<
     return { version, bundle, bundleUrl, changed: !isInstalled || !isLinked };
   } finally {
     await rm(partial, { force: true });
+  }
+}
+
+/** The version's folder in a site's folder, or in the folder of all sites if it has only one site. */
+async function findVersion(folder: string): Promise<string> {
+  const names = await readdir(folder).catch((): string[] => []);
+  if (names.includes(SUMS) || names.includes(BUNDLE)) return folder;
+  if (names.includes(LATEST)) return await newestVersion(folder);
+  const found = await Promise.all(names.map(async (name) => ((await isSite(join(folder, name))) ? [name] : [])));
+  const sites = found.flat().sort();
+  const [only] = sites;
+  if (only === undefined) return folder;
+  if (sites.length > 1)
+    throw new UsageError(`${folder}: expected the folder of one site, as ${sites.join(' or ')} in it`);
+  return await newestVersion(join(folder, only));
+}
+
+async function isSite(folder: string): Promise<boolean> {
+  return await stat(join(folder, LATEST)).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+async function newestVersion(site: string): Promise<string> {
+  try {
+    return join(site, latestFile.parse(JSON.parse(await readFile(join(site, LATEST), 'utf8'))).folder);
+  } catch {
+    throw new UsageError(`${site}: ${LATEST} names no version: name the folder of a version`);
   }
 }
 
