@@ -4,8 +4,8 @@
 //
 // with single or double quotes, any number of them per prompt, and ignores all other text. It shows what Galley expects
 // of an agent command: the prompt arrives on standard input, the current folder is the checkout, exit code 0 means
-// success, and any other exit code means failure. This script exits with 1 if FILE can't be read, and changes nothing if
-// the prompt contains no such sentence.
+// success, and any other exit code means failure. This script exits with 1 if FILE can't be read, and with 64 (EX_USAGE)
+// if the prompt contains no such sentence.
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import process from 'node:process';
@@ -41,7 +41,7 @@ function replace(file, before, after) {
 const prompt = readFileSync(process.stdin.fd, 'utf8');
 const sentences = [...prompt.matchAll(SENTENCE)];
 if (sentences.length === 0) {
-  console.log("I only understand: Replace 'A' with 'B' in FILE. Nothing was changed.");
-  console.log('Set AGENT_COMMAND to the command line of your coding agent.');
+  console.log("I only understand: Replace 'A' with 'B' in FILE");
+  process.exitCode = 64;
 }
 for (const [, , before, , after, file] of sentences) console.log(`${file}: ${replace(file, before, after)}`);

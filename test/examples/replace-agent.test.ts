@@ -33,10 +33,10 @@ describe('the example agent', () => {
   });
 
   test.each([
-    ['Rewrite everything', /^I only understand: Replace 'A' with 'B' in FILE\..*\nSet AGENT_COMMAND/],
-    ["Replace 'absent' with 'x' in notes.md", /^notes\.md: does not have that text$/],
-  ])('succeeds and changes nothing for %s, and says why', (prompt, said) => {
-    expect(run(prompt)).toEqual({ code: 0, said: expect.stringMatching(said) });
+    ['Rewrite everything', 64, "I only understand: Replace 'A' with 'B' in FILE"],
+    ["Replace 'absent' with 'x' in notes.md", 0, 'notes.md: does not have that text'],
+  ])('changes nothing for %s, and says why', (prompt, code, said) => {
+    expect(run(prompt)).toEqual({ code, said });
     expect(notes()).toBe('# Notes\n\nold and old\n');
   });
 

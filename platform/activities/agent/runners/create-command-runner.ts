@@ -30,6 +30,8 @@ export function createCommandRunner({ command, ...options }: CommandRunnerOption
 
 type WordsRunnerOptions = Omit<CommandRunnerOptions, 'command'> & {
   words: readonly string[];
+  /** Meanings of the command's exit codes, for the job's owner. */
+  exitSentences?: Readonly<Record<number, string>>;
 };
 
 /** The same for a command line that is already split. */
@@ -61,5 +63,5 @@ async function runWords(task: AgentTask, options: WordsRunnerOptions, contain: C
   const { limits } = options;
   const end = await contain({ ...task, ...handedOver, ...reach, limits, collect: true });
   task.signal.throwIfAborted();
-  return outcomeOf(end, limits);
+  return outcomeOf(end, limits, options.exitSentences);
 }

@@ -14,15 +14,22 @@ type ExampleRunnerOptions = SandboxOptions & {
   logger: Logger;
 };
 
+/** The operator hasn't set an agent, so the error names the variable to set. */
+const NOT_UNDERSTOOD =
+  "AGENT_COMMAND isn't set, so the example agent works, and it doesn't understand this prompt. Set AGENT_COMMAND to the command line of your coding agent.";
+
+/** The script's exit code for an unsupported prompt. */
+const EXIT_SENTENCES = { 64: NOT_UNDERSTOOD };
+
 /**
- * The demo's agent: handles `Replace 'A' with 'B' in FILE` and otherwise changes nothing. It is
+ * The demo's agent: handles `Replace 'A' with 'B' in FILE` and fails for a prompt without such a sentence. It is
  * Galley's own script, so it may run without a sandbox; the log says so once.
  */
 export function createExampleRunner({ script, model = 'example', ...options }: ExampleRunnerOptions): AgentRunner {
   const words = [process.execPath, script];
   const readOnlyPaths = [...options.readOnlyPaths, script];
   const runnerWith = (sandbox: 'on' | 'off'): AgentRunner =>
-    createWordsRunner({ ...options, words, model, readOnlyPaths, sandbox });
+    createWordsRunner({ ...options, words, model, readOnlyPaths, sandbox, exitSentences: EXIT_SENTENCES });
   let chosen: Promise<AgentRunner> | undefined;
   const choose = async (): Promise<AgentRunner> => {
     if (options.sandbox === 'off') return runnerWith('off');

@@ -6,9 +6,14 @@ import type { RunnerLimits } from './runner-limits.ts';
 
 /**
  * A run's outcome for the job's owner.
+ * @param exitSentences meanings of this command's exit codes; others are described as a shell does.
  * @throws Error if the agent was never started: a retry or another worker may succeed.
  */
-export function outcomeOf({ report, endedBy, stderr }: ContainedEnd, limits: RunnerLimits): AgentOutcome {
+export function outcomeOf(
+  { report, endedBy, stderr }: ContainedEnd,
+  limits: RunnerLimits,
+  exitSentences: Readonly<Record<number, string>> = {},
+): AgentOutcome {
   const { ending } = report;
   if (ending?.kind === 'broken' || !report.ready) {
     if (ending?.kind === 'failed' && ending.why === 'full') return failed(sentenceOf('full', '', limits));
@@ -26,7 +31,7 @@ export function outcomeOf({ report, endedBy, stderr }: ContainedEnd, limits: Run
   if (report.exitCode === null) {
     return failed('The agent was ended by the machine, perhaps because its memory ran out.');
   }
-  if (report.exitCode !== 0) return failed(describeExit(report.exitCode));
+  if (report.exitCode !== 0) return failed(exitSentences[report.exitCode] ?? describeExit(report.exitCode));
   if (ending === null) return failed("The agent's files could not be stored: the machine ended the storing.");
   return ending;
 }

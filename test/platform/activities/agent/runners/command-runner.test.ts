@@ -57,11 +57,14 @@ describe('an agent command in its own checkout', () => {
     expect((await runOf('true')).outcome).toEqual({ kind: 'unchanged' });
   });
 
-  it('changes nothing with the example agent and another prompt; the log names AGENT_COMMAND', async () => {
+  it('fails with a hint at AGENT_COMMAND if the example agent does not understand the prompt', async () => {
     const runner = createExampleRunner({ ...plain, script: join(process.cwd(), 'examples/replace-agent.js') });
     const { outcome, output } = await fixture.run(runner, 'Rewrite everything, please.');
-    expect(outcome).toEqual({ kind: 'unchanged' });
-    expect(output).toMatch(/I only understand.*\nSet AGENT_COMMAND/);
+    expect(outcome).toEqual({
+      kind: 'failed',
+      error: expect.stringMatching(/^AGENT_COMMAND isn't set, .*the example agent .*doesn't understand this prompt\./),
+    });
+    expect(output).toContain('I only understand');
   });
 
   it('packs only objects that the commit lacks, and creates the same tree for the same change', async () => {
