@@ -2,9 +2,10 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { exportJobId } from '../../contract/admin-api.ts';
 import { CommandError } from '../command-error.ts';
+import { createContext } from '../context.ts';
+import { openHome } from '../home.ts';
 import { API_URL_OPTION, type OrchestratorClient, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
 import { printJson, printLines } from '../output.ts';
-import { deploymentUrls } from '../sites/deployment-urls.ts';
 import { describeBriefly, describeInFull, type SiteStatus, siteStatus } from '../sites/describe-site.ts';
 
 const statusList = z.object({ sites: z.array(siteStatus), nextCursor: z.string().nullish() });
@@ -107,6 +108,12 @@ async function showStatus(site: string | undefined, options: Options): Promise<v
   if (options.json) printJson(response);
   else printLines(describeInFull(found, { urls: await deploymentUrls(options), now: new Date() }));
   requireNoFailure([found]);
+}
+
+/** The URLs of the deployments of the running `up`, by their values files; none for an api elsewhere. */
+async function deploymentUrls({ url }: { url?: string | undefined }): Promise<ReadonlyMap<string, string>> {
+  const running = url === undefined ? await openHome(createContext().settings.home).running() : undefined;
+  return new Map((running?.deployments ?? []).map((each) => [each.valuesFile, each.url]));
 }
 
 function requireNoFailure(sites: readonly SiteStatus[]): void {
