@@ -23,38 +23,39 @@ export type Head = { manifest: Buffer; signature?: Buffer };
 
 type Reading = {
   /** Checks the head and returns its manifest. No file is read before. */
-  onHead(head: Head): BundleManifest | Promise<BundleManifest>;
+  onHead(head: Head): BundleManifest;
   /** Gets each file of the manifest once, in the archive's order. It needn't read the content, whose hash isn't checked. */
   onFile(file: BundleFile, content: AsyncIterable<Buffer>): Promise<void>;
   signal?: AbortSignal;
 };
 
 /**
- * Reads a whole bundle. Returns its manifest once every file that it names was there, with its size, and nothing else.
+ * Reads a whole bundle. Returns its head and manifest once every file was there, with its size, and nothing else.
  * @throws BundleInvalidError naming what is wrong; errors of the source and of the callbacks unchanged
  */
 export async function readBundle(
   source: AsyncIterable<Buffer>,
   { onHead, onFile, signal }: Reading,
-): Promise<BundleManifest> {
+): Promise<{ head: Head; manifest: BundleManifest }> {
   const bound: Bound = { maxBytes: MAX_MANIFEST_BYTES + END_BYTES };
-  const read: { head?: Head; manifest?: BundleManifest } = {};
+  let head: Head | undefined;
+  let contents: { head: Head; manifest: BundleManifest } | undefined;
   const missing = new Map<string, BundleFile>();
-  const openContents = async (): Promise<BundleManifest> => {
-    if (read.head === undefined) throw new BundleInvalidError('the archive is empty');
-    read.manifest = await onHead(read.head);
-    bound.maxBytes = unpackedBound(read.manifest.files) + read.head.manifest.length;
-    for (const file of read.manifest.files) missing.set(file.path, file);
-    return read.manifest;
+  const openContents = (complete: Head | undefined): NonNullable<typeof contents> => {
+    if (complete === undefined) throw new BundleInvalidError('the archive is empty');
+    const manifest = onHead(complete);
+    bound.maxBytes = unpackedBound(manifest.files) + complete.manifest.length;
+    for (const file of manifest.files) missing.set(file.path, file);
+    return { head: complete, manifest };
   };
   const onEntry = async (entry: Entry): Promise<undefined> => {
-    if (read.manifest === undefined) {
-      const head = await readHeadEntry(read.head, entry);
-      if (head !== undefined) {
-        read.head = head;
+    if (contents === undefined) {
+      const more = await readHeadEntry(head, entry);
+      if (more !== undefined) {
+        head = more;
         return;
       }
-      await openContents();
+      contents = openContents(head);
     }
     const file = takeFile(missing, entry);
     if (file === undefined) {
@@ -63,12 +64,12 @@ export async function readBundle(
     await onFile(file, bytesOf(entry));
   };
   await readEntries(source, bound, onEntry, signal);
-  const manifest = read.manifest ?? (await openContents());
+  contents ??= openContents(head);
   const [absent] = missing.keys();
   if (absent !== undefined) {
     throw new BundleInvalidError(`${missing.size} files are missing, the first is ${quoted(absent)}`);
   }
-  return manifest;
+  return contents;
 }
 
 /**

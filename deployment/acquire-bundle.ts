@@ -162,18 +162,15 @@ export class BundleAcquirer {
     try {
       const assembled = await assembleVersion({ source, manifest, sites, writer, signal, onProgress });
       if (assembled === undefined) return undefined;
-      await store.keep(staging, name);
       const { archiveBytes } = source;
       logger.info({ from: linkLabel(link), archiveBytes, ...assembled }, 'Fetched the changes of the bundle');
+      return { site: await store.keep(staging, name, manifest), etag };
     } finally {
       await writer.abandon();
       // Renamed already unless something failed.
       await store.discard(staging);
       for (const release of releases) release();
     }
-    const site = await store.open(name);
-    if (site === undefined) throw new Error('a version just assembled is not complete on the disk');
-    return { site, etag };
   }
 
   async #versionsOnDisk({ current, state }: AcquireRequest): Promise<Site[]> {
@@ -195,7 +192,7 @@ export class BundleAcquirer {
     const { store, limits } = this.#deps;
     const staging = await store.stage();
     try {
-      await unpackBundle({
+      const manifest = await unpackBundle({
         archive: file,
         folder: staging,
         limits,
@@ -206,14 +203,11 @@ export class BundleAcquirer {
           checkPin(pinnedVersion, version);
         },
       });
-      await store.keep(staging, sha256);
+      return await store.keep(staging, sha256, manifest);
     } catch (error) {
       await store.discard(staging);
       throw error;
     }
-    const site = await store.open(sha256);
-    if (site === undefined) throw new Error('a version just unpacked is not complete on the disk');
-    return site;
   }
 
   /** The pinned version if it is on the disk and the link points to another one. */

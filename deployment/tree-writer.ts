@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
-import { constants, copyFile, link, mkdir, open, readFile } from 'node:fs/promises';
+import { constants, copyFile, link, mkdir, open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import pLimit from 'p-limit';
 import { checkedContent, type ExpectedFile, type Head } from '../bundle/read-bundle.ts';
 import { MANIFEST_PATH, SIGNATURE_PATH } from '../contract/bundle.ts';
 
@@ -18,15 +19,17 @@ export type TreeWriter = {
    * @throws BundleInvalidError if size or hash differ; a disk error may only show in a later call
    */
   write(this: void, file: ExpectedFile, content: Content): Promise<void>;
-  /** Writes a checked head. */
-  writeHead(head: Head): Promise<void>;
   /**
-   * Checks a file that is on the disk already and links it, or copies it if the file system has no links. Returns
-   * whether it is as expected; if not, nothing is written.
+   * Links a file of another version, or copies it if the file system has no links. Returns whether it is as expected; if
+   * not, nothing is written. Its content is checked only if it was modified after its version was stored: reading
+   * thousands of unchanged files would take longer than all the rest.
    */
-  adopt(file: ExpectedFile, source: string): Promise<boolean>;
-  /** Waits until every file and folder is on the disk. */
-  finish(): Promise<void>;
+  adopt(file: ExpectedFile, source: string, storedAtMs: number): Promise<boolean>;
+  /**
+   * Writes the checked head last, so that its time is the version's, and waits until every file and folder is on the
+   * disk.
+   */
+  finish(head: Head): Promise<void>;
   /** Waits for pending writes, whatever their outcome. */
   abandon(): Promise<void>;
 };
@@ -65,27 +68,32 @@ export function createTreeWriter(root: string): TreeWriter {
     await inBackground(writeDurably(target, chunks));
   }
 
+  async function writeWhole(path: string, content: Buffer): Promise<void> {
+    await write({ path, size: content.length, sha256: undefined }, [content]);
+  }
+
+  async function written(): Promise<void> {
+    await Promise.all(writes);
+    if (faults.length > 0) throw faults[0];
+  }
+
   return {
     write,
 
-    async writeHead({ manifest, signature }) {
-      await write({ path: MANIFEST_PATH, size: manifest.length, sha256: undefined }, [manifest]);
-      if (signature === undefined) return;
-      await write({ path: SIGNATURE_PATH, size: signature.length, sha256: undefined }, [signature]);
-    },
-
-    async adopt(file, source) {
-      if (!(await isAsExpected(file, source))) return false;
+    async adopt(file, source, storedAtMs) {
+      if (!(await isAsExpected(file, source, storedAtMs))) return false;
       const target = join(root, file.path);
       await makeFolder(dirname(target));
       await link(source, target).catch(() => copyDurably(source, target));
       return true;
     },
 
-    async finish() {
-      await Promise.all(writes);
-      if (faults.length > 0) throw faults[0];
-      for (const folder of folders) await syncFolder(folder);
+    async finish({ manifest, signature }) {
+      await written();
+      if (signature !== undefined) await writeWhole(SIGNATURE_PATH, signature);
+      await writeWhole(MANIFEST_PATH, manifest);
+      await written();
+      await pLimit(MAX_WRITES).map(folders, syncFolder);
     },
 
     async abandon() {
@@ -105,8 +113,11 @@ async function writeDurably(target: string, content: Content): Promise<void> {
   }
 }
 
-async function isAsExpected(file: ExpectedFile, source: string): Promise<boolean> {
+async function isAsExpected(file: ExpectedFile, source: string, storedAtMs: number): Promise<boolean> {
   try {
+    const { size, mtimeMs } = await stat(source);
+    if (size !== file.size) return false;
+    if (mtimeMs <= storedAtMs) return true;
     // A stream for each of thousands of small files would take longer than their hashes.
     const content = file.size > SMALL_BYTES ? createReadStream(source) : [await readFile(source)];
     for await (const _ of checkedContent(file, content));

@@ -26,18 +26,17 @@ export async function unpackBundle(request: UnpackRequest): Promise<BundleManife
   const { archive, folder, limits, publicKey, accept, signal } = request;
   const writer = createTreeWriter(folder);
   try {
-    const manifest = await readBundle(createReadStream(archive), {
-      async onHead(head) {
-        checkSignature(publicKey, head.manifest, head.signature);
-        const checked = checkManifest(head.manifest, limits);
+    const { head, manifest } = await readBundle(createReadStream(archive), {
+      onHead(read) {
+        checkSignature(publicKey, read.manifest, read.signature);
+        const checked = checkManifest(read.manifest, limits);
         accept(checked);
-        await writer.writeHead(head);
         return checked;
       },
       onFile: writer.write,
       signal,
     });
-    await writer.finish();
+    await writer.finish(head);
     return manifest;
   } catch (error) {
     await writer.abandon();

@@ -17,15 +17,16 @@ type Reader = {
  */
 export async function readArchive(archive: string, reader: Reader, signal: AbortSignal): Promise<BundleManifest> {
   try {
-    return await readBundle(createReadStream(archive), {
+    const { manifest } = await readBundle(createReadStream(archive), {
       onHead(head) {
-        const manifest = checkManifest(head.manifest, NO_LIMITS);
-        reader.onManifest(manifest);
-        return manifest;
+        const checked = checkManifest(head.manifest, NO_LIMITS);
+        reader.onManifest(checked);
+        return checked;
       },
       onFile: (file, content) => reader.onFile(file, checkedContent(file, content)),
       signal,
     });
+    return manifest;
   } catch (error) {
     if (error instanceof BundleInvalidError) throw new Error(`the archive is no valid bundle: ${error.message}`);
     throw error;
