@@ -1,5 +1,6 @@
-import { stat } from 'node:fs/promises';
-import { relative, sep } from 'node:path';
+import { access, constants, mkdtemp, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import type { TargetCheck } from './deployment-target.ts';
 import { hasCode } from './error-code.ts';
 
 export type FolderDeps = {
@@ -20,6 +21,33 @@ export async function checkFolder(folder: string, createUnder: string | undefine
     throw new Error(
       `the folder ${folder} is missing: mount or create it (Galley creates folders in ${createUnder} only)`,
     );
+  }
+}
+
+/** Whether a folder can be written to, or created: makes a folder in it and removes it. */
+export async function checkWritable(folder: string, createUnder: string | undefined): Promise<TargetCheck> {
+  try {
+    await checkFolder(folder, createUnder);
+    const existing = await existingFolder(folder);
+    if (existing === folder) await rmdir(await mkdtemp(join(folder, '.galley-doctor-')));
+    else await access(existing, constants.W_OK | constants.X_OK);
+    const message = existing === folder ? `${folder} can be written` : `${folder} can be created by the first deploy`;
+    return { message, fix: null };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const fix = 'Create or mount the folder, and let the user of the worker write to it.';
+    return { message: `${folder} can't be written: ${reason}`, fix };
+  }
+}
+
+/** The folder, or the nearest one above it that exists. */
+async function existingFolder(folder: string): Promise<string> {
+  try {
+    await stat(join(folder, '.'));
+    return folder;
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT') || dirname(folder) === folder) throw error;
+    return await existingFolder(dirname(folder));
   }
 }
 
