@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { BundleInvalidError } from '../bundle/errors.ts';
+import { type BundleLimits, checkManifest } from '../bundle/manifest.ts';
+import { errorText, isSystemError } from '../contract/error-code.ts';
 import { assembleVersion } from './assemble-version.ts';
 import { downloadBundle, isResumable } from './download.ts';
-import { BundleInvalidError, BundleSignatureError, BundleUnavailableError, VersionPinnedError } from './errors.ts';
-import { isSystemFault, messageOf } from './fault.ts';
+import { BundleSignatureError, BundleUnavailableError, VersionPinnedError } from './errors.ts';
 import type { HttpResponse } from './http-source.ts';
 import { linkFingerprint, linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
-import { type BundleLimits, checkManifest } from './manifest.ts';
 import { openPartialSource, type PartialSource } from './partial-source.ts';
 import { checkSignature, checkStoredSignature } from './signature.ts';
 import type { Site } from './site.ts';
@@ -133,8 +134,8 @@ export class BundleAcquirer {
       signal.throwIfAborted();
       const isRefused = error instanceof BundleUnavailableError && error.status !== null;
       const isFinal = error instanceof VersionPinnedError || error instanceof BundleSignatureError;
-      if (isRefused || isFinal || isSystemFault(error)) throw error;
-      logger.warn({ from: linkLabel(link) }, `Fetching the whole bundle instead of its changes: ${messageOf(error)}`);
+      if (isRefused || isFinal || isSystemError(error)) throw error;
+      logger.warn({ from: linkLabel(link) }, `Fetching the whole bundle instead of its changes: ${errorText(error)}`);
       return whole;
     }
   }

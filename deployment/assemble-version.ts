@@ -1,17 +1,12 @@
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
 import pLimit from 'p-limit';
-import tar from 'tar-stream';
+import { BundleInvalidError, quoted } from '../bundle/errors.ts';
+import { readMembers } from '../bundle/read-bundle.ts';
 import type { BundleFile, BundleManifest } from '../contract/bundle.ts';
-import { bytesOf, checkIsFile, createBound, unpackedBound, writeHead } from './archive-entries.ts';
-import { BundleInvalidError, BundleUnavailableError } from './errors.ts';
-import { quoted } from './manifest.ts';
 import type { PartialSource } from './partial-source.ts';
 import { type MemberRange, planRanges } from './plan-update.ts';
 import type { Site } from './site.ts';
 import type { TreeWriter } from './tree-writer.ts';
-import { blame } from './unpack.ts';
 
 /** Files on the disk that are checked and linked at once. */
 const ADOPTED_AT_ONCE = 16;
@@ -51,7 +46,7 @@ export async function assembleVersion(assembly: Assembly): Promise<Assembled | u
   const ranges = planRanges(needed, manifest, source.archiveBytes);
   if (ranges === undefined) return undefined;
   const fetchedBytes = await fetchRanges(assembly, needed, ranges);
-  await writeHead(writer, source.head);
+  await writer.writeHead(source.head);
   await writer.finish();
   return { fetchedBytes, fetchedFiles: needed.length };
 }
@@ -108,31 +103,5 @@ async function fetchRange(
       yield chunk;
     }
   }
-  const extract = tar.extract();
-  const bound = createBound(unpackedBound(files));
-  const pumped = pipeline(counted, createGunzip(), bound.stream, extract, { signal }).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  try {
-    for await (const entry of extract) {
-      checkIsFile(entry);
-      const { name, size } = entry.header;
-      const file = missing.get(name);
-      if (file === undefined) {
-        entry.resume();
-        continue;
-      }
-      if (file.size !== size) throw new BundleInvalidError(`the entry ${quoted(name)} has an unexpected size`);
-      missing.delete(name);
-      await writer.write(file, bytesOf(entry));
-    }
-    const fault = await pumped;
-    if (fault !== undefined) throw fault;
-  } catch (error) {
-    extract.destroy();
-    const fault = await pumped;
-    signal.throwIfAborted();
-    throw fault instanceof BundleUnavailableError ? fault : blame(error, fault);
-  }
+  await readMembers(counted(), files, { missing, onFile: writer.write, signal });
 }

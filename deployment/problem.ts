@@ -1,5 +1,5 @@
-import { BundleInvalidError, BundleUnavailableError, ValuesFileError, VersionPinnedError } from './errors.ts';
-import { reason } from './fault.ts';
+import { BundleInvalidError } from '../bundle/errors.ts';
+import { BundleUnavailableError, reason, ValuesFileError, VersionPinnedError } from './errors.ts';
 
 /** A failed attempt as the status shows it: Galley's own errors unchanged, others without details. */
 export function problemMessage(error: unknown): string {

@@ -13,7 +13,7 @@ import { respondFile } from './respond-file.ts';
 import type { Fields, HeaderPolicy } from './security-headers.ts';
 import type { Site } from './site.ts';
 
-export type ServeDeps = {
+type ServeDeps = {
   /** Where the site begins: empty, or `/docs`. */
   basePath: string;
   /** Whether the values file switched static export off. */

@@ -1,9 +1,5 @@
+import { pathOfSibling } from '../bundle/manifest.ts';
 import type { BundleFile, BundleManifest, BundleRedirect } from '../contract/bundle.ts';
-
-/** The file whose precompressed sibling has this path. */
-export function pathOfSibling(path: string): string {
-  return path.slice(0, path.lastIndexOf('.'));
-}
 
 /** One unpacked version, ready to be served. A request holds it until its last byte. */
 export type Site = {

@@ -1,18 +1,14 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { constants, copyFile, link, mkdir, open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { BundleInvalidError } from './errors.ts';
-import { quoted } from './manifest.ts';
+import { checkedContent, type ExpectedFile, type Head } from '../bundle/read-bundle.ts';
+import { MANIFEST_PATH, SIGNATURE_PATH } from '../contract/bundle.ts';
 
 /** Files written and flushed at once: the disk batches flushes, and one by one thousands of pages take minutes. */
 const MAX_WRITES = 32;
 
 /** Up to this size a file is checked in memory and written while the next one is read. */
 const SMALL_BYTES = 512 * 1024;
-
-/** `sha256` undefined: not checked (the manifest, which can't contain its own hash). */
-type ExpectedFile = { path: string; size: number; sha256: string | undefined };
 
 type Content = AsyncIterable<Buffer> | Iterable<Buffer>;
 
@@ -21,7 +17,9 @@ export type TreeWriter = {
    * Checks a file and writes it. The path must be checked already.
    * @throws BundleInvalidError if size or hash differ; a disk error may only show in a later call
    */
-  write(file: ExpectedFile, content: Content): Promise<void>;
+  write(this: void, file: ExpectedFile, content: Content): Promise<void>;
+  /** Writes a checked head. */
+  writeHead(head: Head): Promise<void>;
   /**
    * Checks a file that is on the disk already and links it, or copies it if the file system has no links. Returns
    * whether it is as expected; if not, nothing is written.
@@ -54,18 +52,26 @@ export function createTreeWriter(root: string): TreeWriter {
     if (faults.length > 0) throw faults[0];
   }
 
+  async function write(file: ExpectedFile, content: Content): Promise<void> {
+    const target = join(root, file.path);
+    await makeFolder(dirname(target));
+    const checked = checkedContent(file, content);
+    if (file.size > SMALL_BYTES) {
+      await writeDurably(target, checked);
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of checked) chunks.push(chunk);
+    await inBackground(writeDurably(target, chunks));
+  }
+
   return {
-    async write(file, content) {
-      const target = join(root, file.path);
-      await makeFolder(dirname(target));
-      const checked = check(file, content);
-      if (file.size > SMALL_BYTES) {
-        await writeDurably(target, checked);
-        return;
-      }
-      const chunks: Buffer[] = [];
-      for await (const chunk of checked) chunks.push(chunk);
-      await inBackground(writeDurably(target, chunks));
+    write,
+
+    async writeHead({ manifest, signature }) {
+      await write({ path: MANIFEST_PATH, size: manifest.length, sha256: undefined }, [manifest]);
+      if (signature === undefined) return;
+      await write({ path: SIGNATURE_PATH, size: signature.length, sha256: undefined }, [signature]);
     },
 
     async adopt(file, source) {
@@ -88,22 +94,6 @@ export function createTreeWriter(root: string): TreeWriter {
   };
 }
 
-/** Passes a file's content on and throws, at its end at the latest, if it isn't as expected. */
-async function* check({ path, size, sha256 }: ExpectedFile, content: Content): AsyncGenerator<Buffer> {
-  const hash = createHash('sha256');
-  let seenBytes = 0;
-  for await (const chunk of content) {
-    seenBytes += chunk.length;
-    if (seenBytes > size) break;
-    hash.update(chunk);
-    yield chunk;
-  }
-  if (seenBytes !== size) throw new BundleInvalidError(`the file ${quoted(path)} has another size than announced`);
-  if (sha256 !== undefined && hash.digest('hex') !== sha256) {
-    throw new BundleInvalidError(`the file ${quoted(path)} doesn't match its sha256`);
-  }
-}
-
 async function writeDurably(target: string, content: Content): Promise<void> {
   // `wx` never follows links or overwrites existing files.
   const handle = await open(target, 'wx', 0o644);
@@ -119,7 +109,7 @@ async function isAsExpected(file: ExpectedFile, source: string): Promise<boolean
   try {
     // A stream for each of thousands of small files would take longer than their hashes.
     const content = file.size > SMALL_BYTES ? createReadStream(source) : [await readFile(source)];
-    for await (const _ of check(file, content));
+    for await (const _ of checkedContent(file, content));
     return true;
   } catch {
     return false;

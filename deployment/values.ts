@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Document, isAlias, isMap, isScalar, parseDocument } from 'yaml';
+import { errorCode } from '../contract/error-code.ts';
 import { createVerifier, EXPECTED_PUBLIC_KEY } from '../contract/signing.ts';
 import {
   AVAILABILITY,
@@ -11,8 +12,7 @@ import {
 } from '../contract/values-file.ts';
 import { nestsTooDeep } from '../contract/yaml-nesting.ts';
 import { unavailableFeature } from './capabilities.ts';
-import { ValuesFileError } from './errors.ts';
-import { codeOf, reason } from './fault.ts';
+import { reason, ValuesFileError } from './errors.ts';
 
 /** What the operator and the orchestrator ask of this deployment. `link` is set if `enabled` is. */
 export type Wanted = { settings: DeploymentValues } & (
@@ -45,7 +45,7 @@ export async function readValuesFile(
   try {
     bytes = await readFile(file);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw new ValuesFileError(file, null, `can't be read (${reason(error)})`);
   }
   if (bytes.length > MAX_SIZE_BYTES) throw new ValuesFileError(file, null, 'expected a values file of at most 1 MiB');

@@ -1,7 +1,7 @@
 import { access, constants, mkdtemp, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { errorCode, errorText } from '../../contract/error-code.ts';
 import type { TargetCheck } from './deployment-target.ts';
-import { hasCode } from './error-code.ts';
 
 export type FolderDeps = {
   /** Missing folders are created under this one only: that of galley.yaml. */
@@ -17,7 +17,7 @@ export async function checkFolder(folder: string, createUnder: string | undefine
   try {
     await stat(folder);
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
     throw new Error(
       `the folder ${folder} is missing: mount or create it (Galley creates folders in ${createUnder} only)`,
     );
@@ -34,9 +34,8 @@ export async function checkWritable(folder: string, createUnder: string | undefi
     const message = existing === folder ? `${folder} can be written` : `${folder} can be created by the first deploy`;
     return { message, fix: null };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     const fix = 'Create or mount the folder, and let the user of the worker write to it.';
-    return { message: `${folder} can't be written: ${reason}`, fix };
+    return { message: `${folder} can't be written: ${errorText(error)}`, fix };
   }
 }
 
@@ -46,7 +45,7 @@ async function existingFolder(folder: string): Promise<string> {
     await stat(join(folder, '.'));
     return folder;
   } catch (error) {
-    if (!hasCode(error, 'ENOENT') || dirname(folder) === folder) throw error;
+    if (errorCode(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
     return await existingFolder(dirname(folder));
   }
 }

@@ -1,8 +1,8 @@
 import pino from 'pino';
 import { createTarget, type TargetDeps } from '../../activities/deployments/create-target.ts';
 import { type DeploymentConfig, deploymentName, targetSettings } from '../../contract/deployment-config.ts';
+import { errorText } from '../../contract/error-code.ts';
 import { deploymentTaskQueue } from '../../contract/names.ts';
-import { errorText } from '../../embedded/report.ts';
 import type { Settings } from '../environment.ts';
 import { createTemporal, type Temporal } from '../temporal.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';

@@ -40,7 +40,7 @@ type ImportOptions = { values: string; json?: boolean };
 
 function importCommand(): Command {
   return new Command('import')
-    .argument('<folder>', 'the transfer folder: bundle.tar.gz, values.yaml, SHA256SUMS')
+    .argument('<folder>', 'the transfer folder (bundle.tar.gz, values.yaml, SHA256SUMS), or the one above it')
     .requiredOption('--values <file>', 'the values file of the deployment that is to serve the bundle')
     .option('--json', 'print what was imported as JSON')
     .description('verify a transfer folder and serve its bundle')

@@ -28,7 +28,7 @@ export function sitesCommand(): Command {
     .option(...API_URL_OPTION)
     .description('list all sites, a line each')
     .addHelpText('after', TOKEN_HELP)
-    .action(listSites);
+    .action(async (options: Options) => void (await listSites(options)));
   command
     .command('status')
     .argument('[site]', 'one site; without it all of them')
@@ -88,22 +88,20 @@ export function sitesCommand(): Command {
 
 type Options = { json?: boolean; url?: string };
 
-async function listSites(options: Options): Promise<void> {
+async function listSites(options: Options): Promise<SiteStatus[]> {
   const sites = await askForAll(await openOrchestrator(options));
   if (options.json) printJson({ sites, nextCursor: null });
   else printLines(sites.length === 0 ? ['no sites'] : sites.map((each) => describeBriefly(each)));
+  return sites;
 }
 
 /** @throws CommandError if a site has failed */
 async function showStatus(site: string | undefined, options: Options): Promise<void> {
-  const ask = await openOrchestrator(options);
   if (site === undefined) {
-    const sites = await askForAll(ask);
-    if (options.json) printJson({ sites, nextCursor: null });
-    else printLines(sites.length === 0 ? ['no sites'] : sites.map((each) => describeBriefly(each)));
-    requireNoFailure(sites);
+    requireNoFailure(await listSites(options));
     return;
   }
+  const ask = await openOrchestrator(options);
   const response = await ask(`/sites/${encodeURIComponent(site)}`);
   const found = siteStatus.parse(response);
   if (options.json) printJson(response);

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { access, copyFile, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { BundleInvalidError } from '../../bundle/errors.ts';
 import { MANIFEST_PATH } from '../../contract/bundle.ts';
-import { BundleInvalidError } from '../../deployment/errors.ts';
 import { unpackBundle } from '../../deployment/unpack.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 

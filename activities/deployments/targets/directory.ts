@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
+import { GALLEY_FOLDER } from '../../../bundle/path.ts';
 import type { BundleManifest } from '../../../contract/bundle.ts';
+import { errorCode } from '../../../contract/error-code.ts';
 import { headersFile } from '../bundle/headers.ts';
-import { GALLEY_FOLDER } from '../bundle/path-problem.ts';
 import { type NewFile, type PublishedPlace, type PublishedState, publishFiles } from '../bundle/publish-files.ts';
 import { parsePublishedState } from '../bundle/published-state.ts';
 import { nginxMap, redirectPages, redirectsFile } from '../bundle/redirects.ts';
 import { checkFolder, checkWritable, type FolderDeps } from '../check-folder.ts';
 import type { DeploymentTarget } from '../deployment-target.ts';
-import { hasCode } from '../error-code.ts';
 import { withFileLock } from '../file-lock.ts';
 import { replaceFile } from '../replace-file.ts';
 
@@ -94,7 +94,7 @@ async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile();
   } catch (error) {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return false;
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return false;
     throw error;
   }
 }
@@ -104,7 +104,7 @@ async function makeFolder(root: string, folder: string): Promise<void> {
   try {
     await mkdir(join(root, folder), { recursive: true });
   } catch (error) {
-    if (!hasCode(error, 'EEXIST') && !hasCode(error, 'ENOTDIR')) throw error;
+    if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'ENOTDIR') throw error;
     for (let each = folder; each !== '.'; each = dirname(each)) {
       if (await isFile(join(root, each))) await rm(join(root, each));
     }
@@ -131,6 +131,6 @@ async function dropLeftovers(folder: string): Promise<void> {
 }
 
 function emptyIfMissing(error: unknown): string {
-  if (hasCode(error, 'ENOENT')) return '';
+  if (errorCode(error) === 'ENOENT') return '';
   throw error;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GitTarget } from '../../../contract/deployment-config.ts';
+import { errorText } from '../../../contract/error-code.ts';
 import type { ForgeWriter, GitCredentials } from '../../../forge/forge.ts';
 import { createGit, type Git, type Remote } from '../../../forge/git/git.ts';
 import { GitError } from '../../../forge/git/git-error.ts';
@@ -70,7 +71,7 @@ export function createGitTarget(settings: GitTarget, deps: GitTargetDeps = {}): 
       try {
         return await checkBranch(await openRemote(settings, deps, context.signal), settings, context.site);
       } catch (error) {
-        const message = `${settings.repository}: ${error instanceof Error ? error.message : String(error)}`;
+        const message = `${settings.repository}: ${errorText(error)}`;
         const reason = error instanceof GitError ? error.reason : 'other';
         return { message, fix: FIXES[reason] ?? 'Check the settings of git, and those of forge for pull requests.' };
       }

@@ -2,6 +2,7 @@ import { execa } from 'execa';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import type { HelmTarget } from '../../../contract/deployment-config.ts';
+import { errorText } from '../../../contract/error-code.ts';
 import type { DeploymentTarget, DeploymentWrite, TargetCheck } from '../deployment-target.ts';
 import { readSwitches } from '../edit-values.ts';
 import { planEdit } from '../plan-edit.ts';
@@ -63,7 +64,7 @@ async function attempt<T>(work: () => Promise<T>): Promise<{ value: T; error?: n
   try {
     return { value: await work() };
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: errorText(error) };
   }
 }
 

@@ -100,6 +100,7 @@ const OPERATOR = [
   'GET /admin/projects',
   'POST /admin/projects',
   'PATCH /admin/projects',
+  'GET /admin/projects/:id',
   'DELETE /admin/projects/:id',
 ];
 
