@@ -6,7 +6,7 @@ import { errorCode } from '../../../contract/error-code.ts';
 import type { BundleSigner } from '../../../contract/signing.ts';
 import { downloadBundle } from '../bundle/download-bundle.ts';
 import { readArchive } from '../bundle/read-archive.ts';
-import { checkFolder, type FolderDeps } from '../check-folder.ts';
+import { checkFolder, checkWritable, type FolderDeps } from '../check-folder.ts';
 import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
 import { editValues } from '../edit-values.ts';
 import { withFileLock } from '../file-lock.ts';
@@ -59,6 +59,13 @@ export function createAirgapTarget(
         );
         return writtenReport(write);
       });
+    },
+    async check() {
+      const found = await checkWritable(root, createUnder);
+      if (found.fix !== null) return found;
+      // A key that can't be read is an error at start.
+      const signed = signer === undefined ? 'unsigned, because BUNDLE_SIGNING_KEY is not set' : 'signed';
+      return { message: `${found.message}; its checksums will be ${signed}`, fix: null };
     },
   };
 }

@@ -4,13 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GitTarget } from '../../../contract/deployment-config.ts';
+import { errorText } from '../../../contract/error-code.ts';
 import type { ForgeWriter, GitCredentials } from '../../../forge/forge.ts';
 import { createGit, type Git, type Remote } from '../../../forge/git/git.ts';
 import { GitError } from '../../../forge/git/git-error.ts';
 import { pushBranch } from '../../../forge/git/push-branch.ts';
 import { readRemote } from '../../../forge/git/read-remote.ts';
 import { writeCommit } from '../../../forge/git/write-commit.ts';
-import type { DeploymentReport, DeploymentTarget, DeploymentWrite, Switches } from '../deployment-target.ts';
+import type {
+  DeploymentReport,
+  DeploymentTarget,
+  DeploymentWrite,
+  Switches,
+  TargetCheck,
+} from '../deployment-target.ts';
 import { readSwitches, ValuesFileError } from '../edit-values.ts';
 import { planEdit } from '../plan-edit.ts';
 import { isOlder, parseSidecar, type Sidecar, sidecarPath, sidecarText } from '../sidecar.ts';
@@ -60,7 +67,52 @@ export function createGitTarget(settings: GitTarget, deps: GitTargetDeps = {}): 
         return switches;
       });
     },
+    async check(context) {
+      try {
+        return await checkBranch(await openRemote(settings, deps, context.signal), settings, context.site);
+      } catch (error) {
+        const message = `${settings.repository}: ${errorText(error)}`;
+        const reason = error instanceof GitError ? error.reason : 'other';
+        return { message, fix: FIXES[reason] ?? 'Check the settings of git, and those of forge for pull requests.' };
+      }
+    },
   };
+}
+
+const FIXES: Partial<Record<GitError['reason'], string>> = {
+  refused: "Check git.token, or the worker's SSH key: it must be allowed to read and to push.",
+  missing: 'Correct git.repository. A forge also hides repositories that the token may not read.',
+  unreachable: 'Check git.repository, the network and the proxies of the worker.',
+  timeout: 'Check git.repository, the network and the proxies of the worker.',
+};
+
+/** The branch that a dry run pushes to. */
+const NEVER_PUSHED = 'refs/heads/galley/doctor';
+
+async function checkBranch(access: Access, settings: GitTarget, site: string): Promise<TargetCheck> {
+  const { repository, branch, path } = settings;
+  const { git, remote, forge } = access;
+  if (!(await readRemote(git, remote, [branch])).commits.has(branch)) {
+    return { message: `${repository} has no branch ${branch}`, fix: 'Create the branch, or correct git.branch.' };
+  }
+  return await withClone(access, async (clone) => {
+    const { dir } = clone;
+    const commit = await fetchBranch(clone, branch, BASE);
+    await git(['push', '--dry-run', '--no-verify', '--', repository, `${commit}:${NEVER_PUSHED}`], { dir, remote });
+    await forge?.findPullRequest({ repository, branch: proposalBranch({ site, settings }) });
+    const { text } = await readFileAt(clone, commit, path);
+    if (text === '') {
+      const fix = 'If the file has another name, correct git.path: the first deploy creates this one.';
+      return { message: `${repository} has no ${path} in ${branch}`, fix, doubtful: true };
+    }
+    try {
+      readSwitches(text);
+    } catch (error) {
+      if (!(error instanceof ValuesFileError)) throw error;
+      return { message: `${path} in ${repository}: ${error.message}`, fix: 'Correct the file in the repository.' };
+    }
+    return { message: `${path} in ${branch} of ${repository} can be read, and pushed to`, fix: null };
+  });
 }
 
 /** What this process last read, by place: while the branch doesn't move, nothing is fetched. */
@@ -162,7 +214,7 @@ async function fetchProposal(context: Context, branch: string): Promise<string |
   return commits.has(branch) ? await fetchBranch(context, branch, PROPOSED) : null;
 }
 
-function proposalBranch({ site, settings: { path, branch } }: Context): string {
+function proposalBranch({ site, settings: { path, branch } }: Pick<Context, 'site' | 'settings'>): string {
   const place = createHash('sha256').update(`${branch}:${path}`).digest('hex').slice(0, 6);
   return `galley/deploy-${site}-${place}`;
 }
