@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { ZodError } from 'zod';
+import { BundleInvalidError } from '../../bundle/errors.ts';
+import { readBundleHead } from '../../bundle/read-bundle.ts';
 import type { AdminApiClient } from '../../client/admin-api-client.ts';
 import type { ExportReport } from '../../contract/admin-api.ts';
 import { bundleManifest } from '../../contract/bundle.ts';
-import { readBundleHead } from '../../deployment/archive-entries.ts';
-import { BundleInvalidError } from '../../deployment/errors.ts';
 import { downloadBundle } from './download-bundle.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { ExportFailed } from './run-export.ts';
