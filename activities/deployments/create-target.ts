@@ -1,4 +1,4 @@
-import type { TargetSettings } from '../../contract/deployment-config.ts';
+import type { S3Target, TargetSettings } from '../../contract/deployment-config.ts';
 import type { FolderDeps } from './check-folder.ts';
 import type { DeploymentTarget } from './deployment-target.ts';
 import { type AirgapDeps, createAirgapTarget } from './targets/airgap.ts';
@@ -30,14 +30,17 @@ export function createTarget(name: string, settings: TargetSettings, deps: Targe
     case 'helm':
       return createHelmTarget(settings.helm, deps);
     case 's3':
-      return {
-        // AWS's SDK has many modules, which a worker without such a target never loads.
-        write: async (...write) => {
-          const { createS3Target } = await import('./targets/s3.ts');
-          return await createS3Target(settings.s3).write(...write);
-        },
-      };
+      return createLazyS3Target(settings.s3);
     case 'airgap':
       return createAirgapTarget(settings.path, deps);
   }
+}
+
+/** AWS's SDK has many modules, which a worker without such a target never loads. */
+function createLazyS3Target(settings: S3Target): DeploymentTarget {
+  const load = async () => (await import('./targets/s3.ts')).createS3Target(settings);
+  return {
+    write: async (...args) => await (await load()).write(...args),
+    check: async (...args) => await (await load()).check(...args),
+  };
 }

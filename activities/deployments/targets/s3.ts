@@ -30,7 +30,7 @@ const DELETE_BATCH = 1000;
  * A bucket, or a prefix in one, for a CDN or the bucket's own website. Redirects are objects that the website redirects,
  * and also pages, for other servers. Without keys of the target, credentials come from the standard AWS chain.
  */
-export function createS3Target(target: S3Target): DeploymentTarget {
+export function createS3Target(target: S3Target): DeploymentTarget & Required<Pick<DeploymentTarget, 'check'>> {
   return {
     async write(write, { signal }) {
       const client = clientOf(target);
