@@ -18,6 +18,7 @@ const TRACES = 'workflows/tracing/interceptors';
  * encrypted. Each of these also gets a `…-traced.js` for workers that record traces. `more` names further bundles.
  * @param {{ sourceRoot: string, extension: 'ts' | 'js', outDir: string, more?: Record<string, string>, skip?: string[] }} options
  *   `skip`: bundles that the caller doesn't need
+ * @returns the names of the written bundles
  */
 export async function bundleWorkflows({ sourceRoot, extension, outDir, more = {}, skip = [] }) {
   await mkdir(outDir, { recursive: true });
@@ -40,6 +41,7 @@ export async function bundleWorkflows({ sourceRoot, extension, outDir, more = {}
     await writeFile(part, code);
     await rename(part, join(outDir, `${name}.js`));
   }
+  return selected.map(({ name }) => name);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -13,7 +13,7 @@ export function jestConfig(tier) {
   const others = Object.values(ENDINGS).filter((ending) => ending !== ENDINGS[tier] && ending !== ENDINGS.fast);
   return {
     rootDir: fileURLToPath(new URL('..', import.meta.url)),
-    testEnvironment: 'node',
+    testEnvironment: '<rootDir>/test/environment.js',
     extensionsToTreatAsEsm: ['.ts', '.tsx'],
     transform: {
       '^.+\\.ts$': ['@swc/jest', swcOptions({ tsx: false })],

@@ -1,8 +1,8 @@
-import setupFast from './setup-fast.js';
+import { prepare } from './setup-fast.js';
 
 /** Runs once before the integration and system tests: starts the servers that all their files share. */
 export default async function setupServers() {
-  await setupFast();
+  await prepare();
   const { locateTimeSkippingServer } = await import('./helpers/locate-time-skipping-server.ts');
   const { startSharedServers } = await import('./helpers/shared-servers.ts');
   await locateTimeSkippingServer();

@@ -6,10 +6,15 @@ import { createDirectoryTarget } from './targets/directory.ts';
 import { createGitTarget, type GitTargetDeps } from './targets/git.ts';
 import { createHelmTarget, type HelmDeps } from './targets/helm.ts';
 import { createHttpTarget } from './targets/http.ts';
-import { createS3Target } from './targets/s3.ts';
 import { createValuesFileTarget } from './values-file.ts';
 
-export type TargetDeps = GitTargetDeps & HelmDeps & AirgapDeps & FolderDeps;
+export type TargetDeps = GitTargetDeps &
+  HelmDeps &
+  AirgapDeps &
+  FolderDeps & {
+    /** How often pins in repositories and releases are read, in milliseconds. */
+    remotePinsEveryMs?: number;
+  };
 
 /** The target of an entry of `deployments`. Opens nothing yet. */
 export function createTarget(name: string, settings: TargetSettings, deps: TargetDeps = {}): DeploymentTarget {
@@ -25,7 +30,13 @@ export function createTarget(name: string, settings: TargetSettings, deps: Targe
     case 'helm':
       return createHelmTarget(settings.helm, deps);
     case 's3':
-      return createS3Target(settings.s3);
+      return {
+        // AWS's SDK has many modules, which a worker without such a target never loads.
+        write: async (...write) => {
+          const { createS3Target } = await import('./targets/s3.ts');
+          return await createS3Target(settings.s3).write(...write);
+        },
+      };
     case 'airgap':
       return createAirgapTarget(settings.path, deps);
   }

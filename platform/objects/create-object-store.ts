@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { createFileStore } from './file-store.ts';
 import type { ObjectStore } from './object-store.ts';
-import { createS3Store, type S3Location } from './s3-store.ts';
+import type { S3Location } from './s3-store.ts';
 
 type ObjectStoreOptions = {
   /** `file:///folder`, or `s3://bucket?endpoint=…&region=…&publicEndpoint=…&pathStyle=true|false`. */
@@ -28,7 +28,12 @@ export async function createObjectStore({ url, now = Date.now }: ObjectStoreOpti
   if (parsed?.protocol === 'file:' && parsed.host === '' && parsed.search === '' && parsed.hash === '') {
     return createFileStore({ folder: fileURLToPath(parsed), now });
   }
-  if (parsed?.protocol === 's3:') return createS3Store({ location: s3Location(parsed), now });
+  if (parsed?.protocol === 's3:') {
+    const location = s3Location(parsed);
+    // AWS's SDK has many modules, which a program with another store never loads.
+    const { createS3Store } = await import('./s3-store.ts');
+    return createS3Store({ location, now });
+  }
   throw new RangeError('The object store URL is wrong: expected file:///folder or s3://bucket?endpoint=…&region=…');
 }
 

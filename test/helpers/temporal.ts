@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { NativeConnection } from '@temporalio/worker';
 import { type DevServer, type DevServerOptions, startDevServer as start } from '../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
@@ -79,6 +79,8 @@ const START_ATTEMPTS = 40;
 
 /** A time-skipping environment (no UI, little visibility, no search attributes). Call `teardown()` in afterAll. */
 export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
+  // Most files use the dev server, and the package has many modules.
+  const { TestWorkflowEnvironment } = await import('@temporalio/testing');
   const path = await locateTimeSkippingServer();
   for (let attempt = 1; ; attempt += 1) {
     try {
