@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { exportBench } from './export.ts';
 import { serveBench } from './serve.ts';
 import { sitesBench } from './sites.ts';
+import { sitesPageBench } from './sites-page.ts';
 import { stormBench } from './storm.ts';
 import { updateBench } from './update.ts';
 import { webhooksBench } from './webhooks.ts';
@@ -13,6 +14,7 @@ const program = new Command('npm run bench --')
   .addCommand(webhooksBench())
   .addCommand(stormBench())
   .addCommand(sitesBench())
+  .addCommand(sitesPageBench())
   .addCommand(exportBench())
   .addCommand(serveBench())
   .addCommand(updateBench());
