@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEFAULT_CONFIG } from './environment.ts';
+import { printJson } from './output.ts';
 
 /** Only names matter, so a file with mistakes will do. */
 const configuredSites = z.object({
@@ -20,10 +21,28 @@ const BASH_FALLBACK = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
 fi
 `;
 
+type Shell = 'bash' | 'zsh' | 'fish';
+
 /** Prints the script that a shell evaluates; it calls `galley complete`. */
-export function printScript(shell: 'bash' | 'zsh' | 'fish'): void {
-  if (shell === 'bash') process.stdout.write(BASH_FALLBACK);
-  completions.setup('galley', 'galley', shell);
+export function printScript(shell: Shell, { json = false }: { json?: boolean } = {}): void {
+  const script = (shell === 'bash' ? BASH_FALLBACK : '') + scriptOf(shell);
+  if (json) printJson({ shell, script });
+  else process.stdout.write(script);
+}
+
+/** The package can only print its script. */
+function scriptOf(shell: Shell): string {
+  const { log } = console;
+  let script = '';
+  console.log = (text: string) => {
+    script += `${text}\n`;
+  };
+  try {
+    completions.setup('galley', 'galley', shell);
+  } finally {
+    console.log = log;
+  }
+  return script;
 }
 
 /** Prints what can follow these words, in the form that the scripts read. Never fails: a shell would show that. */

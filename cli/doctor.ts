@@ -1,18 +1,19 @@
+import pino from 'pino';
 import { ConfigurationError } from '../contract/configuration-error.ts';
-import { localValuesFiles } from '../contract/deployment-config.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { checkAdminApi } from './checks/admin-api.ts';
+import { checkDeployments, type TemporalTarget } from './checks/deployments.ts';
 import { describeFinding, type Finding, fail, ok, warn } from './checks/finding.ts';
 import { checkDevServer, checkDisk, checkEnvFile, checkGit, checkHome, checkNode } from './checks/machine.ts';
 import { checkClock, checkDatabase, checkForge, checkObjectStore, checkSmtp } from './checks/services.ts';
 import { checkSiteOrigin } from './checks/site-origin.ts';
 import { checkTemporal } from './checks/temporal.ts';
-import { checkValuesFile } from './checks/values-file.ts';
 import { CommandError, UsageError } from './command-error.ts';
 import { createContext } from './context.ts';
 import type { Settings } from './environment.ts';
 import { openHome, type RunningAddresses } from './home.ts';
 import { printJson, printLines } from './output.ts';
+import { targetDeps } from './programs/target-deps.ts';
 import { checkConfiguration } from './up/check-configuration.ts';
 import { checkPorts } from './up/check-ports.ts';
 import { ADMIN_KEY_FILE } from './up/first-organization.ts';
@@ -96,7 +97,7 @@ async function checkEverything(settings: Settings, config: GalleyConfig | undefi
   if (objectStoreUrl !== undefined) report(await checkObjectStore(objectStoreUrl));
   if (config?.smtp !== undefined) report(await checkSmtp(config.smtp));
   report(...(await checkForges(settings, config)));
-  if (config !== undefined) await checkSites(config, settings, report);
+  if (config !== undefined) await checkSites(config, { settings, temporal: temporalOf(settings, running) }, report);
 }
 
 /** For `up`; on a machine with separate services, these are in use. */
@@ -112,9 +113,13 @@ async function checkFreePorts(settings: Settings, config: GalleyConfig | undefin
 }
 
 async function checkTemporalOf(settings: Settings, running: RunningAddresses | undefined): Promise<Finding[]> {
-  if (settings.temporalConfigured) return await checkTemporal({ settings });
-  if (running === undefined) return [await checkDevServer(settings)];
-  return await checkTemporal({ settings, embedded: { address: running.temporal, namespace: 'default' } });
+  const target = temporalOf(settings, running);
+  return target === undefined ? [await checkDevServer(settings)] : await checkTemporal(target);
+}
+
+function temporalOf(settings: Settings, running: RunningAddresses | undefined): TemporalTarget {
+  if (settings.temporalConfigured) return { settings };
+  return running && { settings, embedded: { address: running.temporal, namespace: 'default' } };
 }
 
 async function checkForges({ forge }: Settings, config: GalleyConfig | undefined): Promise<Finding[]> {
@@ -131,9 +136,12 @@ async function checkForges({ forge }: Settings, config: GalleyConfig | undefined
   return findings;
 }
 
-async function checkSites({ sites }: GalleyConfig, settings: Settings, report: Report): Promise<void> {
+type SitesContext = { settings: Settings; temporal: TemporalTarget };
+
+async function checkSites(config: GalleyConfig, { settings, temporal }: SitesContext, report: Report): Promise<void> {
+  const deps = targetDeps({ ...settings, config }, pino({ level: 'silent' }));
   let hasClock = settings.adminApiUrl !== undefined || settings.databaseUrl !== undefined;
-  for (const [name, site] of Object.entries(sites)) {
+  for (const [name, site] of Object.entries(config.sites)) {
     const check = `site ${name}`;
     const { domain, origin, export: exporting, agent } = site;
     // At a hosted Admin API, the project decides where the site is exported from.
@@ -145,7 +153,7 @@ async function checkSites({ sites }: GalleyConfig, settings: Settings, report: R
         hasClock = true;
       }
     }
-    for (const valuesFile of localValuesFiles(exporting.deployments)) report(await checkValuesFile(check, valuesFile));
+    report(...(await checkDeployments(check, exporting.deployments, { site: name, deps, temporal })));
     if (exporting.deployments.length === 0)
       report(warn(check, 'has no deployment', 'Name a valuesFile or another target under export.deployments.'));
     if (agent.length > 0) report(await checkGit(settings.variables.PATH));

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { ConfigurationError } from '../contract/configuration-error.ts';
-import { errorCode } from '../embedded/report.ts';
+import { errorCode } from '../contract/error-code.ts';
 import { UsageError } from './command-error.ts';
 import { DEFAULT_CONFIG, type Variables } from './environment.ts';
 

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { access, constants, mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { replaceFile } from '../activities/deployments/replace-file.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
+import { errorCode } from '../contract/error-code.ts';
 import { isFolderLocked, lockFolder } from '../embedded/folder-lock.ts';
-import { errorCode } from '../embedded/report.ts';
-import { replaceFile } from './replace-file.ts';
 
 /** The URLs of the parts of a running `up`. */
 const addresses = z.object({
@@ -68,7 +68,7 @@ export function openHome(folder: string): Home {
     );
   const writeSecret = async (name: string, value: string): Promise<void> => {
     await prepare();
-    await replaceFile(path(name), `${value}\n`);
+    await replaceFile(path(name), `${value}\n`, { mode: 0o600 });
   };
   return {
     folder,
@@ -88,7 +88,7 @@ export function openHome(folder: string): Home {
     },
     announce: async (running) => {
       if (running === null) await rm(path(ADDRESSES), { force: true });
-      else await replaceFile(path(ADDRESSES), `${JSON.stringify(running, null, 2)}\n`);
+      else await replaceFile(path(ADDRESSES), `${JSON.stringify(running, null, 2)}\n`, { mode: 0o600 });
     },
     running: async () => {
       if (!(await isFolderLocked(path(LOCK)))) return undefined;

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { errorText } from '../embedded/report.ts';
+import { errorText } from '../contract/error-code.ts';
 
 /** Running parts, ended in reverse order of their start. */
 export interface Lifetime {

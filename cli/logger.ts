@@ -1,6 +1,6 @@
 import pino, { type Logger } from 'pino';
 import pretty from 'pino-pretty';
-import { errorCode } from '../embedded/report.ts';
+import { errorCode } from '../contract/error-code.ts';
 
 /** Fields that are redacted in logs, whatever object has them. */
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', 'key', 'bundleUrl'];

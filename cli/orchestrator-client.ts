@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { errorCode } from '../embedded/report.ts';
+import { errorCode } from '../contract/error-code.ts';
 import { UsageError } from './command-error.ts';
 import { createContext } from './context.ts';
 import { OPERATOR_TOKEN_FILE, openHome } from './home.ts';

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { wrapText } from '../contract/wrap-text.ts';
 
 /** How commands print. */
 
@@ -28,17 +29,9 @@ export function paint(color: 'green' | 'yellow' | 'red' | 'bold', text: string):
 
 const COLUMNS = 80;
 
-/** Wraps a text at 80 columns. A longer word, such as a URL, stays whole so that it can be copied. */
+/** Wraps a text at 80 columns, each line with the indent. */
 export function wrap(text: string, indent = ''): string {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(/ +/)) {
-    if (line !== '' && indent.length + line.length + 1 + word.length > COLUMNS) {
-      lines.push(indent + line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, indent + line].join('\n');
+  return wrapText(text, COLUMNS, indent);
 }
 
 /** Wraps the lines that are too long, each with its own indent. */

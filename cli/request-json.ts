@@ -1,5 +1,5 @@
+import { errorCode, errorText } from '../contract/error-code.ts';
 import { errorBody } from '../contract/http-error.ts';
-import { errorCode, errorText } from '../embedded/report.ts';
 import { CommandError, UsageError } from './command-error.ts';
 
 const TIMEOUT_MS = 20_000;

@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
 import { AdminApiError } from '../client/admin-api-error.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
+import { errorText } from '../contract/error-code.ts';
 import { HttpError } from '../contract/http-error.ts';
-import { errorText } from '../embedded/report.ts';
 import { UsageError } from './command-error.ts';
 import { createProgram } from './program.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { errorText } from '../contract/error-code.ts';
 import { grpcCode } from '../contract/grpc-code.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
-import { errorText } from '../embedded/report.ts';
 
 /** temporal.api.enums.v1.IndexedValueType. */
 const KEYWORD = 2;

@@ -6,7 +6,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { RECEIVER_CONNECTION } from '../api/temporal-connection.ts';
-import { errorText } from '../embedded/report.ts';
+import { errorText } from '../contract/error-code.ts';
 import type { Settings } from './environment.ts';
 import type { Lifetime } from './lifetime.ts';
 import { createPayloadEncryption } from './payload-encryption.ts';

@@ -82,6 +82,8 @@ export type S3Target = {
   region: string | undefined;
   /** Bucket in the path instead of the host name. */
   pathStyle: boolean;
+  /** Missing: those of the standard AWS chain. */
+  credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined };
 };
 
 /** @returns undefined if it isn't the URL of a bucket or of a prefix in one */
@@ -104,6 +106,16 @@ export function parseS3Target(url: string): S3Target | undefined {
   };
 }
 
+const s3Url = z.string().refine((url) => parseS3Target(url) !== undefined, S3_EXPECTED);
+
+/** With keys of its own: two buckets seldom belong to the same user. */
+const s3WithKeys = z.strictObject({
+  url: s3Url,
+  accessKeyId: secret,
+  secretAccessKey: secret,
+  sessionToken: secret.optional(),
+});
+
 const hostName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/i, 'expected the name that a worker has as --deployment-host');
@@ -117,8 +129,9 @@ const kinds = {
   http: http.optional(),
   directory: z.string().min(1).optional(),
   s3: z
-    .string()
-    .refine((url) => parseS3Target(url) !== undefined, S3_EXPECTED)
+    .union([s3Url, s3WithKeys], {
+      error: 'expected s3://bucket/prefix?endpoint=…&region=…, or the keys url, accessKeyId and secretAccessKey',
+    })
     .optional(),
   airgap: z.string().min(1).optional(),
 } satisfies Record<TargetKind, z.ZodType>;
@@ -174,8 +187,11 @@ export function targetSettings(entry: DeploymentConfig): TargetSettings {
   if (entry.http !== undefined) return { kind: 'http', http: entry.http };
   if (entry.directory !== undefined) return { kind: 'directory', path: entry.directory };
   if (entry.airgap !== undefined) return { kind: 'airgap', path: entry.airgap };
-  const s3 = entry.s3 === undefined ? undefined : parseS3Target(entry.s3);
-  if (s3 !== undefined) return { kind: 's3', s3 };
+  if (entry.s3 !== undefined) {
+    const { url, ...credentials } = typeof entry.s3 === 'string' ? { url: entry.s3 } : entry.s3;
+    const s3 = parseS3Target(url);
+    if (s3 !== undefined) return { kind: 's3', s3: { ...s3, ...('accessKeyId' in credentials && { credentials }) } };
+  }
   return { kind: 'valuesFile', path: entry.valuesFile ?? '' };
 }
 

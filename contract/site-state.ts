@@ -194,7 +194,7 @@ export type SiteState = z.infer<typeof siteState>;
 export const SITE_MEMO = 'status';
 
 /**
- * What one visibility query tells of each site, for metrics and the watchdog. Times are RFC 3339. Runs of releases before
+ * What one visibility query returns about each site, for metrics and the watchdog. Times are RFC 3339. Runs of releases before
  * 0.2 have none.
  */
 export const siteMemo = z.object({

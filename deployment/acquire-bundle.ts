@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { BundleInvalidError } from '../bundle/errors.ts';
+import { type BundleLimits, checkManifest } from '../bundle/manifest.ts';
+import { errorText, isSystemError } from '../contract/error-code.ts';
 import { assembleVersion } from './assemble-version.ts';
 import { downloadBundle, isResumable } from './download.ts';
-import { BundleInvalidError, BundleSignatureError, BundleUnavailableError, VersionPinnedError } from './errors.ts';
-import { isSystemFault, messageOf } from './fault.ts';
+import { BundleSignatureError, BundleUnavailableError, VersionPinnedError } from './errors.ts';
 import type { HttpResponse } from './http-source.ts';
 import { linkFingerprint, linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
-import { type BundleLimits, checkManifest } from './manifest.ts';
 import { openPartialSource, type PartialSource } from './partial-source.ts';
 import { checkSignature, checkStoredSignature } from './signature.ts';
 import type { Site } from './site.ts';
@@ -133,8 +134,8 @@ export class BundleAcquirer {
       signal.throwIfAborted();
       const isRefused = error instanceof BundleUnavailableError && error.status !== null;
       const isFinal = error instanceof VersionPinnedError || error instanceof BundleSignatureError;
-      if (isRefused || isFinal || isSystemFault(error)) throw error;
-      logger.warn({ from: linkLabel(link) }, `Fetching the whole bundle instead of its changes: ${messageOf(error)}`);
+      if (isRefused || isFinal || isSystemError(error)) throw error;
+      logger.warn({ from: linkLabel(link) }, `Fetching the whole bundle instead of its changes: ${errorText(error)}`);
       return whole;
     }
   }
@@ -161,18 +162,15 @@ export class BundleAcquirer {
     try {
       const assembled = await assembleVersion({ source, manifest, sites, writer, signal, onProgress });
       if (assembled === undefined) return undefined;
-      await store.keep(staging, name);
       const { archiveBytes } = source;
       logger.info({ from: linkLabel(link), archiveBytes, ...assembled }, 'Fetched the changes of the bundle');
+      return { site: await store.keep(staging, name, manifest), etag };
     } finally {
       await writer.abandon();
       // Renamed already unless something failed.
       await store.discard(staging);
       for (const release of releases) release();
     }
-    const site = await store.open(name);
-    if (site === undefined) throw new Error('a version just assembled is not complete on the disk');
-    return { site, etag };
   }
 
   async #versionsOnDisk({ current, state }: AcquireRequest): Promise<Site[]> {
@@ -194,7 +192,7 @@ export class BundleAcquirer {
     const { store, limits } = this.#deps;
     const staging = await store.stage();
     try {
-      await unpackBundle({
+      const manifest = await unpackBundle({
         archive: file,
         folder: staging,
         limits,
@@ -205,14 +203,11 @@ export class BundleAcquirer {
           checkPin(pinnedVersion, version);
         },
       });
-      await store.keep(staging, sha256);
+      return await store.keep(staging, sha256, manifest);
     } catch (error) {
       await store.discard(staging);
       throw error;
     }
-    const site = await store.open(sha256);
-    if (site === undefined) throw new Error('a version just unpacked is not complete on the disk');
-    return site;
   }
 
   /** The pinned version if it is on the disk and the link points to another one. */

@@ -1,17 +1,12 @@
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
 import pLimit from 'p-limit';
-import tar from 'tar-stream';
+import { BundleInvalidError, quoted } from '../bundle/errors.ts';
+import { readMembers } from '../bundle/read-bundle.ts';
 import type { BundleFile, BundleManifest } from '../contract/bundle.ts';
-import { bytesOf, checkIsFile, createBound, unpackedBound, writeHead } from './archive-entries.ts';
-import { BundleInvalidError, BundleUnavailableError } from './errors.ts';
-import { quoted } from './manifest.ts';
 import type { PartialSource } from './partial-source.ts';
 import { type MemberRange, planRanges } from './plan-update.ts';
 import type { Site } from './site.ts';
 import type { TreeWriter } from './tree-writer.ts';
-import { blame } from './unpack.ts';
 
 /** Files on the disk that are checked and linked at once. */
 const ADOPTED_AT_ONCE = 16;
@@ -40,35 +35,45 @@ export type Assembled = { fetchedBytes: number; fetchedFiles: number };
  */
 export async function assembleVersion(assembly: Assembly): Promise<Assembled | undefined> {
   const { source, manifest, sites, writer } = assembly;
-  const onDisk = new Map<string, string>();
-  for (const { root, manifest: known } of sites) {
-    for (const { path, sha256 } of known.files) onDisk.set(sha256, join(root, path));
+  const onDisk = new Map<string, FileOnDisk>();
+  for (const { root, storedAtMs, manifest: known } of sites) {
+    for (const { path, sha256 } of known.files) onDisk.set(sha256, { path: join(root, path), storedAtMs });
   }
   const changed = manifest.files.filter(({ sha256 }) => !onDisk.has(sha256));
-  // Before the disk is read.
-  if (planRanges(changed, manifest, source.archiveBytes) === undefined) return undefined;
-  const needed = await adoptFiles(assembly, onDisk);
-  const ranges = planRanges(needed, manifest, source.archiveBytes);
+  const ranges = planRanges(changed, manifest, source.archiveBytes);
   if (ranges === undefined) return undefined;
-  const fetchedBytes = await fetchRanges(assembly, needed, ranges);
-  await writeHead(writer, source.head);
-  await writer.finish();
-  return { fetchedBytes, fetchedFiles: needed.length };
+  // One waits for the network, the other for the disk. Both end before this returns, so that nothing is written later.
+  const [fetched, adopted] = await Promise.allSettled([
+    fetchRanges(assembly, changed, ranges),
+    adoptFiles(assembly, onDisk),
+  ]);
+  if (fetched.status === 'rejected') throw fetched.reason;
+  if (adopted.status === 'rejected') throw adopted.reason;
+  const damaged = adopted.value;
+  const moreRanges = damaged.length === 0 ? [] : planRanges(damaged, manifest, source.archiveBytes);
+  if (moreRanges === undefined) return undefined;
+  const more = await fetchRanges(assembly, damaged, moreRanges);
+  await writer.finish(source.head);
+  return { fetchedBytes: source.headBytes + fetched.value + more, fetchedFiles: changed.length + damaged.length };
 }
 
-/** Links what is on the disk, and returns the files that aren't, or aren't as they were written. */
+/** `storedAtMs` is that of its version. */
+type FileOnDisk = { path: string; storedAtMs: number };
+
+/** Links what is on the disk, and returns the files that aren't as they were written. */
 async function adoptFiles(
   { manifest, writer, signal }: Assembly,
-  onDisk: ReadonlyMap<string, string>,
+  onDisk: ReadonlyMap<string, FileOnDisk>,
 ): Promise<BundleFile[]> {
   const missing = await pLimit(ADOPTED_AT_ONCE).map(manifest.files, async (file) => {
     signal.throwIfAborted();
-    const path = onDisk.get(file.sha256);
-    return path !== undefined && (await writer.adopt(file, path)) ? [] : [file];
+    const found = onDisk.get(file.sha256);
+    return found === undefined || (await writer.adopt(file, found.path, found.storedAtMs)) ? [] : [file];
   });
   return missing.flat();
 }
 
+/** Returns how many bytes were fetched. */
 async function fetchRanges(
   assembly: Assembly,
   needed: readonly BundleFile[],
@@ -78,12 +83,12 @@ async function fetchRanges(
   const totalBytes = ranges.reduce((sum, { start, end }) => sum + end - start, headBytes);
   const missing = new Map(needed.map((file) => [file.path, file]));
   const failures: unknown[] = [];
-  let receivedBytes = headBytes;
+  let receivedBytes = 0;
   const onBytes = (bytes: number): void => {
     receivedBytes += bytes;
-    assembly.onProgress(receivedBytes, totalBytes);
+    assembly.onProgress(headBytes + receivedBytes, totalBytes);
   };
-  // All requests end before this returns, so that nothing is written later.
+  // All requests end before this returns.
   await pLimit(REQUESTS_AT_ONCE).map(ranges, async (range) => {
     if (failures.length > 0) return;
     await fetchRange(assembly, range, { missing, onBytes }).catch((error: unknown) => failures.push(error));
@@ -108,31 +113,5 @@ async function fetchRange(
       yield chunk;
     }
   }
-  const extract = tar.extract();
-  const bound = createBound(unpackedBound(files));
-  const pumped = pipeline(counted, createGunzip(), bound.stream, extract, { signal }).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  try {
-    for await (const entry of extract) {
-      checkIsFile(entry);
-      const { name, size } = entry.header;
-      const file = missing.get(name);
-      if (file === undefined) {
-        entry.resume();
-        continue;
-      }
-      if (file.size !== size) throw new BundleInvalidError(`the entry ${quoted(name)} has an unexpected size`);
-      missing.delete(name);
-      await writer.write(file, bytesOf(entry));
-    }
-    const fault = await pumped;
-    if (fault !== undefined) throw fault;
-  } catch (error) {
-    extract.destroy();
-    const fault = await pumped;
-    signal.throwIfAborted();
-    throw fault instanceof BundleUnavailableError ? fault : blame(error, fault);
-  }
+  await readMembers(counted(), files, { missing, onFile: writer.write, signal });
 }

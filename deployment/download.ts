@@ -4,8 +4,8 @@ import { type FileHandle, mkdir, open, readdir, readFile, rm, stat, writeFile } 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { BundleInvalidError, BundleUnavailableError } from './errors.ts';
-import { reason } from './fault.ts';
+import { BundleInvalidError } from '../bundle/errors.ts';
+import { BundleUnavailableError, reason } from './errors.ts';
 import { type HttpResponse, openHttp } from './http-source.ts';
 import { linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
 

@@ -1,3 +1,6 @@
+import { BundleInvalidError } from '../bundle/errors.ts';
+import { errorCode } from '../contract/error-code.ts';
+
 /** When to retry: `soon` with a growing pause, `slowly` if only a new link can help. */
 type RetryPace = 'soon' | 'slowly';
 
@@ -39,11 +42,6 @@ export class BundleUnavailableError extends Error {
   }
 }
 
-/** Thrown if the archive isn't a servable bundle: malformed, incomplete, hostile or too large. */
-export class BundleInvalidError extends Error {
-  override readonly name = 'BundleInvalidError';
-}
-
 /** Thrown if a bundle isn't signed for `staticExport.publicKey`. Another key may accept the same bytes. */
 export class BundleSignatureError extends BundleInvalidError {}
 
@@ -60,4 +58,22 @@ export class VersionPinnedError extends Error {
     this.wanted = wanted;
     this.found = found;
   }
+}
+
+/** An error in a word or two: its code says more than a wrapper's text, and neither contains a link. */
+export function reason(error: unknown): string {
+  return errorCode(error) ?? (error instanceof Error ? error.name : 'unknown fault');
+}
+
+/** A failed attempt as the status shows it: Galley's own errors unchanged, others without details. */
+export function problemMessage(error: unknown): string {
+  if (error instanceof BundleInvalidError) return `the bundle was refused: ${error.message}`;
+  if (
+    error instanceof BundleUnavailableError ||
+    error instanceof ValuesFileError ||
+    error instanceof VersionPinnedError
+  ) {
+    return error.message;
+  }
+  return `the bundle could not be stored (${reason(error)})`;
 }

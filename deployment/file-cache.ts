@@ -14,7 +14,7 @@ export const ON_THE_FLY_CODINGS = ['br', 'gzip'] as const;
 export type OnTheFlyCoding = (typeof ON_THE_FLY_CODINGS)[number];
 
 /** `encoding` is undefined if compressing didn't make the file smaller: then `body` is the file itself. */
-export type CachedBody = { body: Buffer; encoding: OnTheFlyCoding | undefined };
+type CachedBody = { body: Buffer; encoding: OnTheFlyCoding | undefined };
 
 export type FileCache = {
   get(file: BundleFile, encoding: OnTheFlyCoding | undefined): CachedBody | undefined;

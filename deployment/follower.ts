@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import type { Acquired, AcquireRequest } from './acquire-bundle.ts';
-import { BundleUnavailableError, ValuesFileError } from './errors.ts';
+import { BundleUnavailableError, problemMessage, ValuesFileError } from './errors.ts';
 import { resourceFingerprint } from './link.ts';
-import { problemMessage } from './problem.ts';
 import { type RetryPauses, retryDelayMs } from './retry-delay.ts';
 import type { Served } from './served.ts';
 import type { Target } from './target.ts';

@@ -31,7 +31,7 @@ export function createHostHandler(sites: readonly HostedDeployment[], metrics: D
 }
 
 /** Without port and a dot at its end, in lower case. */
-export function hostName(header: string | undefined): string | undefined {
+function hostName(header: string | undefined): string | undefined {
   return header?.toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
 }
 

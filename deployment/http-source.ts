@@ -1,6 +1,5 @@
 import { request } from 'undici';
-import { BundleUnavailableError } from './errors.ts';
-import { reason } from './fault.ts';
+import { BundleUnavailableError, reason } from './errors.ts';
 import { linkLabel } from './link.ts';
 
 const MAX_REDIRECTS = 5;

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
+import { type Head, MAX_MANIFEST_BYTES, readBundleHead } from '../bundle/read-bundle.ts';
 import { HEAD_LENGTH_BYTES, readHeadLength } from '../contract/bundle-head.ts';
-import { type Head, MAX_MANIFEST_BYTES, readBundleHead } from './archive-entries.ts';
-import { BundleUnavailableError } from './errors.ts';
-import { reason } from './fault.ts';
+import { BundleUnavailableError, reason } from './errors.ts';
 import { type HttpResponse, openHttp } from './http-source.ts';
 import { linkLabel } from './link.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** What the headers If-Match and If-None-Match (RFC 9110, 13) make of a GET or HEAD. */
-export type Precondition = 'send' | 'not-modified' | 'failed';
+type Precondition = 'send' | 'not-modified' | 'failed';
 
 /**
  * There are no modification times: they differ between machines with the same bytes and go back on a rollback, so

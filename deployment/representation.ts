@@ -1,5 +1,5 @@
 import type { BundleFile } from '../contract/bundle.ts';
-import { cacheControl } from './cache-control.ts';
+import { cacheControl } from '../contract/response-headers.ts';
 import { chooseEncoding } from './choose-encoding.ts';
 import { MAX_CACHED_BYTES, ON_THE_FLY_CODINGS, type OnTheFlyCoding } from './file-cache.ts';
 import type { HeaderPolicy } from './security-headers.ts';

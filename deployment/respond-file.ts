@@ -119,7 +119,7 @@ type ByteRange = { start: number; end: number };
 
 /**
  * One range only: the whole file is a valid response to a request for several, which no browser sends. `none`: the range
- * lies beyond the end.
+ * is beyond the end.
  */
 function requestedRange(
   { headers }: IncomingMessage,

@@ -1,4 +1,5 @@
-import { BundleInvalidError, BundleUnavailableError } from './errors.ts';
+import { BundleInvalidError } from '../bundle/errors.ts';
+import { BundleUnavailableError } from './errors.ts';
 
 const MINUTE_MS = 60_000;
 

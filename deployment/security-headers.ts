@@ -1,19 +1,9 @@
 import picomatch from 'picomatch';
+import { SECURITY_HEADERS } from '../contract/response-headers.ts';
 import type { DeploymentKind, HeaderRules } from '../contract/values-file.ts';
 
 /** Header fields by name, in the spelling to send. */
 export type Fields = Readonly<Record<string, string>>;
-
-/**
- * Headers that don't change how an exported site works, but for being framed by another site. `headers` in the values
- * file changes or removes each.
- */
-const DEFAULTS: Fields = {
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'strict-origin-when-cross-origin',
-  'X-Frame-Options': 'SAMEORIGIN',
-  'X-Permitted-Cross-Domain-Policies': 'none',
-};
 
 export type HeaderPolicy = {
   /** The headers of a response for this path (`/guides/start`): `own` ones, defaults and what the rules change. */
@@ -23,7 +13,8 @@ export type HeaderPolicy = {
 type PolicyOptions = { kind: DeploymentKind; rules: HeaderRules; apiPlayground: boolean };
 
 export function createHeaderPolicy({ kind, rules, apiPlayground }: PolicyOptions): HeaderPolicy {
-  const defaults = kind === 'air-gapped' ? { ...DEFAULTS, ...withoutOutside(apiPlayground) } : DEFAULTS;
+  const defaults: Fields =
+    kind === 'air-gapped' ? { ...SECURITY_HEADERS, ...withoutOutside(apiPlayground) } : SECURITY_HEADERS;
   const matchers = Object.entries(rules).map(([pattern, fields]) => ({
     matches: picomatch(pattern, { dot: true }),
     fields: Object.entries(fields),

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import { isHashed } from '../contract/response-headers.ts';
 import type { AccessLog } from './access-log.ts';
 import type { BasicAuth } from './basic-auth.ts';
-import { isHashed } from './cache-control.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { FileCache } from './file-cache.ts';
 import { MESSAGE_PAGE_HEADERS, type MessagePage, renderMessagePage } from './message-page.ts';
@@ -13,7 +13,7 @@ import { respondFile } from './respond-file.ts';
 import type { Fields, HeaderPolicy } from './security-headers.ts';
 import type { Site } from './site.ts';
 
-export type ServeDeps = {
+type ServeDeps = {
   /** Where the site begins: empty, or `/docs`. */
   basePath: string;
   /** Whether the values file switched static export off. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MANIFEST_PATH, SIGNATURE_PATH } from '../contract/bundle.ts';
+import { errorCode } from '../contract/error-code.ts';
 import { createVerifier } from '../contract/signing.ts';
 import { BundleSignatureError } from './errors.ts';
-import { codeOf } from './fault.ts';
 
 /**
  * Checks a manifest's signature; the manifest in turn contains the hash of every file. Without a key every manifest is
@@ -29,7 +29,7 @@ export async function checkStoredSignature(publicKey: string | undefined, root: 
   if (publicKey === undefined) return;
   const manifest = await readFile(join(root, MANIFEST_PATH));
   const signature = await readFile(join(root, SIGNATURE_PATH)).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   });
   checkSignature(publicKey, manifest, signature);

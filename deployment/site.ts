@@ -1,9 +1,5 @@
+import { pathOfSibling } from '../bundle/manifest.ts';
 import type { BundleFile, BundleManifest, BundleRedirect } from '../contract/bundle.ts';
-
-/** The file whose precompressed sibling has this path. */
-export function pathOfSibling(path: string): string {
-  return path.slice(0, path.lastIndexOf('.'));
-}
 
 /** One unpacked version, ready to be served. A request holds it until its last byte. */
 export type Site = {
@@ -14,6 +10,8 @@ export type Site = {
   manifestSha256: string;
   /** The folder with the site's files. */
   root: string;
+  /** When the version was complete on the disk, by the file system's clock. */
+  storedAtMs: number;
   file(path: string): BundleFile | undefined;
   /** The page with this URL at the origin, if its path in the bundle differs. */
   page(url: string): BundleFile | undefined;
@@ -26,7 +24,12 @@ export type Site = {
   idle(): Promise<void>;
 };
 
-export function createSite(root: string, archiveSha256: string, manifest: BundleManifest, manifestSha256 = ''): Site {
+export function createSite(
+  root: string,
+  archiveSha256: string,
+  manifest: BundleManifest,
+  { manifestSha256 = '', storedAtMs = 0 }: Partial<Pick<Site, 'manifestSha256' | 'storedAtMs'>> = {},
+): Site {
   // Siblings have no URL of their own, because the origin had none.
   const own = manifest.files.filter(({ encoding }) => encoding === undefined);
   const files = new Map(own.map((file) => [file.path, file]));
@@ -41,6 +44,7 @@ export function createSite(root: string, archiveSha256: string, manifest: Bundle
     archiveSha256,
     manifestSha256,
     root,
+    storedAtMs,
     file: (path) => files.get(path),
     page: (url) => pages.get(url),
     siblings: (path) => siblings.get(path) ?? [],

@@ -1,18 +1,15 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { constants, copyFile, link, mkdir, open, readFile } from 'node:fs/promises';
+import { constants, copyFile, link, mkdir, open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { BundleInvalidError } from './errors.ts';
-import { quoted } from './manifest.ts';
+import pLimit from 'p-limit';
+import { checkedContent, type ExpectedFile, type Head } from '../bundle/read-bundle.ts';
+import { MANIFEST_PATH, SIGNATURE_PATH } from '../contract/bundle.ts';
 
 /** Files written and flushed at once: the disk batches flushes, and one by one thousands of pages take minutes. */
 const MAX_WRITES = 32;
 
 /** Up to this size a file is checked in memory and written while the next one is read. */
 const SMALL_BYTES = 512 * 1024;
-
-/** `sha256` undefined: not checked (the manifest, which can't contain its own hash). */
-type ExpectedFile = { path: string; size: number; sha256: string | undefined };
 
 type Content = AsyncIterable<Buffer> | Iterable<Buffer>;
 
@@ -21,14 +18,18 @@ export type TreeWriter = {
    * Checks a file and writes it. The path must be checked already.
    * @throws BundleInvalidError if size or hash differ; a disk error may only show in a later call
    */
-  write(file: ExpectedFile, content: Content): Promise<void>;
+  write(this: void, file: ExpectedFile, content: Content): Promise<void>;
   /**
-   * Checks a file that is on the disk already and links it, or copies it if the file system has no links. Returns
-   * whether it is as expected; if not, nothing is written.
+   * Links a file of another version, or copies it if the file system has no links. Returns whether it is as expected; if
+   * not, nothing is written. Its content is checked only if it was modified after its version was stored: reading
+   * thousands of unchanged files would take longer than all the rest.
    */
-  adopt(file: ExpectedFile, source: string): Promise<boolean>;
-  /** Waits until every file and folder is on the disk. */
-  finish(): Promise<void>;
+  adopt(file: ExpectedFile, source: string, storedAtMs: number): Promise<boolean>;
+  /**
+   * Writes the checked head last, so that its time is the version's, and waits until every file and folder is on the
+   * disk.
+   */
+  finish(head: Head): Promise<void>;
   /** Waits for pending writes, whatever their outcome. */
   abandon(): Promise<void>;
 };
@@ -54,54 +55,51 @@ export function createTreeWriter(root: string): TreeWriter {
     if (faults.length > 0) throw faults[0];
   }
 
-  return {
-    async write(file, content) {
-      const target = join(root, file.path);
-      await makeFolder(dirname(target));
-      const checked = check(file, content);
-      if (file.size > SMALL_BYTES) {
-        await writeDurably(target, checked);
-        return;
-      }
-      const chunks: Buffer[] = [];
-      for await (const chunk of checked) chunks.push(chunk);
-      await inBackground(writeDurably(target, chunks));
-    },
+  async function write(file: ExpectedFile, content: Content): Promise<void> {
+    const target = join(root, file.path);
+    await makeFolder(dirname(target));
+    const checked = checkedContent(file, content);
+    if (file.size > SMALL_BYTES) {
+      await writeDurably(target, checked);
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of checked) chunks.push(chunk);
+    await inBackground(writeDurably(target, chunks));
+  }
 
-    async adopt(file, source) {
-      if (!(await isAsExpected(file, source))) return false;
+  async function writeWhole(path: string, content: Buffer): Promise<void> {
+    await write({ path, size: content.length, sha256: undefined }, [content]);
+  }
+
+  async function written(): Promise<void> {
+    await Promise.all(writes);
+    if (faults.length > 0) throw faults[0];
+  }
+
+  return {
+    write,
+
+    async adopt(file, source, storedAtMs) {
+      if (!(await isAsExpected(file, source, storedAtMs))) return false;
       const target = join(root, file.path);
       await makeFolder(dirname(target));
       await link(source, target).catch(() => copyDurably(source, target));
       return true;
     },
 
-    async finish() {
-      await Promise.all(writes);
-      if (faults.length > 0) throw faults[0];
-      for (const folder of folders) await syncFolder(folder);
+    async finish({ manifest, signature }) {
+      await written();
+      if (signature !== undefined) await writeWhole(SIGNATURE_PATH, signature);
+      await writeWhole(MANIFEST_PATH, manifest);
+      await written();
+      await pLimit(MAX_WRITES).map(folders, syncFolder);
     },
 
     async abandon() {
       await Promise.all(writes);
     },
   };
-}
-
-/** Passes a file's content on and throws, at its end at the latest, if it isn't as expected. */
-async function* check({ path, size, sha256 }: ExpectedFile, content: Content): AsyncGenerator<Buffer> {
-  const hash = createHash('sha256');
-  let seenBytes = 0;
-  for await (const chunk of content) {
-    seenBytes += chunk.length;
-    if (seenBytes > size) break;
-    hash.update(chunk);
-    yield chunk;
-  }
-  if (seenBytes !== size) throw new BundleInvalidError(`the file ${quoted(path)} has another size than announced`);
-  if (sha256 !== undefined && hash.digest('hex') !== sha256) {
-    throw new BundleInvalidError(`the file ${quoted(path)} doesn't match its sha256`);
-  }
 }
 
 async function writeDurably(target: string, content: Content): Promise<void> {
@@ -115,11 +113,14 @@ async function writeDurably(target: string, content: Content): Promise<void> {
   }
 }
 
-async function isAsExpected(file: ExpectedFile, source: string): Promise<boolean> {
+async function isAsExpected(file: ExpectedFile, source: string, storedAtMs: number): Promise<boolean> {
   try {
+    const { size, mtimeMs } = await stat(source);
+    if (size !== file.size) return false;
+    if (mtimeMs <= storedAtMs) return true;
     // A stream for each of thousands of small files would take longer than their hashes.
     const content = file.size > SMALL_BYTES ? createReadStream(source) : [await readFile(source)];
-    for await (const _ of check(file, content));
+    for await (const _ of checkedContent(file, content));
     return true;
   } catch {
     return false;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type Document, isMap, isScalar, parseDocument } from 'yaml';
+import { type Document, isAlias, isMap, isScalar, parseDocument } from 'yaml';
+import { errorCode } from '../contract/error-code.ts';
 import { createVerifier, EXPECTED_PUBLIC_KEY } from '../contract/signing.ts';
 import {
   AVAILABILITY,
@@ -11,8 +12,7 @@ import {
 } from '../contract/values-file.ts';
 import { nestsTooDeep } from '../contract/yaml-nesting.ts';
 import { unavailableFeature } from './capabilities.ts';
-import { ValuesFileError } from './errors.ts';
-import { codeOf, reason } from './fault.ts';
+import { reason, ValuesFileError } from './errors.ts';
 
 /** What the operator and the orchestrator ask of this deployment. `link` is set if `enabled` is. */
 export type Wanted = { settings: DeploymentValues } & (
@@ -45,7 +45,7 @@ export async function readValuesFile(
   try {
     bytes = await readFile(file);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw new ValuesFileError(file, null, `can't be read (${reason(error)})`);
   }
   if (bytes.length > MAX_SIZE_BYTES) throw new ValuesFileError(file, null, 'expected a values file of at most 1 MiB');
@@ -70,11 +70,11 @@ export function parseValues(text: string, file: string): Wanted {
     throw new ValuesFileError(file, 'staticExport', 'expected the keys enabled, bundleUrl and version');
 
   const parsed = staticExportValues.safeParse({
-    enabled: group.get('enabled') ?? false,
-    bundleUrl: blankAsAbsent(group.get('bundleUrl')),
+    enabled: resolvedValue(document, 'enabled', file) ?? false,
+    bundleUrl: blankAsAbsent(resolvedValue(document, 'bundleUrl', file)),
     // As written: YAML reads 1.10 as the number 1.1, but the operator means the version "1.10".
-    version: blankAsAbsent(sourceText(group.get('version', true), file)),
-    publicKey: blankAsAbsent(group.get('publicKey')),
+    version: blankAsAbsent(sourceText(nodeOf(document, 'version', file), file)),
+    publicKey: blankAsAbsent(resolvedValue(document, 'publicKey', file)),
   });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -103,7 +103,7 @@ export function parseValues(text: string, file: string): Wanted {
  * @throws ValuesFileError if it is no public key
  */
 export function readPublicKey(text: string, file: string): string | undefined {
-  const written = blankAsAbsent(parseDocument(text).getIn(['staticExport', 'publicKey']));
+  const written = blankAsAbsent(resolvedValue(parseDocument(text), 'publicKey', file));
   if (written === undefined) return undefined;
   if (typeof written !== 'string') throw new ValuesFileError(file, 'staticExport.publicKey', EXPECTED_PUBLIC_KEY);
   checkPublicKey(written, file);
@@ -152,6 +152,22 @@ function checkPublicKey(publicKey: string, file: string): void {
   } catch {
     throw new ValuesFileError(file, 'staticExport.publicKey', EXPECTED_PUBLIC_KEY);
   }
+}
+
+/** The node of a key of `staticExport`, through an alias: values files often share their values by anchors. */
+function nodeOf(document: Document, name: string, file: string): unknown {
+  const node: unknown = document.getIn(['staticExport', name], true);
+  if (!isAlias(node)) return node;
+  const resolved = node.resolve(document);
+  if (resolved === undefined) {
+    throw new ValuesFileError(file, `staticExport.${name}`, `expected an anchor &${node.source} before its alias`);
+  }
+  return resolved;
+}
+
+function resolvedValue(document: Document, name: string, file: string): unknown {
+  const node = nodeOf(document, name, file);
+  return isScalar(node) ? node.value : node;
 }
 
 function blankAsAbsent(value: unknown): unknown {

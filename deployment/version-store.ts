@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bundleManifest, MANIFEST_PATH } from '../contract/bundle.ts';
+import { type BundleManifest, bundleManifest, MANIFEST_PATH } from '../contract/bundle.ts';
 import { createSite, type Site } from './site.ts';
 import { syncFolder } from './tree-writer.ts';
 
@@ -14,8 +14,8 @@ export type VersionStore = {
   /** An empty folder to unpack into. */
   stage(): Promise<string>;
   discard(staging: string): Promise<void>;
-  /** Turns a staged version into a stored one, in one rename. */
-  keep(staging: string, archiveSha256: string): Promise<void>;
+  /** Turns a staged version, which must be complete, into a stored one, in one rename. */
+  keep(staging: string, archiveSha256: string, manifest: BundleManifest): Promise<Site>;
   /** A stored version; undefined if it is missing or incomplete. */
   open(archiveSha256: string): Promise<Site | undefined>;
   /** Deletes all versions but the named ones, each as soon as no request reads it. */
@@ -34,15 +34,17 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
     if (name.startsWith(STAGING_PREFIX)) await rm(join(folder, name), { recursive: true, force: true });
   }
 
-  async function isComplete(root: string, files: Site['manifest']['files']): Promise<boolean> {
-    for (let start = 0; start < files.length; start += STAT_BATCH) {
-      const checks = files.slice(start, start + STAT_BATCH).map(async ({ path, size }) => {
-        const found = await stat(join(root, path));
-        return found.isFile() && found.size === size;
-      });
-      if (!(await Promise.all(checks)).every(Boolean)) return false;
-    }
-    return true;
+  async function register(archiveSha256: string, manifest: BundleManifest): Promise<Site> {
+    const root = join(folder, archiveSha256);
+    const file = join(root, MANIFEST_PATH);
+    const manifestSha256 = createHash('sha256')
+      .update(await readFile(file))
+      .digest('hex');
+    // Written last.
+    const { mtimeMs: storedAtMs } = await stat(file);
+    const site = createSite(root, archiveSha256, manifest, { manifestSha256, storedAtMs });
+    opened.set(archiveSha256, site);
+    return site;
   }
 
   async function removeWhenIdle(name: string): Promise<void> {
@@ -59,12 +61,15 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
     stage: () => mkdtemp(join(folder, STAGING_PREFIX)),
     discard: (staging) => rm(staging, { recursive: true, force: true }),
 
-    async keep(staging, archiveSha256) {
+    async keep(staging, archiveSha256, manifest) {
+      await removing.get(archiveSha256);
+      wanted.add(archiveSha256);
       const target = join(folder, archiveSha256);
       // What is there must be incomplete: otherwise it would have been opened.
       await rm(target, { recursive: true, force: true });
       await rename(staging, target);
       await syncFolder(folder);
+      return await register(archiveSha256, manifest);
     },
 
     async open(archiveSha256) {
@@ -74,13 +79,8 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
       if (already !== undefined) return already;
       const root = join(folder, archiveSha256);
       try {
-        const bytes = await readFile(join(root, MANIFEST_PATH));
-        const manifest = bundleManifest.parse(JSON.parse(bytes.toString('utf8')));
-        if (!(await isComplete(root, manifest.files))) return undefined;
-        const manifestSha256 = createHash('sha256').update(bytes).digest('hex');
-        const site = createSite(root, archiveSha256, manifest, manifestSha256);
-        opened.set(archiveSha256, site);
-        return site;
+        const manifest = bundleManifest.parse(JSON.parse(await readFile(join(root, MANIFEST_PATH), 'utf8')));
+        return (await isComplete(root, manifest.files)) ? await register(archiveSha256, manifest) : undefined;
       } catch {
         return undefined;
       }
@@ -92,4 +92,15 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
       await Promise.all(names.map(removeWhenIdle));
     },
   };
+}
+
+async function isComplete(root: string, files: Site['manifest']['files']): Promise<boolean> {
+  for (let start = 0; start < files.length; start += STAT_BATCH) {
+    const checks = files.slice(start, start + STAT_BATCH).map(async ({ path, size }) => {
+      const found = await stat(join(root, path));
+      return found.isFile() && found.size === size;
+    });
+    if (!(await Promise.all(checks)).every(Boolean)) return false;
+  }
+  return true;
 }

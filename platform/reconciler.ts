@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { BUNDLES_FOLDER, WORK_FOLDER } from '../exporter/object-keys.ts';
 import { storeFailedReport } from '../exporter/pack/report.ts';
 import { createAgentWorkflows } from './agent-workflows.ts';
+import { deleteDiscarded } from './delete-discarded.ts';
 import { createExportWorkflows, type ExportWorkflows } from './export-workflows.ts';
 import { createIntervalLoop } from './interval-loop.ts';
 import { dropUnfinished } from './objects/drop-unfinished.ts';
@@ -66,7 +67,8 @@ export type ReconcilerDeps = {
 /**
  * Reconciles jobs with their workflows: starts missing workflows, repeats cancels, and fails jobs whose
  * workflow has ended, is gone or can't continue. It does nothing while Temporal is unavailable. Every step is
- * idempotent, so any number of processes may do this at once. It also deletes expired rows. Agent jobs need no sweep:
+ * idempotent, so any number of processes may do this at once. It also deletes expired rows and the stored objects of
+ * removed projects. Agent jobs need no sweep:
  * their logs stay, and a run's packs are deleted at its end.
  */
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
@@ -106,8 +108,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     await settleEach(listUnsettledAgentJobs, (job) => settleAgentJob(job, settling));
     if (loop.signal.aborted) return;
     const nowMs = now();
-    await deleteExpiredResponses(db, new Date(nowMs));
-    await deleteUsesOutside(db, { until: new Date(nowMs - USES_KEPT_MS), latest: new Date(nowMs + CLOCK_ERROR_MS) });
+    await deleteExpired(deps, nowMs);
     if (nowMs >= nextSweepAt) await sweep(nowMs);
   }
 
@@ -140,6 +141,14 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   return { reconcile, start: loop.start, stop: loop.stop };
+}
+
+/** Deletes expired rows and what removed projects left in the object store. */
+async function deleteExpired({ db, objects }: ReconcilerDeps, nowMs: number): Promise<void> {
+  const at = new Date(nowMs);
+  await deleteExpiredResponses(db, at);
+  await deleteUsesOutside(db, { until: new Date(nowMs - USES_KEPT_MS), latest: new Date(nowMs + CLOCK_ERROR_MS) });
+  await deleteDiscarded({ db, objects, at, lateAfterMs: UPLOAD_MS, limit: PAGE_SIZE });
 }
 
 /** The row was read before its workflow, so it may have changed; every update is guarded. */

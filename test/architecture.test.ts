@@ -6,14 +6,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   contract: [],
   client: ['contract'],
   forge: ['contract'],
-  activities: ['contract', 'client', 'forge'],
+  bundle: ['contract'],
+  activities: ['contract', 'bundle', 'client', 'forge'],
   workflows: ['contract', 'activities (types)'],
   worker: ['contract', 'activities', 'workflows'],
   ui: [],
   api: ['contract', 'workflows', 'ui'],
   exporter: ['contract'],
   platform: ['contract', 'exporter', 'forge', 'ui'],
-  deployment: ['contract'],
+  deployment: ['contract', 'bundle'],
 };
 
 /** Packages that a folder must not import. */

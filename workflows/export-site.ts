@@ -30,12 +30,13 @@ import { confirmLoop } from './export-site/confirm.ts';
 import { cancelJob, exportLoop } from './export-site/export.ts';
 import { actionBegan, actionFailed, exportEnded } from './export-site/histories.ts';
 import { incidentSource, mailNotices } from './export-site/notices.ts';
-import { refreshLinks, refreshLoop, watchPins } from './export-site/refresh.ts';
+import { refreshLinks, refreshLoop } from './export-site/refresh.ts';
 import { approveReview } from './export-site/review.ts';
 import { rollBack } from './export-site/rollback.ts';
 import { newRun, newState, restoreState, type SiteRun, serializeState } from './export-site/state.ts';
 import { applyDeliveries, endBackOff, endReview, requestExport, setPaused } from './export-site/transitions.ts';
 import { briefSiteStateOf, siteStateWithHistories, watchVisibility } from './export-site/visibility.ts';
+import { watchPins } from './export-site/watch-pins.ts';
 import { notifyOperators } from './mails/notify-operators.ts';
 import { watchOutbox } from './notifications/outbox.ts';
 

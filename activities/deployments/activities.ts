@@ -12,8 +12,13 @@ import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from './depl
 import { ValuesFileError } from './edit-values.ts';
 import { createValuesFileTarget } from './values-file.ts';
 
-/** After an operator removes a pin or switches a deployment on, Galley notices within this time. */
-const PIN_EVERY_MS = 10_000;
+/** After an operator changes a pin or a switch, Galley notices within this time. */
+const FILE_EVERY_MS = 10_000;
+/** The same for a repository or a release, which each poll asks over the network. */
+const REMOTE_EVERY_MS = 30_000;
+
+/** A repository or cluster that doesn't answer must not hold a slot for long. */
+const READ_TIMEOUT_MS = 20_000;
 
 type DeploymentActivityDeps = {
   logger: Logger;
@@ -46,10 +51,6 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
     }
   }
 
-  async function pathOf(name: string, site: string | undefined): Promise<string> {
-    return site === undefined ? name : ((await findEntry(readSite, site, name)).valuesFile ?? name);
-  }
-
   async function findTarget(site: string, name: string): Promise<DeploymentTarget> {
     return createTarget(name, targetSettings(await findEntry(readSite, site, name)), targets);
   }
@@ -76,34 +77,42 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
     /**
      * Returns the deployments whose pin or switch has changed. Until then it fails with a benign "PinUnchanged", so
      * that Temporal polls again by its retry policy.
-     * @param site of the files, if their names aren't paths
+     * @param site of the deployments, if their names aren't paths
      */
     async waitForPinChange(held: PinnedFile[], site?: string): Promise<PinnedFile[]> {
-      const now = await Promise.all(held.map((file) => switchesNow(file, site)));
+      const signal = AbortSignal.any([Context.current().cancellationSignal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
+      const now = await Promise.all(held.map((file) => switchesNow(file, { site, signal })));
       const changed = now.filter(
         ({ pin, off }, index) => pin !== held[index]?.pin || off !== (held[index]?.off ?? off),
       );
       if (changed.length > 0) return changed;
-      const message = `held: ${held.map(({ valuesFile, pin, off }) => `${valuesFile} ${off ? 'off' : `at ${pin}`}`).join(', ')}`;
-      throw ApplicationFailure.create({
-        type: 'PinUnchanged',
-        message,
-        nextRetryDelay: PIN_EVERY_MS,
-        category: 'BENIGN',
-      });
+      throw pinUnchanged(held, targets?.remotePinsEveryMs ?? REMOTE_EVERY_MS);
     },
   };
 
-  async function switchesNow(held: PinnedFile, site: string | undefined): Promise<PinnedFile> {
+  async function switchesNow(
+    held: PinnedFile,
+    { site, signal }: { site: string | undefined; signal: AbortSignal },
+  ): Promise<PinnedFile> {
     const { valuesFile } = held;
     try {
-      return { valuesFile, ...(await createValuesFileTarget(await pathOf(valuesFile, site)).readSwitches()) };
+      const target: DeploymentTarget =
+        site === undefined ? createValuesFileTarget(valuesFile) : await findTarget(site, valuesFile);
+      return target.readSwitches === undefined ? held : { valuesFile, ...(await target.readSwitches(signal)) };
     } catch (error) {
-      // Probably being edited right now: the next poll reads it.
-      logger.debug({ valuesFile, error: String(error) }, 'a values file could not be read');
+      // Probably being edited, or away, right now: the next poll reads it.
+      logger.debug({ valuesFile, error: String(error) }, 'the pin of a deployment could not be read');
       return held;
     }
   }
+}
+
+/** A benign failure, after which Temporal polls again. */
+function pinUnchanged(held: PinnedFile[], remotePinsEveryMs: number): ApplicationFailure {
+  const message = `unchanged: ${held.map(({ valuesFile, pin, off }) => `${valuesFile} ${off ? 'off' : `at ${pin}`}`).join(', ')}`;
+  const isRemote = held.some(({ valuesFile }) => /^(?:git|helm):/.test(valuesFile));
+  const nextRetryDelay = isRemote ? remotePinsEveryMs : FILE_EVERY_MS;
+  return ApplicationFailure.create({ type: 'PinUnchanged', message, nextRetryDelay, category: 'BENIGN' });
 }
 
 async function findEntry(readSite: ReadSite, site: string, name: string): Promise<DeploymentConfig> {

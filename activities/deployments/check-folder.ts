@@ -1,6 +1,7 @@
-import { stat } from 'node:fs/promises';
-import { relative, sep } from 'node:path';
-import { hasCode } from './error-code.ts';
+import { access, constants, mkdtemp, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { errorCode, errorText } from '../../contract/error-code.ts';
+import type { TargetCheck } from './deployment-target.ts';
 
 export type FolderDeps = {
   /** Missing folders are created under this one only: that of galley.yaml. */
@@ -16,10 +17,36 @@ export async function checkFolder(folder: string, createUnder: string | undefine
   try {
     await stat(folder);
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
     throw new Error(
       `the folder ${folder} is missing: mount or create it (Galley creates folders in ${createUnder} only)`,
     );
+  }
+}
+
+/** Whether a folder can be written to, or created: makes a folder in it and removes it. */
+export async function checkWritable(folder: string, createUnder: string | undefined): Promise<TargetCheck> {
+  try {
+    await checkFolder(folder, createUnder);
+    const existing = await existingFolder(folder);
+    if (existing === folder) await rmdir(await mkdtemp(join(folder, '.galley-doctor-')));
+    else await access(existing, constants.W_OK | constants.X_OK);
+    const message = existing === folder ? `${folder} can be written` : `${folder} can be created by the first deploy`;
+    return { message, fix: null };
+  } catch (error) {
+    const fix = 'Create or mount the folder, and let the user of the worker write to it.';
+    return { message: `${folder} can't be written: ${errorText(error)}`, fix };
+  }
+}
+
+/** The folder, or the nearest one above it that exists. */
+async function existingFolder(folder: string): Promise<string> {
+  try {
+    await stat(join(folder, '.'));
+    return folder;
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
+    return await existingFolder(dirname(folder));
   }
 }
 

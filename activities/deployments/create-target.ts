@@ -8,7 +8,13 @@ import { createHelmTarget, type HelmDeps } from './targets/helm.ts';
 import { createHttpTarget } from './targets/http.ts';
 import { createValuesFileTarget } from './values-file.ts';
 
-export type TargetDeps = GitTargetDeps & HelmDeps & AirgapDeps & FolderDeps;
+export type TargetDeps = GitTargetDeps &
+  HelmDeps &
+  AirgapDeps &
+  FolderDeps & {
+    /** How often pins in repositories and releases are read, in milliseconds. */
+    remotePinsEveryMs?: number;
+  };
 
 /** The target of an entry of `deployments`. Opens nothing yet. */
 export function createTarget(name: string, settings: TargetSettings, deps: TargetDeps = {}): DeploymentTarget {

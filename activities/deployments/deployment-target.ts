@@ -57,12 +57,27 @@ export type WriteContext = {
  */
 export type DeploymentTarget = {
   write(write: DeploymentWrite, context: WriteContext): Promise<DeploymentReport>;
+  /** The operator's current settings; missing if operators can set nothing there. */
+  readSwitches?(signal: AbortSignal): Promise<Switches>;
+  /**
+   * Finds out whether a write would succeed, for `galley doctor`. Changes nothing that stays, and calls no deploy hook.
+   * Throws what a write would.
+   */
+  check?(context: WriteContext): Promise<TargetCheck>;
+};
+
+/** What a check found. */
+export type TargetCheck = {
+  message: string;
+  /** How to repair it; null if a write would succeed. */
+  fix: string | null;
+  /** A write may succeed nevertheless. */
+  doubtful?: boolean;
 };
 
 /** A values file. Operators can pin a version in it or switch the deployment off. */
 export type ValuesFileTarget = DeploymentTarget & {
   write(write: DeploymentWrite, context?: WriteContext): Promise<DeploymentReport>;
-  /** The operator's current settings. */
   readSwitches(): Promise<Switches>;
 };
 

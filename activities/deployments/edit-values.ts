@@ -48,8 +48,8 @@ export function readSwitches(text: string): { pin: string | null; off: boolean }
 
 /** `version: 1.10` is the number 1.1 in YAML, so this is what the operator typed. */
 function pinOf(node: unknown): string | null {
-  if (!isScalar(node) || (typeof node.value !== 'string' && typeof node.value !== 'number')) return null;
-  return (node.source ?? String(node.value)) || null;
+  if (!isScalar(node) || node.value === null) return null;
+  return (typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))) || null;
 }
 
 function valueIn(document: Document, name: string): unknown {

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { lock } from 'proper-lockfile';
-import { hasCode } from './error-code.ts';
+import { errorCode } from '../../contract/error-code.ts';
 import { resolveLinks } from './replace-file.ts';
 
 /** A lock that wasn't refreshed for this long belongs to a killed process. */
@@ -30,7 +30,7 @@ export async function withFileLock<T>(file: string, work: (stillHeld: () => void
       lost = error;
     },
   }).catch((error: unknown) => {
-    throw hasCode(error, 'ELOCKED') ? new Error(`another process keeps holding the lock ${target}.lock`) : error;
+    throw errorCode(error) === 'ELOCKED' ? new Error(`another process keeps holding the lock ${target}.lock`) : error;
   });
   try {
     return await work(() => {

@@ -1,32 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { hasCode } from './error-code.ts';
+import { errorCode } from '../../contract/error-code.ts';
+
+type Replacing = {
+  /** Runs right before the rename. If it throws, nothing has changed. */
+  lastCheck?: () => void | Promise<void>;
+  /** The permissions, also of the new file before the rename: a secret is never readable by others. */
+  mode?: number;
+};
 
 /**
- * Replaces a file atomically: readers see the old bytes or the new ones, also after a crash. Keeps mode and owner; a
+ * Replaces a file atomically: readers see the old bytes or the new ones, also after a crash. Keeps owner and mode; a
  * symbolic link stays and its target is replaced. Creates missing folders.
- * @param lastCheck runs right before the rename; if it throws, nothing has changed.
  */
-export async function replaceFile(
-  path: string,
-  content: string,
-  lastCheck: () => void | Promise<void> = () => {},
-): Promise<void> {
+export async function replaceFile(path: string, content: string, { lastCheck, mode }: Replacing = {}): Promise<void> {
   const target = await resolveLinks(path);
   const folder = dirname(target);
   await mkdir(folder, { recursive: true });
   const temporary = join(folder, `.${basename(target)}.${randomUUID()}.tmp`);
   try {
-    const file = await open(temporary, 'wx');
+    const file = await open(temporary, 'wx', mode);
     try {
       await file.writeFile(content);
-      await copyModeAndOwner(file, target);
+      await copyModeAndOwner(file, target, mode);
       await file.sync();
     } finally {
       await file.close();
     }
-    await lastCheck();
+    await lastCheck?.();
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -40,25 +42,27 @@ export async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return path;
+    if (errorCode(error) === 'ENOENT') return path;
     throw error;
   }
 }
 
-async function copyModeAndOwner(file: FileHandle, target: string): Promise<void> {
+async function copyModeAndOwner(file: FileHandle, target: string, mode: number | undefined): Promise<void> {
   const current = await stat(target).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return null;
+    if (errorCode(error) === 'ENOENT') return null;
     throw error;
   });
+  // The umask may have taken rights from a given mode.
+  if (mode !== undefined) await file.chmod(mode);
   if (current === null) return;
   const made = await file.stat();
   if (made.uid !== current.uid || made.gid !== current.gid) {
     // Only root may change the owner; others keep the group and the mode.
     await file.chown(current.uid, current.gid).catch((error: unknown) => {
-      if (!hasCode(error, 'EPERM')) throw error;
+      if (errorCode(error) !== 'EPERM') throw error;
     });
   }
-  await file.chmod(current.mode & 0o7777);
+  await file.chmod(mode ?? current.mode & 0o7777);
 }
 
 /** Makes the rename durable. Not every file system can sync a folder; the content is synced either way. */
@@ -67,7 +71,7 @@ async function syncFolder(folder: string): Promise<void> {
   try {
     await handle.sync();
   } catch (error) {
-    if (!hasCode(error, 'EINVAL') && !hasCode(error, 'EPERM') && !hasCode(error, 'ENOTSUP')) throw error;
+    if (errorCode(error) !== 'EINVAL' && errorCode(error) !== 'EPERM' && errorCode(error) !== 'ENOTSUP') throw error;
   } finally {
     await handle.close();
   }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { hasCode } from './error-code.ts';
+import { errorCode } from '../../contract/error-code.ts';
 import { replaceFile } from './replace-file.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function readSidecar(valuesFile: string): Promise<Sidecar | null> {
   try {
     return parseSidecar(await readFile(sidecarPath(valuesFile), 'utf8'));
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null;
+    if (errorCode(error) === 'ENOENT') return null;
     throw error;
   }
 }

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errorCode } from '../../contract/error-code.ts';
 import { checkFolder, type FolderDeps } from './check-folder.ts';
 import type { DeploymentReport, DeploymentWrite, Switches, ValuesFileTarget } from './deployment-target.ts';
 import { readSwitches, ValuesFileError } from './edit-values.ts';
-import { hasCode } from './error-code.ts';
 import { withFileLock } from './file-lock.ts';
 import { planEdit } from './plan-edit.ts';
 import { replaceFile } from './replace-file.ts';
@@ -69,10 +69,11 @@ async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => 
   // If this write is lost halfway, the next one must know that it didn't set `enabled`.
   await writeSidecar(path, { ...sidecar, enabling });
   if (edited !== text) {
-    await replaceFile(path, edited, async () => {
+    const lastCheck = async (): Promise<void> => {
       stillHeld();
       if ((await readText(path)) !== text) throw new ChangedMeanwhile(`${path} keeps changing during the write`);
-    });
+    };
+    await replaceFile(path, edited, { lastCheck });
   }
   if (enabling) await writeSidecar(path, sidecar);
   return report;
@@ -88,7 +89,7 @@ async function readText(path: string): Promise<string> {
     return text;
   } catch (error) {
     // The first deploy creates the file.
-    if (hasCode(error, 'ENOENT')) return '';
+    if (errorCode(error) === 'ENOENT') return '';
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { errorCode } from '../../contract/error-code.ts';
 import type { Message } from './sign-message.ts';
 
 /** An attempt may take this long, from the connection to the end of the response. */
@@ -51,6 +52,6 @@ async function readReason(body: AsyncIterable<Uint8Array> & { destroy(): unknown
 
 /** The error's code: its message may name the URL. */
 function faultOf(error: unknown): string {
-  const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
-  return typeof code === 'string' ? `the connection failed (${code})` : 'the connection failed';
+  const code = errorCode(error);
+  return code !== undefined ? `the connection failed (${code})` : 'the connection failed';
 }

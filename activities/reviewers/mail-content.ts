@@ -1,5 +1,5 @@
 import Mustache from 'mustache';
-import { wrapText } from './wrap-text.ts';
+import { wrapText } from '../../contract/wrap-text.ts';
 
 /** A mail's content without its layout. All texts are plain, never templates or HTML. */
 export type MailContent = {
@@ -96,21 +96,28 @@ export function renderHtml(content: MailContent): string {
   return Mustache.render(HTML, view, {}, { escape: escapeHtml });
 }
 
+/** The usual width of plain mail, with room for the ">" of replies. */
+const TEXT_COLUMNS = 72;
+
+function wrap(text: string, first?: string, rest?: string): string {
+  return wrapText(text, TEXT_COLUMNS, first, rest);
+}
+
 /** The plain-text part: the same words in the same order. */
 export function renderText({ heading, lead, action, facts, output, paragraphs, footer, stop }: MailContent): string {
   const blocks = [
-    wrapText(heading),
-    wrapText(lead),
-    action && [wrapText(action.title, '  '), `  ${action.url}`].join('\n'),
+    wrap(heading),
+    wrap(lead),
+    action && [wrap(action.title, '  '), `  ${action.url}`].join('\n'),
     facts.map(factText).join('\n'),
     output.map((line) => `  ${line}`).join('\n'),
-    ...paragraphs.map((paragraph) => wrapText(paragraph)),
-    ['-- ', wrapText(footer), stop && `${stop.label}:\n${stop.url}`].filter(Boolean).join('\n'),
+    ...paragraphs.map((paragraph) => wrap(paragraph)),
+    ['-- ', wrap(footer), stop && `${stop.label}:\n${stop.url}`].filter(Boolean).join('\n'),
   ];
   return `${blocks.filter(Boolean).join('\n\n')}\n`;
 }
 
 function factText({ label, value, href }: MailContent['facts'][number]): string {
-  const text = wrapText(`${label}: ${value}`, '', '  ');
+  const text = wrap(`${label}: ${value}`, '', '  ');
   return href === null || href === value ? text : `${text}\n  ${href}`;
 }

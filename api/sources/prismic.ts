@@ -27,7 +27,7 @@ export const source = defineSource({
   parse(delivery) {
     const { body } = delivery;
     const topic = readText(field(body, 'type')) ?? '';
-    if (topic === 'test-trigger') return { kind: 'filtered', topic, why: 'a test that was asked for in Prismic' };
+    if (topic === 'test-trigger') return { kind: 'filtered', topic, why: 'a test that was requested in Prismic' };
     const masterRef = readText(field(body, 'masterRef'));
     const invisible = INVISIBLE.filter((key) => hasChanges(field(body, key)));
     if (masterRef === undefined && invisible.length > 0) {

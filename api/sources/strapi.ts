@@ -7,7 +7,7 @@ const EVENT_HEADER = 'x-strapi-event';
 
 /** Events that don't change the published content. */
 const PUBLISHES_NOTHING = new Map([
-  ['trigger-test', 'a test that was asked for in Strapi'],
+  ['trigger-test', 'a test that was requested in Strapi'],
   ['entry.draft-discard', 'a draft was given up'],
   ['review-workflows.updateEntryStage', 'an entry moved to another stage of its review'],
 ]);

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { findOnPath } from '../../embedded/find-on-path.ts';
 
 const result = z.object({ perSecond: z.number(), p50Ms: z.number(), p99Ms: z.number(), failed: z.number() });
-export type WrkResult = z.infer<typeof result>;
+type WrkResult = z.infer<typeof result>;
 
-export type WrkLoad = {
+type WrkLoad = {
   url: string;
   headers: Readonly<Record<string, string>>;
   connections: number;

@@ -1,6 +1,6 @@
 import { createKey, listKeys, revokeKey } from '../../platform/admin/api-keys.ts';
 import { setOrganization } from '../../platform/admin/organizations.ts';
-import { addProject, listProjects, removeProject, setProject } from '../../platform/admin/projects.ts';
+import { addProject, listProjects, removeProject, setProject, showProject } from '../../platform/admin/projects.ts';
 import { createResetLink } from '../../platform/admin/reset-links.ts';
 import type { Database } from '../../platform/store/database.ts';
 import type { Admin } from './admin.ts';
@@ -15,7 +15,8 @@ export function adminOnDatabase(db: Database, publicUrl: string): Admin {
     setOrganization: (request) => setOrganization(db, request),
     addProject: (request) => addProject(db, request),
     setProject: (request) => setProject(db, request),
-    removeProject: (id) => removeProject(db, id),
+    showProject: (id) => showProject(db, id),
+    removeProject: (id, options) => removeProject(db, id, options),
     listProjects: (filter) => listProjects(db, filter),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createdKey, keyListing } from '../../platform/admin/api-keys.ts';
 import { organizationListing } from '../../platform/admin/organizations.ts';
-import { projectListing } from '../../platform/admin/project-requests.ts';
+import { projectListing, projectWithContents } from '../../platform/admin/project-requests.ts';
 import { resetLink } from '../../platform/admin/reset-links.ts';
 import { requestJson } from '../request-json.ts';
 import type { Admin } from './admin.ts';
@@ -34,10 +34,13 @@ export function adminOverHttp({ platformUrl, token }: { platformUrl: string; tok
       projectListing.parse(await requestJson({ url: at('/admin/projects'), token, method: 'POST', body })),
     setProject: async (body) =>
       projectListing.parse(await requestJson({ url: at('/admin/projects'), token, method: 'PATCH', body })),
-    removeProject: async (id) =>
-      projectListing.parse(
-        await requestJson({ url: at(`/admin/projects/${encodeURIComponent(id)}`), token, method: 'DELETE' }),
-      ),
+    showProject: async (id) =>
+      projectWithContents.parse(await requestJson({ url: at(`/admin/projects/${encodeURIComponent(id)}`), token })),
+    removeProject: async (id, { withContents }) => {
+      const url = at(`/admin/projects/${encodeURIComponent(id)}`);
+      if (withContents) url.searchParams.set('contents', 'delete');
+      return projectWithContents.parse(await requestJson({ url, token, method: 'DELETE' }));
+    },
     listProjects: async ({ organization }) =>
       projectList.parse(await requestJson({ url: at('/admin/projects', organization), token })).projects,
   };

@@ -1,6 +1,11 @@
 import type { CreatedKey, CreateKeyRequest, KeyListing } from '../../platform/admin/api-keys.ts';
 import type { OrganizationListing, SetOrganizationRequest } from '../../platform/admin/organizations.ts';
-import type { AddProjectRequest, ProjectListing, SetProjectRequest } from '../../platform/admin/project-requests.ts';
+import type {
+  AddProjectRequest,
+  ProjectListing,
+  ProjectWithContents,
+  SetProjectRequest,
+} from '../../platform/admin/project-requests.ts';
 import type { ResetLink, ResetLinkRequest } from '../../platform/admin/reset-links.ts';
 
 type OfOrganization = { organization?: string | undefined };
@@ -14,6 +19,7 @@ export interface Admin {
   setOrganization(request: SetOrganizationRequest): Promise<OrganizationListing>;
   addProject(request: AddProjectRequest): Promise<ProjectListing>;
   setProject(request: SetProjectRequest): Promise<ProjectListing>;
-  removeProject(id: string): Promise<ProjectListing>;
+  showProject(id: string): Promise<ProjectWithContents>;
+  removeProject(id: string, options: { withContents: boolean }): Promise<ProjectWithContents>;
   listProjects(filter: OfOrganization): Promise<ProjectListing[]>;
 }

@@ -1,9 +1,9 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../../contract/error-code.ts';
 import { cacheFolder, programName } from '../../embedded/cache-folder.ts';
 import { findOnPath } from '../../embedded/find-on-path.ts';
 import { exists } from '../../embedded/install-once.ts';
-import { errorCode } from '../../embedded/report.ts';
 import { envFileBeside } from '../env-file.ts';
 import type { Settings } from '../environment.ts';
 import { OPERATOR_TOKEN_FILE } from '../home.ts';

@@ -1,7 +1,7 @@
 import pino from 'pino';
+import { errorText } from '../../contract/error-code.ts';
 import { grpcCode } from '../../contract/grpc-code.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
-import { errorText } from '../../embedded/report.ts';
 import type { Settings } from '../environment.ts';
 import { createTemporal, type Temporal } from '../temporal.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errorCode, errorText } from '../../contract/error-code.ts';
 import { readValuesFile } from '../../deployment/values.ts';
-import { errorCode, errorText } from '../../embedded/report.ts';
 import { type Finding, fail, ok } from './finding.ts';
 import { nearestFolder } from './nearest-folder.ts';
 

@@ -5,11 +5,12 @@ import { agentRuleState } from '../../contract/agent-state.ts';
 import { KEY_HELP, showResponse } from '../admin-api.ts';
 import { API_URL_OPTION, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
 import { plain, printJson, printLines, printRows } from '../output.ts';
+import { onlyProject } from '../projects/only-project.ts';
 
 /** Parsed loosely, because an api of another release may send more or fewer fields. */
 const ended = agentRuleState.partial().loose();
 
-type Options = { project: string; json?: boolean };
+type Options = { project?: string; json?: boolean };
 
 export function agentsCommand(): Command {
   const command = new Command('agents').description(
@@ -22,36 +23,36 @@ export function agentsCommand(): Command {
   ofProject(command.command('show'))
     .argument('<job>', 'the id of the job, aj_…')
     .description('show an agent job')
-    .action((id: string, options: Options) =>
-      showResponse(options, (client, request) => client.agentJobs.get(refOf(options, id), request), printJob),
-    );
+    .action(async (id: string, options: Options) => {
+      const job = await refOf(options, id);
+      await showResponse(options, (client, request) => client.agentJobs.get(job, request), printJob);
+    });
   ofProject(command.command('message'))
     .argument('<job>', 'the id of the job, aj_…')
     .argument('<prompt>', 'what the agent should do next')
     .description('send a follow-up prompt to a completed job, which becomes active again')
-    .action((id: string, prompt: string, options: Options) =>
-      showResponse(
-        options,
-        (client, request) => client.agentJobs.message({ ...refOf(options, id), prompt }, request),
-        printJob,
-      ),
-    );
+    .action(async (id: string, prompt: string, options: Options) => {
+      const job = await refOf(options, id);
+      await showResponse(options, (client, request) => client.agentJobs.message({ ...job, prompt }, request), printJob);
+    });
   ofProject(command.command('cancel'))
     .argument('<job>', 'the id of the job, aj_…')
     .description('cancel an active job')
-    .action((id: string, options: Options) =>
-      showResponse(
+    .action(async (id: string, options: Options) => {
+      const job = await refOf(options, id);
+      await showResponse(
         options,
-        (client, request) => client.agentJobs.cancel(refOf(options, id), request),
+        (client, request) => client.agentJobs.cancel(job, request),
         (cancellation) => printCancellation(id, cancellation),
-      ),
-    );
+      );
+    });
   ofProject(command.command('archive'))
     .argument('<job>', 'the id of the job, aj_…')
     .description('archive a job: it takes no more prompts')
-    .action((id: string, options: Options) =>
-      showResponse(options, (client, request) => client.agentJobs.archive(refOf(options, id), request), printJob),
-    );
+    .action(async (id: string, options: Options) => {
+      const job = await refOf(options, id);
+      await showResponse(options, (client, request) => client.agentJobs.archive(job, request), printJob);
+    });
   command
     .command('remove')
     .argument('<site>', 'the name of the site')
@@ -73,7 +74,7 @@ export function agentsCommand(): Command {
 }
 
 async function list({ project, limit, ...options }: Options & { limit: string }): Promise<void> {
-  const filter = { projectId: project, limit: Number(limit) };
+  const filter = { projectId: project ?? (await onlyProject()), limit: Number(limit) };
   await showResponse(
     options,
     (client, request) => client.agentJobs.list(filter, request).page(),
@@ -83,13 +84,13 @@ async function list({ project, limit, ...options }: Options & { limit: string })
 
 function ofProject(command: Command): Command {
   return command
-    .requiredOption('--project <id>', 'the project of the agent jobs, prj_…')
+    .option('--project <id>', 'the project of the agent jobs, prj_… (default: the one in galley.yaml)')
     .option('--json', 'print the response as JSON')
     .addHelpText('after', KEY_HELP);
 }
 
-function refOf({ project }: Options, id: string): AgentJobRef {
-  return { projectId: project, id };
+async function refOf({ project }: Options, id: string): Promise<AgentJobRef> {
+  return { projectId: project ?? (await onlyProject()), id };
 }
 
 function columns({ id, status, prLink, createdAt, error }: AgentJob): (string | null)[] {

@@ -11,10 +11,11 @@ export function completionCommand(): Command {
   return new Command('completion')
     .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
     .description('print a script that completes commands, options and site names')
+    .option('--json', 'print {shell, script} as JSON')
     .addHelpText('after', HELP)
-    .action(async (shell: 'bash' | 'zsh' | 'fish') => {
+    .action(async (shell: 'bash' | 'zsh' | 'fish', options: { json?: boolean }) => {
       const { printScript } = await import('../completion.ts');
-      printScript(shell);
+      printScript(shell, options);
     });
 }
 

@@ -38,20 +38,12 @@ export function deliveriesCommand(): Command {
   command
     .command('show')
     .argument(...SITE)
-    .argument(...DELIVERY)
-    .option('--json', 'print the delivery, and its export, as JSON')
+    .argument('[delivery]', 'the id of the delivery; without it all of them')
+    .option('--json', 'print the delivery, and its export, as JSON; without an id a list')
     .option(...API_URL_OPTION)
     .description('show what became of a delivery')
     .addHelpText('after', TOKEN_HELP)
-    .action(async (site: string, id: string, options: Options) => {
-      const { deliveries, exports } = await read(site, options);
-      const found = deliveries.filter((each) => each.id === id);
-      if (found.length === 0)
-        throw new CommandError(`${site} lists no delivery ${plain(id)}: see galley deliveries list`);
-      const shown = found.map((delivery) => ({ delivery, export: exportOf(delivery, exports) }));
-      if (options.json) printJson(shown.length === 1 ? shown[0] : shown);
-      else printLines(shown.flatMap((each) => inFull(each.delivery, each.export)));
-    });
+    .action(show);
   command
     .command('run-again')
     .argument(...SITE)
@@ -68,6 +60,17 @@ export function deliveriesCommand(): Command {
 async function read(site: string, options: Options): Promise<SiteDeliveries> {
   const ask = await openOrchestrator(options);
   return siteDeliveries.parse(await ask(`/sites/${encodeURIComponent(site)}`));
+}
+
+async function show(site: string, id: string | undefined, options: Options): Promise<void> {
+  const { deliveries, exports } = await read(site, options);
+  const found = deliveries.filter((each) => id === undefined || each.id === id);
+  if (id !== undefined && found.length === 0)
+    throw new CommandError(`${site} lists no delivery ${plain(id)}: see galley deliveries list`);
+  const shown = found.map((delivery) => ({ delivery, export: exportOf(delivery, exports) }));
+  if (options.json) printJson(id !== undefined && shown.length === 1 ? shown[0] : shown);
+  else if (shown.length === 0) printLines(['no deliveries']);
+  else printLines(shown.flatMap((each) => inFull(each.delivery, each.export)));
 }
 
 async function runAgain(site: string, id: string, { rule, ...options }: Options & { rule?: string }): Promise<void> {

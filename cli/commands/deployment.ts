@@ -40,7 +40,7 @@ type ImportOptions = { values: string; json?: boolean };
 
 function importCommand(): Command {
   return new Command('import')
-    .argument('<folder>', 'the transfer folder: bundle.tar.gz, values.yaml, SHA256SUMS')
+    .argument('<folder>', 'the transfer folder (bundle.tar.gz, values.yaml, SHA256SUMS), or the one above it')
     .requiredOption('--values <file>', 'the values file of the deployment that is to serve the bundle')
     .option('--json', 'print what was imported as JSON')
     .description('verify a transfer folder and serve its bundle')
@@ -71,10 +71,10 @@ function readSites(values: readonly string[]): DeployedSite[] {
   for (const [index, { host, valuesFile }] of sites.entries()) {
     const earlier = sites.slice(0, index);
     if (earlier.some((each) => each.host === host)) {
-      throw new ConfigurationError([`--values: ${host ?? 'a file without a host name'} stands twice`]);
+      throw new ConfigurationError([`--values: ${host ?? 'a file without a host name'} is given twice`]);
     }
     if (earlier.some((each) => each.valuesFile === valuesFile)) {
-      throw new ConfigurationError([`--values: ${valuesFile} stands twice; each site needs its own file`]);
+      throw new ConfigurationError([`--values: ${valuesFile} is given twice; each site needs its own file`]);
     }
   }
   return sites;

@@ -1,8 +1,16 @@
 import { Command, Option } from 'commander';
 import { CONTENT_CODINGS, type ContentCoding } from '../../contract/content-coding.ts';
-import type { AddProjectRequest, ProjectListing, SetProjectRequest } from '../../platform/admin/project-requests.ts';
+import type {
+  AddProjectRequest,
+  ProjectListing,
+  ProjectWithContents,
+  SetProjectRequest,
+} from '../../platform/admin/project-requests.ts';
+import { formatBytes, formatCount } from '../../ui/format.ts';
+import type { Admin } from '../admin/admin.ts';
 import { withAdmin } from '../admin/with-admin.ts';
-import { UsageError } from '../command-error.ts';
+import { CommandError, UsageError } from '../command-error.ts';
+import { wrap } from '../output.ts';
 import { readSecret } from '../projects/read-secret.ts';
 import { repositoryUrl } from '../projects/repository-url.ts';
 
@@ -74,17 +82,49 @@ export function projectsCommand(): Command {
   command
     .command('remove')
     .argument('<id>', 'as `projects list` shows it')
+    .option('--yes', 'delete its exports and agent jobs without asking')
     .option('--json', 'print the removed project as JSON')
-    .description('remove a project that has no exports and no agent jobs')
-    .addHelpText('after', `\nIf galley.yaml still names the site, the next \`up\` makes its project again.\n${WHERE}`)
-    .action(async (id: string, { json }: { json?: boolean }) => {
-      await withAdmin(async (admin) => {
-        const removed = await admin.removeProject(id);
-        if (json) print(removed, true);
-        else process.stdout.write(`${id} was removed.\n`);
-      });
+    .description('remove a project with its exports, bundles and agent jobs')
+    .addHelpText(
+      'after',
+      `\nLinks to its bundles stop working. Pull requests and deployed sites stay. If galley.yaml still names the\nsite, the next \`up\` makes its project again.\n${WHERE}`,
+    )
+    .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
+      await withAdmin((admin) => removeProject(admin, id, options));
     });
   return command;
+}
+
+async function removeProject(
+  admin: Admin,
+  id: string,
+  { yes, json }: { yes?: boolean; json?: boolean },
+): Promise<void> {
+  const { contents, domain, organization } = await admin.showProject(id);
+  const isEmpty = contents.exports + contents.agentJobs === 0;
+  const isRunning = contents.runningExports.length + contents.runningAgentJobs.length > 0;
+  if (!isEmpty && !isRunning && yes !== true) {
+    const question = `${id} (${domain} of ${organization}): removing it deletes ${describeContents(contents)}.`;
+    if (!process.stdin.isTTY || json) throw new UsageError(`${question} Pass --yes to do that`);
+    process.stderr.write(`${question}\nLinks to its bundles stop working. This can't be undone.\n`);
+    const { confirmed } = await import('../init/ask.ts');
+    if (!(await confirmed(`Remove ${id}?`))) throw new CommandError(`${id} was not removed`);
+  }
+  const removed = await admin.removeProject(id, { withContents: !isEmpty });
+  if (json) process.stdout.write(`${JSON.stringify(removed)}\n`);
+  else {
+    const what = isEmpty ? '' : `, with ${describeContents(removed.contents)}`;
+    process.stdout.write(`${wrap(`${id} was removed${what}.`)}\n`);
+  }
+}
+
+function describeContents({ exports, bundles, bundleBytes, agentJobs }: ProjectWithContents['contents']): string {
+  return [
+    formatCount(exports, 'export'),
+    `${formatCount(bundles, 'bundle')} (${formatBytes(bundleBytes)})`,
+    `${formatCount(agentJobs, 'agent job')} with their logs`,
+    'what is kept for the next export',
+  ].join(', ');
 }
 
 function withSettings(command: Command): Command {

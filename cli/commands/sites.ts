@@ -2,9 +2,10 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { exportJobId } from '../../contract/admin-api.ts';
 import { CommandError } from '../command-error.ts';
+import { createContext } from '../context.ts';
+import { openHome } from '../home.ts';
 import { API_URL_OPTION, type OrchestratorClient, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
 import { printJson, printLines } from '../output.ts';
-import { deploymentUrls } from '../sites/deployment-urls.ts';
 import { describeBriefly, describeInFull, type SiteStatus, siteStatus } from '../sites/describe-site.ts';
 
 const statusList = z.object({ sites: z.array(siteStatus), nextCursor: z.string().nullish() });
@@ -28,7 +29,7 @@ export function sitesCommand(): Command {
     .option(...API_URL_OPTION)
     .description('list all sites, a line each')
     .addHelpText('after', TOKEN_HELP)
-    .action(listSites);
+    .action(async (options: Options) => void (await listSites(options)));
   command
     .command('status')
     .argument('[site]', 'one site; without it all of them')
@@ -88,27 +89,31 @@ export function sitesCommand(): Command {
 
 type Options = { json?: boolean; url?: string };
 
-async function listSites(options: Options): Promise<void> {
+async function listSites(options: Options): Promise<SiteStatus[]> {
   const sites = await askForAll(await openOrchestrator(options));
   if (options.json) printJson({ sites, nextCursor: null });
   else printLines(sites.length === 0 ? ['no sites'] : sites.map((each) => describeBriefly(each)));
+  return sites;
 }
 
 /** @throws CommandError if a site has failed */
 async function showStatus(site: string | undefined, options: Options): Promise<void> {
-  const ask = await openOrchestrator(options);
   if (site === undefined) {
-    const sites = await askForAll(ask);
-    if (options.json) printJson({ sites, nextCursor: null });
-    else printLines(sites.length === 0 ? ['no sites'] : sites.map((each) => describeBriefly(each)));
-    requireNoFailure(sites);
+    requireNoFailure(await listSites(options));
     return;
   }
+  const ask = await openOrchestrator(options);
   const response = await ask(`/sites/${encodeURIComponent(site)}`);
   const found = siteStatus.parse(response);
   if (options.json) printJson(response);
   else printLines(describeInFull(found, { urls: await deploymentUrls(options), now: new Date() }));
   requireNoFailure([found]);
+}
+
+/** The URLs of the deployments of the running `up`, by their values files; none for an api elsewhere. */
+async function deploymentUrls({ url }: { url?: string | undefined }): Promise<ReadonlyMap<string, string>> {
+  const running = url === undefined ? await openHome(createContext().settings.home).running() : undefined;
+  return new Map((running?.deployments ?? []).map((each) => [each.valuesFile, each.url]));
 }
 
 function requireNoFailure(sites: readonly SiteStatus[]): void {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
+import { errorText } from '../../contract/error-code.ts';
 import { createBareRepository, requireGit } from '../../embedded/bare-repository.ts';
 import { startMailbox } from '../../embedded/mailbox/mailbox.ts';
-import { errorText } from '../../embedded/report.ts';
 import { readSandbox, SandboxMissingError } from '../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
 import { CommandError } from '../command-error.ts';
 import { readSettings, type Variables } from '../environment.ts';

@@ -1,19 +1,21 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
 import { ValuesFileError as EditError, editValues } from '../../activities/deployments/edit-values.ts';
 import { withFileLock } from '../../activities/deployments/file-lock.ts';
 import { replaceFile } from '../../activities/deployments/replace-file.ts';
+import { BundleInvalidError } from '../../bundle/errors.ts';
+import { checkManifest, NO_LIMITS } from '../../bundle/manifest.ts';
+import { readBundleHead } from '../../bundle/read-bundle.ts';
+import { errorCode } from '../../contract/error-code.ts';
 import { createVerifier } from '../../contract/signing.ts';
-import { readBundleHead } from '../../deployment/archive-entries.ts';
-import { BundleInvalidError, ValuesFileError } from '../../deployment/errors.ts';
-import { checkManifest } from '../../deployment/manifest.ts';
+import { ValuesFileError } from '../../deployment/errors.ts';
 import { checkSignature } from '../../deployment/signature.ts';
 import { parseValues, readPublicKey } from '../../deployment/values.ts';
-import { errorCode } from '../../embedded/report.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 
 const BUNDLE = 'bundle.tar.gz';
@@ -21,7 +23,9 @@ const VALUES = 'values.yaml';
 const SUMS = 'SHA256SUMS';
 const SUMS_SIGNATURE = 'SHA256SUMS.sig';
 
-const UNLIMITED = { maxFiles: Number.MAX_SAFE_INTEGER, maxUnpackedBytes: Number.MAX_SAFE_INTEGER };
+/** Names the newest version of a site, as the airgap target writes it (activities/deployments/targets/airgap.ts). */
+const LATEST = 'latest';
+const latestFile = z.object({ folder: z.string().regex(/^(?!\.)[\w.+-]+$/) });
 
 export type Imported = {
   version: string;
@@ -35,9 +39,11 @@ export type Imported = {
 /**
  * Verifies a transfer folder and installs its bundle: the archive goes to `bundles/` beside the values file, which then
  * links to it. Nothing is changed unless everything is right; a repeated import changes nothing.
+ * @param given a version's folder, or one above it that an airgap deployment wrote: its newest version is imported
  * @throws UsageError naming what is wrong with the folder or the values file, CommandError if the file kept changing
  */
-export async function importFolder(folder: string, valuesFile: string): Promise<Imported> {
+export async function importFolder(given: string, valuesFile: string): Promise<Imported> {
+  const folder = await findVersion(given);
   const text = await readValues(valuesFile);
   const publicKey = readValuesKey(text, valuesFile);
   const sums = await readSums(folder, publicKey);
@@ -62,6 +68,35 @@ export async function importFolder(folder: string, valuesFile: string): Promise<
     return { version, bundle, bundleUrl, changed: !isInstalled || !isLinked };
   } finally {
     await rm(partial, { force: true });
+  }
+}
+
+/** The version's folder in a site's folder, or in the folder of all sites if it has only one site. */
+async function findVersion(folder: string): Promise<string> {
+  const names = await readdir(folder).catch((): string[] => []);
+  if (names.includes(SUMS) || names.includes(BUNDLE)) return folder;
+  if (names.includes(LATEST)) return await newestVersion(folder);
+  const found = await Promise.all(names.map(async (name) => ((await isSite(join(folder, name))) ? [name] : [])));
+  const sites = found.flat().sort();
+  const [only] = sites;
+  if (only === undefined) return folder;
+  if (sites.length > 1)
+    throw new UsageError(`${folder}: expected the folder of one site, as ${sites.join(' or ')} in it`);
+  return await newestVersion(join(folder, only));
+}
+
+async function isSite(folder: string): Promise<boolean> {
+  return await stat(join(folder, LATEST)).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+async function newestVersion(site: string): Promise<string> {
+  try {
+    return join(site, latestFile.parse(JSON.parse(await readFile(join(site, LATEST), 'utf8'))).folder);
+  } catch {
+    throw new UsageError(`${site}: ${LATEST} names no version: name the folder of a version`);
   }
 }
 
@@ -147,7 +182,7 @@ async function readVersion(bundle: string, folder: string, publicKey: string | u
   try {
     const { manifest, signature } = await readBundleHead(createReadStream(bundle));
     checkSignature(publicKey, manifest, signature);
-    return checkManifest(manifest, UNLIMITED).version;
+    return checkManifest(manifest, NO_LIMITS).version;
   } catch (error) {
     if (error instanceof BundleInvalidError) throw new UsageError(`${folder}: ${BUNDLE}: ${error.message}`);
     throw error;
@@ -160,11 +195,12 @@ async function linkBundle(valuesFile: string, bundleUrl: string): Promise<boolea
     const text = await readValues(valuesFile);
     const next = edited(text, bundleUrl, valuesFile);
     if (next === text) return true;
-    await replaceFile(valuesFile, next, async () => {
+    const lastCheck = async (): Promise<void> => {
       stillHeld();
       if ((await readValues(valuesFile)) !== text)
         throw new CommandError(`${valuesFile} has just changed: import again`);
-    });
+    };
+    await replaceFile(valuesFile, next, { lastCheck });
     return false;
   });
 }

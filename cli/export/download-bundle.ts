@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Bundle } from '../../client/admin-api-client.ts';
-import { errorText } from '../../embedded/report.ts';
+import { errorText } from '../../contract/error-code.ts';
 import { CommandError } from '../command-error.ts';
 
 /** Timeout for the link's first byte; the rest may take longer. */

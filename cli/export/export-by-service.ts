@@ -1,5 +1,10 @@
+import { createReadStream } from 'node:fs';
+import { ZodError } from 'zod';
+import { BundleInvalidError } from '../../bundle/errors.ts';
+import { readBundleHead } from '../../bundle/read-bundle.ts';
 import type { AdminApiClient } from '../../client/admin-api-client.ts';
 import type { ExportReport } from '../../contract/admin-api.ts';
+import { bundleManifest } from '../../contract/bundle.ts';
 import { downloadBundle } from './download-bundle.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { ExportFailed } from './run-export.ts';
@@ -10,6 +15,9 @@ export interface ServiceExport {
   jobId: string;
   pageCount: number | null;
   sizeBytes: number;
+  /** From the bundle's manifest, as is `contentSha256`; null if another service's bundle has none. */
+  fileCount: number | null;
+  contentSha256: string | null;
   /** Undefined if the service has none. */
   report: ExportReport | undefined;
 }
@@ -27,7 +35,8 @@ export async function exportByService(
   try {
     const pageCount = await untilCompleted(client, jobId, { domain, signal });
     const sizeBytes = await downloadBundle(await client.exports.bundle(jobId, { signal }), file);
-    return { jobId, pageCount, sizeBytes, report: await obtainReport(client, jobId) };
+    const content = await readContent(file);
+    return { jobId, pageCount, sizeBytes, ...content, report: await obtainReport(client, jobId) };
   } catch (error) {
     if (!signal.aborted) throw error;
     // Best effort: a service may have no such endpoint.
@@ -52,6 +61,19 @@ async function untilCompleted(
     throw new ExportFailed(`${error ?? 'no reason given'} (job ${jobId})`, await obtainReport(client, jobId));
   } finally {
     bar.stop();
+  }
+}
+
+async function readContent(file: string): Promise<Pick<ServiceExport, 'fileCount' | 'contentSha256'>> {
+  try {
+    const { manifest } = await readBundleHead(createReadStream(file));
+    const { files, contentSha256 } = bundleManifest.parse(JSON.parse(manifest.toString('utf8')));
+    return { fileCount: files.filter(({ encoding }) => encoding === undefined).length, contentSha256 };
+  } catch (error) {
+    if (error instanceof BundleInvalidError || error instanceof SyntaxError || error instanceof ZodError) {
+      return { fileCount: null, contentSha256: null };
+    }
+    throw error;
   }
 }
 

@@ -134,7 +134,7 @@ async function exportToByService(
   const file = output.kind === 'archive' ? output.path : join(folder, 'bundle.tar.gz');
   const exported = await exportByService(service, { domain, file, signal });
   if (output.kind === 'folder') await unpackTo(output.path, file, signal);
-  return { fileCount: null, reusedFiles: null, contentSha256: null, ...exported };
+  return { reusedFiles: null, ...exported };
 }
 
 /** Exports the site in this process and writes the bundle. */

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { access, copyFile, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { BundleInvalidError } from '../../bundle/errors.ts';
+import { NO_LIMITS } from '../../bundle/manifest.ts';
 import { MANIFEST_PATH } from '../../contract/bundle.ts';
-import { BundleInvalidError } from '../../deployment/errors.ts';
 import { unpackBundle } from '../../deployment/unpack.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 
@@ -66,7 +67,7 @@ export async function unpackTo(folder: string, archive: string, signal: AbortSig
   try {
     await rm(partial, { recursive: true, force: true });
     await mkdir(partial, { recursive: true });
-    await unpackBundle({ archive, folder: partial, limits: UNLIMITED, signal, accept: () => {} });
+    await unpackBundle({ archive, folder: partial, limits: NO_LIMITS, signal, accept: () => {} });
     // Something else may have been put there during the export.
     if ((await existing(folder)) !== undefined) await checkReplaceable(folder);
     await rename(folder, earlier).catch(ignoreMissing);
@@ -82,9 +83,6 @@ export async function unpackTo(folder: string, archive: string, signal: AbortSig
     await rm(partial, { recursive: true, force: true });
   }
 }
-
-/** The person who exports a site knows how large it may be. */
-const UNLIMITED = { maxFiles: Number.MAX_SAFE_INTEGER, maxUnpackedBytes: Number.MAX_SAFE_INTEGER };
 
 async function checkReplaceable(folder: string): Promise<void> {
   if ((await readdir(folder)).length === 0 || (await existing(join(folder, MANIFEST_PATH)))?.isFile()) return;

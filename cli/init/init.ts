@@ -1,7 +1,8 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { intro, outro } from '@clack/prompts';
-import { errorCode, errorText } from '../../embedded/report.ts';
+import { replaceFile } from '../../activities/deployments/replace-file.ts';
+import { errorCode, errorText } from '../../contract/error-code.ts';
 import { describeFinding, type Finding } from '../checks/finding.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { parseGalleyConfig } from '../config.ts';
@@ -9,7 +10,6 @@ import { createContext } from '../context.ts';
 import { envFileBeside, readEnvFile, withVariables } from '../env-file.ts';
 import { DEFAULT_CONFIG, type Settings } from '../environment.ts';
 import { printJson, printLines } from '../output.ts';
-import { replaceFile } from '../replace-file.ts';
 import { listeningUrl } from '../serve.ts';
 import { type Answers, newSecret, secretVariable } from './answers.ts';
 import { askAnswers, confirmed } from './ask.ts';
@@ -68,8 +68,8 @@ async function write(configFile: string, answers: Answers, consent: Consent): Pr
   if (changed.length > 0 && !consent.overwrite) await allowChange(envFile, changed, consent);
   const before = (await readOptional(envFile)) ?? ENV_HEAD;
   await mkdir(dirname(configFile), { recursive: true });
-  await replaceFile(envFile, withVariables(before, variables), 0o600);
-  await replaceFile(configFile, config, 0o644);
+  await replaceFile(envFile, withVariables(before, variables), { mode: 0o600 });
+  await replaceFile(configFile, config, { mode: 0o644 });
   return envFile;
 }
 

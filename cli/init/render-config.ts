@@ -5,7 +5,7 @@ import { secretVariable } from './answers.ts';
 export function renderConfig({ site, domain, origin, source, valuesFile, adminApi }: Answers): string {
   const own = adminApi === undefined;
   return `# Galley's configuration. docs/configuration.md explains every key; \`galley config check\` lists mistakes.
-# \${NAME} is read from the environment, or from .env beside this file, so that no secret stands here.
+# \${NAME} is read from the environment, or from .env beside this file, so that this file has no secret.
 
 sites:
   # The name is part of the webhook's URL: /webhooks/${site}/${source}

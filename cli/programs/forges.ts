@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { errorText } from '../../contract/error-code.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
-import { errorText } from '../../embedded/report.ts';
 import { createForge } from '../../forge/create-forge.ts';
 import { createEmbeddedForgeReader } from '../../forge/embedded.ts';
 import type { ForgeReader, ForgeWriter } from '../../forge/forge.ts';

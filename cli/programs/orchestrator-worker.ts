@@ -1,4 +1,3 @@
-import { dirname, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { localValuesFiles } from '../../contract/deployment-config.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
@@ -9,14 +8,13 @@ import { createDeploymentWorker, createNotificationWorker, createOrchestratorWor
 import type { Settings } from '../environment.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { SearchAttributes } from '../search-attributes.ts';
-import { pick } from '../settings/pick.ts';
 import type { Temporal } from '../temporal.ts';
 import { tracing } from '../tracing.ts';
 import { workflowBundle } from '../workflow-bundles.ts';
-import { forgeOpenerOf, forgeReaderOf } from './forges.ts';
-import { FOR_GIT } from './git-environment.ts';
+import { forgeReaderOf } from './forges.ts';
 import type { MailLinks } from './mail-links.ts';
 import { runWorker } from './run-worker.ts';
+import { targetDeps } from './target-deps.ts';
 
 interface Options {
   config: GalleyConfig;
@@ -113,17 +111,4 @@ export async function startOrchestratorWorker(options: Options, context: Context
   ]);
   const isWatched = config.operators.length > 0 || heartbeatUrl !== undefined;
   if (isWatched) void ensureWatchdogEventually(temporal, { logger, signal: lifetime.signal });
-}
-
-/** Helm finds the cluster and its plugins by these. */
-const FOR_HELM = [...FOR_GIT, 'HOME', 'KUBECONFIG', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'];
-
-function targetDeps({ config, variables, configPath, bundleSigner }: Options, logger: Logger) {
-  return {
-    gitEnvironment: pick(variables, FOR_GIT),
-    openForge: forgeOpenerOf(config.forge, logger),
-    helmEnvironment: pick(variables, FOR_HELM),
-    signer: bundleSigner,
-    createUnder: configPath === undefined ? undefined : dirname(resolve(configPath)),
-  };
 }

@@ -1,8 +1,8 @@
 import { pathToFileURL } from 'node:url';
 import type { Logger } from 'pino';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { errorText } from '../../contract/error-code.ts';
 import type { EmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
-import { errorText } from '../../embedded/report.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../platform/objects/object-store.ts';
 import { connectDatabase, type Database } from '../../platform/store/database.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { errorText } from '../../embedded/report.ts';
+import { errorText } from '../../contract/error-code.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { workerMetrics } from '../metrics/worker-metrics.ts';
 import type { Temporal } from '../temporal.ts';

@@ -7,11 +7,14 @@ function isUnit(text: string | undefined): text is Unit {
   return text !== undefined && text in UNIT_BYTES;
 }
 
-/** A size such as `512KiB`, `10MiB` or `2GiB`; parsed to bytes, at least one. */
+/** A size such as `512KiB`, `10MiB` or `2GiB`, or a number of bytes; parsed to bytes, at least one. */
 export const byteSize = z
   .string()
   .transform((text) => {
-    const [, amount, unit] = /^(\d+)(B|KiB|MiB|GiB|TiB)$/.exec(text) ?? [];
+    const [, amount, unit = 'B'] = /^(\d+)(B|KiB|MiB|GiB|TiB)?$/.exec(text) ?? [];
     return isUnit(unit) ? Number(amount) * UNIT_BYTES[unit] : Number.NaN;
   })
-  .refine((bytes) => Number.isSafeInteger(bytes) && bytes > 0, 'expected a size such as 512KiB, 10MiB or 2GiB');
+  .refine(
+    (bytes) => Number.isSafeInteger(bytes) && bytes > 0,
+    'expected a size such as 512KiB, 10MiB or 2GiB, or a number of bytes',
+  );

@@ -66,7 +66,7 @@ export function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): str
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-export function spanContextOf(traceparent: string): SpanContext | undefined {
+function spanContextOf(traceparent: string): SpanContext | undefined {
   const identity = readTraceparent(traceparent);
   if (identity === undefined) return undefined;
   const { traceId, spanId, flags } = identity;

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../../contract/configuration-error.ts';
+import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Settings } from '../environment.ts';
 import { type Home, openHome } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -10,6 +11,8 @@ export interface Prepared {
   /** Locked until the lifetime ends. */
   home: Home;
   deployments: PlannedDeployment[];
+  /** The mail server of galley.yaml. */
+  smtp: GalleyConfig['smtp'];
 }
 
 /**
@@ -25,7 +28,8 @@ export async function prepare(settings: Settings, lifetime: Lifetime): Promise<P
   }
   const home = openHome(settings.home);
   lifetime.onStop('GALLEY_HOME', await home.lock());
-  const deployments = planDeployments(await checkConfiguration(settings), settings, home);
+  const config = await checkConfiguration(settings);
+  const deployments = planDeployments(config, settings, home);
   await checkPorts(settings, deployments);
-  return { home, deployments };
+  return { home, deployments, smtp: config.smtp };
 }

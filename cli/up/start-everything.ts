@@ -42,9 +42,11 @@ export interface Everything {
  * everything responds.
  */
 export async function startEverything(
-  { home, deployments: planned }: Prepared,
-  { settings, logger, lifetime }: Context,
+  { home, deployments: planned, smtp }: Prepared,
+  { settings: given, logger, lifetime }: Context,
 ): Promise<Everything> {
+  // The dashboard's mails use the same server as the reviewers' mails unless PLATFORM_SMTP_URL names another.
+  const settings = { ...given, platformMail: given.platformMail ?? smtp };
   // A wrong AGENT_COMMAND is reported before the database starts.
   if (settings.adminApiUrl === undefined) agentRunnerOf(settings, logger);
   const operatorToken = await keepOperatorToken(settings, home);

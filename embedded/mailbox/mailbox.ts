@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorCode } from '../../contract/error-code.ts';
 import { type GuardedChild, spawnGuarded } from '../guarded-child.ts';
 import { freePort } from '../ports.ts';
-import { errorCode } from '../report.ts';
 import { type ReceivedMail, receivedMails } from './received-mail.ts';
 
 /** Thrown if MailDev, a development dependency, isn't installed; the message is for the user. */

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
+import { errorText } from '../../contract/error-code.ts';
 import { cacheFolder, programName } from '../cache-folder.ts';
 import { findOnPath } from '../find-on-path.ts';
 import { exists, installOnce } from '../install-once.ts';
-import { errorText, type Report, reportToStderr } from '../report.ts';
+import { type Report, reportToStderr } from '../report.ts';
 import { runTool } from '../run-tool.ts';
 import { downloadServer } from './sdk-download.ts';
 

@@ -60,13 +60,13 @@ export function leadsFarOff(pathname: string, from: string, year: number): boole
 }
 
 /**
- * The rules for leaving URLs out, each with its text in the frontier and the report; `#` stands for the limit. Their
+ * The rules for leaving URLs out, each with its text in the frontier and the report; `#` is replaced by the limit. Their
  * conditions are above and in crawl-scope.ts (`reasonToSkip`). docs/reference/crawl-rules.md explains them.
  */
 const WORDS = {
   robots: 'robots.txt disallows it',
   nofollow: 'only links with nofollow lead to it',
-  paths: 'not among the paths asked for',
+  paths: 'not among the requested paths',
   depth: 'more than # links away from the start page',
   folders: 'its path has more than # folders',
   repeats: 'its path repeats itself',

@@ -22,7 +22,7 @@ const REMOVALS: ReadonlyMap<MarkKind, MarkKind> = new Map([
   ['base', 'ping'] as const,
 ]);
 
-/** Where a URL stands: characters `from` to `to` of a text, and how its replacement must be escaped. */
+/** Where a URL is: characters `from` to `to` of a text, and how its replacement must be escaped. */
 export type Place = { span: SpannedText; from: number; to: number; layers: string };
 
 /** Collects the references of one document: resolves and deduplicates URLs, and leaves fragments out of the spans. */

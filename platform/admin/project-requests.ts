@@ -77,3 +77,21 @@ export const projectListing = z.object({
   settings: projectSettings.omit({ webhookSecret: true }).extend({ webhookSecretSet: z.boolean() }),
 });
 export type ProjectListing = z.infer<typeof projectListing>;
+
+/** What is deleted with a project. */
+export const projectContents = z.object({
+  exports: z.number(),
+  bundles: z.number(),
+  bundleBytes: z.number(),
+  agentJobs: z.number(),
+  /** Ids of jobs that haven't ended: the project can't be removed until they have. */
+  runningExports: z.array(z.string()),
+  runningAgentJobs: z.array(z.string()),
+});
+export type ProjectContents = z.infer<typeof projectContents>;
+
+export const projectWithContents = projectListing.extend({ contents: projectContents });
+export type ProjectWithContents = z.infer<typeof projectWithContents>;
+
+/** `contents=delete`: also if the project has jobs. */
+export const removeProjectQuery = z.strictObject({ contents: z.literal('delete').optional() });

@@ -1,22 +1,20 @@
 import { HttpError } from '../../contract/http-error.ts';
 import { parseInput } from '../parse-input.ts';
 import { mergeSettings } from '../project-settings.ts';
-import type { Database } from '../store/database.ts';
+import { recordAction } from '../store/audit-log.ts';
+import type { Database, Executor } from '../store/database.ts';
 import { lockUntilCommit } from '../store/locks.ts';
 import { findOrganization } from '../store/organizations.ts';
-import {
-  deleteProject,
-  findProjectByDomain,
-  insertProject,
-  listProjectRows,
-  type Project,
-  updateProject,
-} from '../store/projects.ts';
-import { isForeignKeyViolation, isUniqueViolation } from '../store/unique-violation.ts';
+import { findProjectByDomain, insertProject, listProjectRows, type Project, updateProject } from '../store/projects.ts';
+import { deleteProjectWithJobs, lockProject, readProjectContents } from '../store/remove-project.ts';
+import { isStorable } from '../store/storable-text.ts';
+import { isUniqueViolation } from '../store/unique-violation.ts';
 import {
   type AddProjectRequest,
   addProjectRequest,
+  type ProjectContents,
   type ProjectListing,
+  type ProjectWithContents,
   type SetProjectRequest,
   setProjectRequest,
 } from './project-requests.ts';
@@ -76,21 +74,62 @@ export async function setProject(db: Database, request: SetProjectRequest): Prom
   });
 }
 
+/** A project with what would be deleted with it. Throws an `HttpError`: 404 (no such project). */
+export async function showProject(db: Database, id: string): Promise<ProjectWithContents> {
+  const { project, organization } = await findListed(db, id);
+  return { ...toListing(project, organization), contents: await readProjectContents(db, id) };
+}
+
 /**
- * Removes a project that was never used. Throws an `HttpError`: 404 (no such project), 409 (it has jobs: bundles and pull
- * requests of theirs may be in use).
+ * Removes a project, with `withContents` also its ended jobs, in one transaction. The reconciler deletes their stored
+ * objects. Throws an `HttpError`: 404 (no such project), 409 (it has jobs and `withContents` is false, or a job runs).
  */
-export async function removeProject(db: Database, id: string): Promise<ProjectListing> {
-  const [listed] = await listProjectRows(db, { projectId: id });
-  const removed = await deleteProject(db, id).catch((error: unknown) => {
-    if (isForeignKeyViolation(error))
-      throw new HttpError(409, `The project ${id} has exports or agent jobs, so it can't be removed`);
-    throw error;
+export async function removeProject(
+  db: Database,
+  id: string,
+  { withContents = false }: { withContents?: boolean } = {},
+): Promise<ProjectWithContents> {
+  return db.transaction(async (tx) => {
+    await lockProject(tx, (await findListed(tx, id)).project);
+    const { project, organization } = await findListed(tx, id);
+    const contents = await readProjectContents(tx, id);
+    refuseRunning(id, contents);
+    if (!withContents && contents.exports + contents.agentJobs > 0) {
+      const what = `${contents.exports} exports and ${contents.agentJobs} agent jobs`;
+      throw new HttpError(
+        409,
+        `The project ${id} has ${what}: galley projects remove ${id} --yes deletes them with it`,
+      );
+    }
+    await deleteProjectWithJobs(tx, id);
+    await recordAction(tx, {
+      organizationId: project.organizationId,
+      actor: { kind: 'operator', id: 'operator', name: 'operator' },
+      ...{ action: 'project.remove', target: id, detail: project.domain },
+    });
+    return { ...toListing(project, organization), contents };
   });
-  if (listed === undefined || !removed) {
+}
+
+function refuseRunning(id: string, { runningExports, runningAgentJobs }: ProjectContents): void {
+  const cancels = [
+    ...runningExports.map((job) => `galley exports cancel ${job}`),
+    ...runningAgentJobs.map((job) => `galley agents cancel ${job} --project ${id}`),
+  ];
+  if (cancels.length === 0) return;
+  const running = [...runningExports, ...runningAgentJobs].join(', ');
+  throw new HttpError(
+    409,
+    `The project ${id} can't be removed while a job runs (${running}): wait for its end, or cancel it with ${cancels.join(', ')}`,
+  );
+}
+
+async function findListed(db: Executor, id: string): Promise<{ project: Project; organization: string }> {
+  const [listed] = isStorable(id) ? await listProjectRows(db, { projectId: id }) : [];
+  if (listed === undefined) {
     throw new HttpError(404, `There is no project ${id}: galley projects list names those there are`);
   }
-  return toListing(listed.project, listed.organization);
+  return listed;
 }
 
 /** All projects, or an organization's, by organization and domain. */

@@ -28,6 +28,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'key.revoke': 'Revoked a key',
   'project.add': 'Added a project',
   'project.set': 'Changed a project',
+  'project.remove': 'Removed a project',
   'export.start': 'Started an export',
   'export.cancel': 'Canceled an export',
   'agent.create': 'Created an agent job',

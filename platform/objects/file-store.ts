@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
+import { errorCode } from '../../contract/error-code.ts';
 import { ObjectMissingError } from '../../exporter/ports.ts';
-import { errorCode } from '../error-code.ts';
 import { createLinkSigner } from './link-signer.ts';
 import { measure } from './measure.ts';
 import { assertObjectKey, type ObjectStore } from './object-store.ts';
@@ -161,7 +161,7 @@ async function* listFiles(root: string, folder: string, prefix: string): AsyncIt
 }
 
 function isMissing(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
+  return ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
 }
 
 function throwMissing(error: unknown, key: string): never {

@@ -15,7 +15,7 @@ import { getCrawl, openCrawl } from './crawls.ts';
 import type { Database } from './database.ts';
 import { completeExportJob } from './export-job-transitions.ts';
 import { getExportJob } from './export-jobs.ts';
-import { freezeAsDecided } from './freeze-crawl.ts';
+import { freezeAsDecided, pathsLikeSiblings } from './freeze-crawl.ts';
 import { countPages, frontierRest, settleUrls } from './frontier.ts';
 import {
   leaseNamedUrls,
@@ -28,7 +28,6 @@ import {
 import { batchFiles, mappedRedirects, mappedUrls, reportedUrls } from './frontier-map.ts';
 import { queryVariants } from './frontier-queries.ts';
 import { countSkips, skipsByReason } from './frontier-skips.ts';
-import { pathsLikeSiblings } from './frozen-paths.ts';
 import { fetchedFiles, forbidReuse } from './kept-crawls.ts';
 import { changedUrls, countReused, keepArchiveHead, keptBatches, keptFiles } from './kept-pieces.ts';
 import { claimRevalidation, settleUnchanged, untriedUrls } from './unchanged-urls.ts';

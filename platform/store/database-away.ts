@@ -1,4 +1,4 @@
-import { errorCode } from '../error-code.ts';
+import { errorCode } from '../../contract/error-code.ts';
 
 const SYSTEM_CODES = new Set([
   'ECONNREFUSED',
@@ -28,7 +28,7 @@ const MESSAGES =
 export function isDatabaseAway(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const code = errorCode(error);
-  if (SYSTEM_CODES.has(code) || SQL_STATES.test(code)) return true;
+  if (code !== undefined && (SYSTEM_CODES.has(code) || SQL_STATES.test(code))) return true;
   if ('message' in error && typeof error.message === 'string' && MESSAGES.test(error.message)) return true;
   if ('errors' in error && Array.isArray(error.errors) && error.errors.some(isDatabaseAway)) return true;
   return 'cause' in error && isDatabaseAway(error.cause);

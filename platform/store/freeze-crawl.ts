@@ -1,8 +1,9 @@
+import { sql } from 'drizzle-orm';
 import type { FrozenUrl } from '../../exporter/crawl-records.ts';
 import type { CrawlStore } from '../../exporter/ports.ts';
 import { freezeCrawl, lockCrawl } from './crawl-batches.ts';
 import { getCrawl } from './crawls.ts';
-import type { Database } from './database.ts';
+import type { Database, Executor } from './database.ts';
 import { frontierRest } from './frontier.ts';
 import { settledRows, writeFrozen } from './frontier-map.ts';
 
@@ -35,4 +36,15 @@ function* inPieces(frozen: Iterable<FrozenUrl>): Generator<FrozenUrl[]> {
     piece = [];
   }
   if (piece.length > 0) yield piece;
+}
+
+/**
+ * The paths of a frozen crawl that look like precompressed siblings (`.br`, `.gz`, `.zst`) or lie in a folder named
+ * like one.
+ */
+export async function pathsLikeSiblings(db: Executor, jobId: string): Promise<string[]> {
+  const { rows } = await db.execute<{ path: string }>(sql`
+    select path from crawl_urls
+    where job_id = ${jobId} and batch is not null and path ~* '\\.(br|gz|zst)(/|$)' order by path`);
+  return rows.map(({ path }) => path);
 }

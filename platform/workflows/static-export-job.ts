@@ -12,8 +12,7 @@ import {
 import type { PackedExport } from '../../exporter/pack/pack-export.ts';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
 import { type JobVisibility, jobDetails, markJob } from './static-export-job/export-visibility.ts';
-import { failureText } from './static-export-job/failure-text.ts';
-import { isFailureOf } from './static-export-job/is-failure-of.ts';
+import { failureText, isFailureOf } from './static-export-job/failures.ts';
 import { crawlersFor, crawlRoundMs, rewritersFor } from './static-export-job/share-work.ts';
 
 type StaticExportJobInput = { jobId: string };

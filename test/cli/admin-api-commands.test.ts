@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { galleyHere } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 const AT = '2026-11-21T08:13:42.000Z';
 const EXPORT = {
@@ -13,17 +16,17 @@ const AGENT_JOB = {
 };
 
 /** Runs a command against an Admin API with this response. Returns the output and the request. */
-async function run(args: string[], response: unknown, status = 200): Promise<{ stdout: string; asked: string }> {
+async function run(args: string[], response: unknown, cwd?: string): Promise<{ stdout: string; asked: string }> {
   let asked = '';
   const api = await startHttpSite(async (request, reply) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) chunks.push(chunk);
     asked = `${request.method} ${request.url} ${request.headers.authorization} ${Buffer.concat(chunks)}`.trim();
-    reply.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(response));
+    reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(response));
   });
   try {
     const variables = { ADMIN_API_URL: `${api.origin}/`, ADMIN_API_KEY: 'galley_key' };
-    return { stdout: (await galleyHere(args, variables)).stdout, asked };
+    return { stdout: (await galleyHere(args, variables, cwd)).stdout, asked };
   } finally {
     await api.close();
   }
@@ -120,6 +123,27 @@ describe('galley agents', () => {
       `POST ${path}/archive Bearer galley_key`,
       expect.stringContaining(': archived\n'),
     ]);
+  });
+});
+
+describe('galley agents without --project', () => {
+  const folder = emptiedFolder();
+  const list = ['agents', 'list'];
+
+  test('takes the project of galley.yaml, whose other variables need not be set', async () => {
+    const docs = `domain: a.example, projectId: prj_docs, webhooks: {sanity: {secret: "\${UNSET}"}}`;
+    await writeFile(join(folder, 'galley.yaml'), `sites: {docs: {${docs}}, api: {domain: b.example}}\n`);
+    const { asked } = await run(list, { jobs: [], nextCursor: null }, folder);
+    expect(asked).toBe('GET /v2/agent/prj_docs/jobs?limit=20 Bearer galley_key');
+  });
+
+  test('fails if galley.yaml names none or several', async () => {
+    const none = await galleyHere(list, {}, folder);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('galley.yaml names none')]);
+    const sites = '{docs: {domain: a.example, projectId: prj_a}, api: {domain: b.example, projectId: prj_b}}';
+    await writeFile(join(folder, 'galley.yaml'), `sites: ${sites}\n`);
+    const several = await galleyHere(list, {}, folder);
+    expect([several.code, several.stderr]).toEqual([2, expect.stringContaining('galley.yaml names prj_a, prj_b')]);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createProgram } from '../../cli/program.ts';
 
-/** Services, and commands whose output is only for people or shells. */
+/** Services, and commands whose output is only for people. */
 const WITHOUT_JSON = [
   'up',
   'api',
@@ -12,13 +12,14 @@ const WITHOUT_JSON = [
   'deployment',
   'migrate',
   'demo',
-  'completion',
   'complete',
 ];
 
 /** The commands of the contract that no other list here contains. */
 const STEERING = [
-  ...['list', 'status', 'export', 'refresh', 'pause', 'resume', 'rollback', 'remove'].map((name) => `sites ${name}`),
+  ...['list', 'status', 'export', 'refresh', 'pause', 'resume', 'rollback', 'approve', 'reject', 'remove'].map(
+    (name) => `sites ${name}`,
+  ),
   ...['list', 'show', 'changes', 'cancel'].map((name) => `exports ${name}`),
   ...['list', 'show', 'message', 'cancel', 'archive', 'remove'].map((name) => `agents ${name}`),
   ...['list', 'show', 'run-again'].map((name) => `deliveries ${name}`),

@@ -33,6 +33,13 @@ test('names of sites and sources come from galley.yaml, also from one with mista
   expect(await candidates('sites', 'pause', '')).toEqual([]);
 });
 
+test('--json prints the script that a shell evaluates', async () => {
+  const { stdout: script } = await galley(['completion', 'bash'], {}, folder);
+  expect(script).toContain('galley complete --');
+  const { stdout } = await galley(['completion', 'bash', '--json'], {}, folder);
+  expect(JSON.parse(stdout)).toEqual({ shell: 'bash', script });
+});
+
 test('an unknown shell is rejected', async () => {
   expect(await galley(['completion', 'tcsh'], {}, folder)).toMatchObject({ code: 2 });
 });

@@ -90,6 +90,11 @@ test('deliveries show names the export that collected the delivery, with its tim
   ]);
   const { stdout } = await run({ body: site }, 'show', 'docs', 'd3', '--json');
   expect(JSON.parse(stdout)).toEqual({ delivery: site.deliveries[2], export: null });
+  const all = await run({ body: site }, 'show', 'docs', '--json');
+  expect(JSON.parse(all.stdout)).toMatchObject([
+    ...site.deliveries.slice(0, 4).map((delivery) => ({ delivery, export: null })),
+    { delivery: site.deliveries[4], export: record },
+  ]);
   const unknown = await run({ body: site }, 'show', 'docs', 'd9');
   expect(unknown).toMatchObject({ code: 1, stdout: '' });
   expect(unknown.stderr).toContain('docs lists no delivery d9');

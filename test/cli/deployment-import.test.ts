@@ -114,4 +114,11 @@ it('reads what an airgap deployment has written and signed', async () => {
   await writeFile(valuesFile(), `staticExport:\n  publicKey: ${key}\n`);
   expect(await importFolder(join(folder, 'carried', 'docs', '9'), valuesFile())).toMatchObject({ version: '9' });
   expect(await readFile(join(folder, 'here', 'bundles', '9.tar.gz'))).toEqual(bundle);
+  for (const above of [join(folder, 'carried', 'docs'), join(folder, 'carried')]) {
+    expect(await importFolder(above, valuesFile())).toMatchObject({ version: '9', changed: false });
+  }
+  await mkdir(join(folder, 'carried', 'api'));
+  await writeFile(join(folder, 'carried', 'api', 'latest'), '{"folder": "../docs/9"}');
+  await expect(importFolder(join(folder, 'carried'), valuesFile())).rejects.toThrow(/one site, as api or docs in it/);
+  await expect(importFolder(join(folder, 'carried', 'api'), valuesFile())).rejects.toThrow(/latest names no version/);
 });

@@ -2,6 +2,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeClock } from '../../cli/checks/services.ts';
+import { createTestRepository } from '../helpers/forge-repository.ts';
 import { galleyHere } from '../helpers/galley.ts';
 import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
 import { startScriptedSmtp } from '../helpers/smtp-server.ts';
@@ -117,6 +118,55 @@ test('a mail server and a forge that accept Galley are in order', async () => {
   const found = await doctor();
   await server.close();
   expect({ smtp: statusOf(found, 'smtp'), forge: statusOf(found, 'forge') }).toEqual({ smtp: 'ok', forge: 'ok' });
+});
+
+test('each kind of deployment is checked, without a message to a deploy hook', async () => {
+  const repository = await createTestRepository({ 'values.yaml': 'staticExport:\n  enabled: true\n' });
+  const git = { repository: repository.url, path: 'values.yaml' };
+  const secret = Buffer.from('a secret of the deploy hook').toString('base64');
+  const helm = { release: 'docs', namespace: 'web', chart: 'oci://charts.test/docs' };
+  await writeFile(join(folder, 'file'), '');
+  await mkdir(join(folder, 'bin'));
+  await writeFile(
+    join(folder, 'bin', 'helm'),
+    '#!/bin/sh\nif [ "$1" = version ]; then echo v9.9.9; else echo "Error: cluster unreachable" >&2; exit 1; fi\n',
+    { mode: 0o755 },
+  );
+  const missing = join(folder, '..', 'galley-not-mounted');
+  const deployments: [object, string, RegExp][] = [
+    [{ git }, 'ok', /values.yaml in main of .* can be read, and pushed to/],
+    [{ git: { ...git, branch: 'next' } }, 'fail', /no branch next/],
+    [{ git: { ...git, path: 'eu.yaml' } }, 'warn', /no eu.yaml in main/],
+    [{ git: { ...git, repository: `${repository.url}x` } }, 'fail', /does not exist/],
+    [{ git: { ...git, repository: `${site.origin}/docs.git`, mode: 'pull-request' } }, 'fail', /forge/],
+    [{ helm }, 'fail', /helm v9.9.9 runs, but not for docs: .*cluster unreachable/],
+    [{ http: { url: `${site.origin}/hook`, secret } }, 'ok', /no message was sent/],
+    [{ http: { url: 'http://127.0.0.1:1/hook', secret } }, 'fail', /^http:\/\/127.0.0.1:1 can't be reached/],
+    [{ directory: join(folder, 'www') }, 'ok', /can be created/],
+    [{ directory: missing }, 'fail', /mount or create it/],
+    [
+      { s3: 's3://bucket-of-nobody/docs?endpoint=http://127.0.0.1:1' },
+      'fail',
+      /s3:\/\/bucket-of-nobody\/docs\/ can't be listed/,
+    ],
+    [{ airgap: join(folder, 'file') }, 'fail', /file can't be written/],
+    [{ airgap: folder }, 'ok', /unsigned, because BUNDLE_SIGNING_KEY/],
+    [{ valuesFile: 'eu.yaml', host: 'eu' }, 'warn', /host eu is not checked/],
+  ];
+  await configure({}, { export: { deployments: deployments.map(([entry]) => entry) } });
+  const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+  const PATH = `${join(folder, 'bin')}:${process.env.PATH}`;
+  site.requests.length = 0;
+  const found = await doctor({ ...keys, PATH });
+  await repository.remove();
+  // The first is of the site's origin.
+  const checks = found.checks.filter(({ check }) => check === 'site docs').slice(1);
+  const wanted = deployments.map(([, status, message]) => ({
+    ...{ status, message: expect.stringMatching(message) },
+    fix: status === 'ok' ? null : expect.any(String),
+  }));
+  expect(checks).toMatchObject(wanted);
+  expect(site.requests).not.toContain('/hook');
 });
 
 test.each([

@@ -90,8 +90,8 @@ describe('the environment', () => {
       BUNDLE_LINK_TTL: '90s',
       EXPORT_CONNECTIONS: '12',
       EXPORT_MAX_FILES: '300000',
-      EXPORT_MAX_DECODED_BYTES: '2GiB',
-      EXPORT_MAX_BYTES: '5TiB',
+      EXPORT_MAX_DECODED_BYTES: '5TiB',
+      EXPORT_MAX_BYTES: '1000000',
       GALLEY_ENCRYPTION_KEY: [7, 8].map((byte) => Buffer.alloc(32, byte).toString('base64')).join(', '),
       PLATFORM_PUBLIC_URL: 'https://files.example.com/',
       GALLEY_HOME: 'state',
@@ -101,8 +101,8 @@ describe('the environment', () => {
       maxConcurrency: 12,
       maxFiles: 300_000,
       maxUrls: 300_000,
-      maxDecodedBytes: 2 * 1024 ** 3,
-      maxStoredBytes: 5 * 1024 ** 4,
+      maxDecodedBytes: 5 * 1024 ** 4,
+      maxStoredBytes: 1_000_000,
     });
     expect(settings.encryptionKeys).toEqual([Buffer.alloc(32, 7), Buffer.alloc(32, 8)]);
     expect(settings.platformPublicUrl).toBe('https://files.example.com');

@@ -44,7 +44,7 @@ test('with ADMIN_API_URL, galley export starts a job there and downloads its bun
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: expect.stringMatching(
-      /site\.tar\.gz: unknown pages, \d+ bytes\nThe service has no report of this export\.\n$/,
+      /site\.tar\.gz: unknown pages, 1 files, \d+ bytes\nThe service has no report of this export\.\n$/,
     ),
   });
   expect(requests).toEqual([
@@ -55,6 +55,25 @@ test('with ADMIN_API_URL, galley export starts a job there and downloads its bun
     'GET /v1/static-export/jobs/j1/report Bearer galley_key',
   ]);
   expect(await readFile(join(folder, 'site.tar.gz'))).toEqual(bundle);
+});
+
+test('--json has the content of the bundle, if it has a manifest', async () => {
+  const served =
+    (bundle: Buffer): Respond =>
+    (path, origin) => {
+      if (path.endsWith('/bundle')) return { bundleUrl: `${origin}/link` };
+      if (path === '/link') return bundle;
+      return path.endsWith('/report') ? undefined : { jobId: 'j1', status: 'completed' };
+    };
+  const bundle = await buildBundle({ files: { 'index.html': 'home', 'about.html': 'about' } });
+  const known = await exportBy(served(bundle), '--out', 'site.tar.gz', '--json');
+  expect(JSON.parse(known.stdout)).toMatchObject({
+    fileCount: 2,
+    contentSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+  const other = await exportBy(served(Buffer.from('no archive')), '--out', 'site.tar.gz', '--json');
+  expect(other.code).toBe(0);
+  expect(JSON.parse(other.stdout)).toMatchObject({ fileCount: null, contentSha256: null });
 });
 
 test('a job that fails is exit code 1 with its reason, and leaves no file', async () => {

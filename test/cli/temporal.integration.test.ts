@@ -1,6 +1,7 @@
 import { ApplicationFailure, type DataConverter } from '@temporalio/common';
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import pino from 'pino';
+import { checkDeployments } from '../../cli/checks/deployments.ts';
 import { registerSearchAttributes } from '../../cli/search-attributes.ts';
 import { createTemporal, type Temporal } from '../../cli/temporal.ts';
 import { workflowBundle } from '../../cli/workflow-bundles.ts';
@@ -8,6 +9,7 @@ import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import type { RuleSettings } from '../../contract/settings.ts';
 import { type GuardedChild, spawnGuarded } from '../../embedded/guarded-child.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
+import { createDeploymentWorker } from '../../worker/worker.ts';
 import { agentChange } from '../../workflows/agent-change.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { runWorker } from '../helpers/run-worker.ts';
@@ -114,5 +116,23 @@ describe('the connection to Temporal', () => {
     expect(attributes.ready()).toBe(true);
     const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });
     expect(Object.keys(customAttributes ?? {})).toEqual(expect.arrayContaining(Object.values(SEARCH_ATTRIBUTES)));
+  });
+});
+
+describe('the check of a deployment host', () => {
+  it('finds out whether a worker polls its queue', async () => {
+    const settings = { variables: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'docs' }, encryptionKeys: [] };
+    const entries = [{ valuesFile: '/srv/values.yaml', host: 'eu-1' }];
+    const check = () => checkDeployments('site docs', entries, { site: 'docs', deps: {}, temporal: { settings } });
+    const fix = 'Start one on that machine: galley worker --deployment-host eu-1';
+    expect(await check()).toMatchObject([{ status: 'fail', message: expect.stringContaining('eu-1'), fix }]);
+    const connection = await open(settings.variables).connectWorker(new AbortController().signal);
+    const worker = await createDeploymentWorker({
+      ...{ connection, namespace: 'docs', host: 'eu-1', logger },
+      readSite: () => undefined,
+    });
+    const running = runWorker(worker);
+    await waitFor(async () => (await check())[0]?.status === 'ok', { describe: 'a worker polls' });
+    await running.stop();
   });
 });

@@ -1,8 +1,10 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Mailbox, startMailbox } from '../../embedded/mailbox/mailbox.ts';
 import { galley, type RunningGalley, startGalley } from '../helpers/galley.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
+import { openBrowser } from '../platform/dashboard/browser.ts';
 
 const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
 
@@ -34,14 +36,17 @@ async function processesOfHome(): Promise<string[]> {
 
 describe('galley up', () => {
   let first: RunningGalley;
+  let mailbox: Mailbox;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'galley-up-'));
     home = join(folder, 'state');
     variables = { ...FREE_PORTS, GALLEY_HOME: home };
+    mailbox = await startMailbox();
     await writeFile(
       join(folder, 'galley.yaml'),
-      'sites:\n  handbook:\n    domain: docs.example.com\n    export: {deployments: [{valuesFile: values.yaml}]}\n' +
+      `smtp: {url: "${mailbox.smtpUrl}", from: "Galley <galley@example.com>"}\n` +
+        'sites:\n  handbook:\n    domain: docs.example.com\n    export: {deployments: [{valuesFile: values.yaml}]}\n' +
         '  drafts:\n    domain: drafts.example.com\n    export: {deployments: [{valuesFile: drafts.yaml}]}\n',
     );
     await writeFile(join(folder, 'drafts.yaml'), 'staticExport: {enabled: perhaps}\n');
@@ -50,6 +55,7 @@ describe('galley up', () => {
 
   afterAll(async () => {
     await Promise.all(running.splice(0).map((each) => each.stop('SIGKILL')));
+    await mailbox?.stop();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -124,6 +130,37 @@ describe('galley up', () => {
     expect((await fetch(jobs, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200);
     expect((await galley(['keys', 'revoke', id], variables, folder)).code).toBe(0);
     expect((await fetch(jobs, { headers: { authorization: `Bearer ${key}` } })).status).toBe(401);
+  });
+
+  test("mails invitations and links for new passwords through galley.yaml's mail server", async () => {
+    const platform = address(first, 'platform');
+    const password = 'correct horse battery';
+    const newest = async (to: string, subject: RegExp) => {
+      const found = async () =>
+        (await mailbox.mails()).find((mail) => subject.test(mail.subject) && mail.envelope.to[0]?.address === to);
+      await waitFor(async () => (await found()) !== undefined, { describe: `mailed ${to}` });
+      const mail = await found();
+      return { from: mail?.from, path: new RegExp(`${platform}(/\\S+)`).exec(mail?.text ?? '')?.[1] ?? 'no link' };
+    };
+
+    const owner = openBrowser(platform);
+    const setUp = new RegExp(`${platform}(/ui/setup\\S+)`).exec(first.output())?.[1] ?? 'no link';
+    const fields = { organization: 'Handbook', email: 'ada@example.com', name: 'Ada', password };
+    expect((await owner.submit(setUp, '/ui/setup', fields)).location).toBe('/?done=welcome');
+    const members = '/ui/settings/members';
+    const invited = await owner.submit(members, members, { email: 'bob@example.com', role: 'reviewer' });
+    expect(invited.location).toBe(`${members}?done=invited-by-mail`);
+
+    const invitation = await newest('bob@example.com', /./);
+    expect(invitation.from).toEqual([{ address: 'galley@example.com', name: 'Galley' }]);
+    const bob = openBrowser(platform);
+    const joined = await bob.submit(invitation.path, invitation.path, { name: 'Bob', password });
+    expect(joined.location).toBe('/?done=welcome');
+
+    await openBrowser(platform).submit('/ui/forgot', '/ui/forgot', { email: 'ada@example.com' });
+    const { path } = await newest('ada@example.com', /password/i);
+    const reset = await openBrowser(platform).submit(path, '/ui/reset', { password: 'another correct horse' });
+    expect(reset.location).toBe('/ui/sign-in?reason=reset');
   });
 
   test('is the only one on its GALLEY_HOME: a second one reports the first process', async () => {

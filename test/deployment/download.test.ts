@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
+import { BundleInvalidError } from '../../bundle/errors.ts';
 import { type Download, downloadBundle } from '../../deployment/download.ts';
-import { BundleInvalidError, BundleUnavailableError } from '../../deployment/errors.ts';
+import { BundleUnavailableError } from '../../deployment/errors.ts';
 import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 import { sha256 } from './bundles.ts';

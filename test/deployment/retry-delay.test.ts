@@ -1,4 +1,5 @@
-import { BundleInvalidError, BundleUnavailableError } from '../../deployment/errors.ts';
+import { BundleInvalidError } from '../../bundle/errors.ts';
+import { BundleUnavailableError } from '../../deployment/errors.ts';
 import { RETRY_PAUSES, retryDelayMs } from '../../deployment/retry-delay.ts';
 
 const MIDDLE = 0.5;

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { BundleInvalidError } from '../../deployment/errors.ts';
+import { BundleInvalidError } from '../../bundle/errors.ts';
 import { unpackBundle } from '../../deployment/unpack.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 import {
@@ -135,7 +135,7 @@ describe('an archive is rejected and leaves nothing outside its folder if', () =
   });
 
   it('an entry occurs twice', async () => {
-    await expectRejected(await corrupted((entries) => entries.push(...entries.slice(1, 2))), 'stands twice');
+    await expectRejected(await corrupted((entries) => entries.push(...entries.slice(1, 2))), 'occurs twice');
   });
 
   it('a file is missing', async () => {

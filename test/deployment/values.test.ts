@@ -1,5 +1,5 @@
 import { ValuesFileError } from '../../deployment/errors.ts';
-import { parseValues } from '../../deployment/values.ts';
+import { parseValues, readPublicKey } from '../../deployment/values.ts';
 
 function parse(text: string): unknown {
   const wanted = parseValues(text, 'values.yaml');
@@ -41,6 +41,14 @@ describe('a values file', () => {
       link: 'file:///srv/b.tar.gz',
       version: undefined,
     });
+  });
+
+  it('may share its values by anchors', () => {
+    const shared = 'on: &on true\nlink: &link https://x.example/\nimage: {tag: &tag 1.10}\nkey: &key ""\n';
+    const text = `${shared}staticExport: {enabled: *on, bundleUrl: *link, version: *tag, publicKey: *key}`;
+    expect(parse(text)).toEqual({ link: 'https://x.example/', version: '1.10' });
+    expect(readPublicKey(text, 'values.yaml')).toBeUndefined();
+    expect(() => parse('staticExport: {enabled: *on}')).toThrow('staticExport.enabled: expected an anchor &on before');
   });
 
   it.each([

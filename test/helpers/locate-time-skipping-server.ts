@@ -1,8 +1,9 @@
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorText } from '../../contract/error-code.ts';
 import { cacheFolder, programName } from '../../embedded/cache-folder.ts';
 import { exists, installOnce } from '../../embedded/install-once.ts';
-import { errorText, type Report, reportToStderr } from '../../embedded/report.ts';
+import { type Report, reportToStderr } from '../../embedded/report.ts';
 import { runTool } from '../../embedded/run-tool.ts';
 import type { LocateOptions } from '../../embedded/temporal/locate-dev-server.ts';
 import { downloadServer } from '../../embedded/temporal/sdk-download.ts';

@@ -1,13 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import { createDeploymentWorker } from '../../worker/worker.ts';
+import { createTestRepository } from '../helpers/forge-repository.ts';
 import { type NotificationReceiver, startNotificationReceiver } from '../helpers/notification-receiver.ts';
 import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import type { SiteFixture } from './site-fixture.ts';
 import { useSites } from './use-sites.ts';
 
-const { startSite, closeLater, server } = useSites('dev-server');
+const { startSite, closeLater, server } = useSites('dev-server', () => ({ targets: { remotePinsEveryMs: 500 } }));
 
 const secret = `whsec_${Buffer.from('a secret of the deploy hook').toString('base64')}`;
 
@@ -100,10 +101,40 @@ describe('a values file on a certain host', () => {
     });
     closeLater({ close: runWorker(worker).stop, workflowIds: () => [] });
     await site.until('live', ({ phase }) => phase === 'live');
-    await writeFile(site.valuesFile, (await readValues(site)).replace('  enabled:', '  version: v1\n  enabled:'));
     await site.publish();
-    await site.until('held', ({ phase }) => phase === 'held');
+    await site.until('live at v2', ({ phase, version }) => phase === 'live' && version === 'v2');
+    // No publish: the worker of the host reads the file.
+    await writeFile(site.valuesFile, (await readValues(site)).replace('  enabled:', '  version: v1\n  enabled:'));
+    await site.until('held at v1', ({ phase, deployments: [first] }) => phase === 'held' && first?.version === 'v1');
     await writeFile(site.valuesFile, (await readValues(site)).replace('  version: v1\n', ''));
     await site.until('live at v2', ({ phase, deployments: [first] }) => phase === 'live' && first?.version === 'v2');
+  });
+});
+
+describe('a values file in a git repository', () => {
+  it.concurrent('follows a pin and a switch without a publish', async () => {
+    const path = 'values.yaml';
+    const repository = await createTestRepository({ [path]: 'replicas: 2\n' });
+    closeLater({ close: () => repository.remove(), workflowIds: () => [] });
+    const edit = async (change: (text: string) => string) =>
+      await repository.commit('main', { [path]: `${change(await repository.git('show', `main:${path}`))}\n` });
+    const site = await startSite();
+    site.configure({ deployments: [{ git: { repository: repository.url, path } }] });
+    for (const version of ['v1', 'v2']) {
+      await site.publish();
+      await site.until(`live at ${version}`, (state) => state.phase === 'live' && state.version === version);
+    }
+    await edit((text) => text.replace('  enabled:', '  version: v1\n  enabled:'));
+    const { deployments } = await site.until(
+      'held at v1',
+      ({ phase, deployments: [first] }) => phase === 'held' && first?.version === 'v1',
+    );
+    expect(deployments[0]).toMatchObject({ kind: 'git', pin: 'v1', held: true, error: null });
+    await edit((text) => text.replace('  version: v1\n', ''));
+    await site.until('live at v2', ({ phase, deployments: [first] }) => phase === 'live' && first?.version === 'v2');
+    await edit((text) => text.replace('enabled: true', 'enabled: false'));
+    await site.until('off', ({ phase }) => phase === 'off');
+    await edit((text) => text.replace('enabled: false', 'enabled: true'));
+    await site.until('live again', ({ phase }) => phase === 'live');
   });
 });

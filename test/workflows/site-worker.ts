@@ -29,6 +29,7 @@ export type SiteWorkerOptions = {
   /** The notification targets, and the timeouts of their deliveries. */
   notify?: NotifyConfig;
   timing?: Parameters<typeof createNotificationWorker>[0]['timing'];
+  targets?: Parameters<typeof createOrchestratorWorker>[0]['targets'];
 };
 
 export type SiteWorker = {
@@ -91,6 +92,7 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
       searchAttributes,
       ...(smtp === undefined ? {} : { smtp, operators }),
       heartbeatUrl: options.heartbeatUrl,
+      targets: options.targets,
       ...started,
     });
     if (options.notify === undefined) return runWorker(created);

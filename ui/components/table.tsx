@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 
 export type Column<Row> = {
-  /** The heading. On narrow screens, it stands beside each cell. */
+  /** The heading. On narrow screens, it is beside each cell. */
   label: string;
   cell: (row: Row) => ComponentChildren;
   /** `number`: right-aligned; `main`: the row's name; `actions`: the heading is for screen readers only. */

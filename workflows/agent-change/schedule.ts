@@ -14,7 +14,7 @@ type ReminderSettings = {
 
 type Reminder = {
   atMs: number;
-  /** The configured time that it stands for. */
+  /** The configured time that it means. */
   afterMs: number;
 };
 

@@ -184,7 +184,7 @@ function isNewest({ live }: State, { jobId }: Deploy): boolean {
 }
 
 /** As in releases before 0.2: the worker needs no configuration to write it. */
-function isLocalFile({ kind, host }: Target): boolean {
+export function isLocalFile({ kind, host }: Target): boolean {
   return kind === 'valuesFile' && host === null;
 }
 

@@ -6,12 +6,10 @@ import {
   proxyActivities,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
-import { deploymentTaskQueue } from '../../contract/names.ts';
-import type { PinnedFile } from '../../contract/settings.ts';
 import { rereadSettings } from '../entity/configuration.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
 import { type Failure, readFailure, toSiteError } from '../failures/read-failure.ts';
-import { activityTimeouts, quickActivity } from '../retry/activity-timeouts.ts';
+import { activityTimeouts } from '../retry/activity-timeouts.ts';
 import { spreadRetryAfterMs } from '../retry/retry-after.ts';
 import { settingsSource } from './configuration.ts';
 import { createBundle, deploy } from './deploy.ts';
@@ -24,7 +22,6 @@ import {
   linkRefreshed,
   linkRefreshFailed,
   pinSearchAtMs,
-  releasePin,
   rememberLink,
   rememberPinned,
   repeatPinSearch,
@@ -35,9 +32,6 @@ const { findExport } = proxyActivities<Activities>({
   ...activityTimeouts,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
-
-/** Polls a file by its retry policy: that needs no history and no worker slot, however long a pin stays. */
-const { waitForPinChange } = proxyActivities<Activities>(quickActivity);
 
 /** After this time the failure is shown in the state, and the refresh loop retries. */
 const LINK_TIMEOUT = '10m';
@@ -157,46 +151,4 @@ async function findPinnedJobs(run: SiteRun): Promise<void> {
       repeatPinSearch(target, Date.now() + PIN_SEARCH_INTERVAL_MS);
     }
   }
-}
-
-/** Deploys the newest job as soon as an operator removes the pin or the switch that held a deployment back. */
-export async function watchPins(run: SiteRun): Promise<void> {
-  for (;;) {
-    await condition(() => heldFiles(run).length > 0);
-    const held = heldFiles(run);
-    const key = JSON.stringify(held);
-    const scope = new CancellationScope();
-    try {
-      const changed = await scope.run(() => {
-        const waiting = hostsOf(run).flatMap((host) => {
-          const files = heldFiles(run, host);
-          return files.length === 0 ? [] : [untilPinChange(run, host, files)];
-        });
-        return Promise.race([...waiting, condition(() => JSON.stringify(heldFiles(run)) !== key).then(() => [])]);
-      });
-      for (const pin of changed) if (releasePin(run.state, pin)) run.refreshChanges++;
-    } finally {
-      scope.cancel();
-    }
-  }
-}
-
-function untilPinChange(run: SiteRun, host: string | null, held: PinnedFile[]): Promise<PinnedFile[]> {
-  const files = held.map(({ valuesFile, pin, off }) => `${valuesFile} ${off ? 'off' : `at ${pin}`}`);
-  const summary = `held by an operator: ${files.join(', ')}`.slice(0, 200);
-  if (host === null) return waitForPinChange.executeWithOptions({ summary }, [held]);
-  return waitForPinChange.executeWithOptions({ summary, taskQueue: deploymentTaskQueue(host) }, [held, run.site]);
-}
-
-/** Null for the files that any worker can read. */
-function hostsOf({ state }: SiteRun): (string | null)[] {
-  return [...new Set([null, ...state.targets.map(({ host }) => host)])];
-}
-
-/** Of one host, or of all. In a git repository or a release, a pin is read again with the next write. */
-function heldFiles({ state }: SiteRun, host?: string | null): PinnedFile[] {
-  return state.targets
-    .filter((target) => target.kind === 'valuesFile' && (target.held || target.off))
-    .filter((target) => host === undefined || target.host === host)
-    .map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off }));
 }

@@ -175,7 +175,7 @@ export function repeatPinSearch(target: MutableTarget, atMs: number): void {
   target.searchAgainAtMs = atMs;
 }
 
-/** A write returned how the deployment stands now. */
+/** A write returned the deployment's present state. */
 export function applyReport(
   target: MutableTarget,
   report: DeploymentReport,

@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Agent, interceptors, request } from 'undici';
+import { errorCode } from '../../../contract/error-code.ts';
 
 /** The longest silence of the server, before and within its response. */
 const SILENCE_MS = 30_000;
@@ -61,7 +62,7 @@ function measure() {
 
 /** Undici's messages may repeat the URL, its codes don't. */
 function reasonOf(error: unknown): string {
-  const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
-  if (typeof code === 'string') return code;
+  const code = errorCode(error);
+  if (code !== undefined) return code;
   return error instanceof Error && !error.message.includes('://') ? error.message : 'the connection failed';
 }

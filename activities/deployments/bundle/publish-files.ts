@@ -106,10 +106,9 @@ async function stageChanges(
       onManifest(manifest) {
         for (const file of place.filesOf(manifest)) wanted.set(file.path, file);
       },
-      wants: isNew,
-      async onFile({ path }, content) {
-        const file = wanted.get(path);
-        if (file !== undefined) await stage(file, content);
+      async onFile(file, content) {
+        const wantedFile = wanted.get(file.path);
+        if (wantedFile !== undefined && isNew(file)) await stage(wantedFile, content);
       },
     },
     signal,

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { errorCode } from '../../../contract/error-code.ts';
 import type { BundleSigner } from '../../../contract/signing.ts';
 import { downloadBundle } from '../bundle/download-bundle.ts';
 import { readArchive } from '../bundle/read-archive.ts';
-import { checkFolder, type FolderDeps } from '../check-folder.ts';
+import { checkFolder, checkWritable, type FolderDeps } from '../check-folder.ts';
 import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
 import { editValues } from '../edit-values.ts';
-import { hasCode } from '../error-code.ts';
 import { withFileLock } from '../file-lock.ts';
 import { replaceFile } from '../replace-file.ts';
 import { orderOf, refusalOf, type WrittenOrder, writtenReport } from '../write-order.ts';
@@ -60,6 +60,13 @@ export function createAirgapTarget(
         return writtenReport(write);
       });
     },
+    async check() {
+      const found = await checkWritable(root, createUnder);
+      if (found.fix !== null) return found;
+      // A key that can't be read is an error at start.
+      const signed = signer === undefined ? 'unsigned, because BUNDLE_SIGNING_KEY is not set' : 'signed';
+      return { message: `${found.message}; its checksums will be ${signed}`, fix: null };
+    },
   };
 }
 
@@ -92,7 +99,7 @@ async function fillFolder(
   const archive = join(temporary, 'bundle.tar.gz');
   const { sha256 } = await downloadBundle(write.bundleUrl, archive, signal);
   // A damaged bundle can't be repaired on the other side.
-  await readArchive(archive, { onManifest() {}, wants: () => true, onFile: drain }, signal);
+  await readArchive(archive, { onManifest() {}, onFile: drain }, signal);
   const values = editValues('', { enabled: true, bundleUrl: 'file:///srv/galley/bundle.tar.gz' });
   const text = `# galley deployment import sets the link on the other side.\n${values}`;
   await writeFile(join(temporary, 'values.yaml'), text);
@@ -113,7 +120,7 @@ async function readLatest(folder: string): Promise<WrittenOrder | null> {
   try {
     return latestFile.parse(JSON.parse(await readFile(join(folder, LATEST), 'utf8')));
   } catch (error) {
-    if (hasCode(error, 'ENOENT') || error instanceof SyntaxError || error instanceof z.ZodError) return null;
+    if (errorCode(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError) return null;
     throw error;
   }
 }

@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
+import { GALLEY_FOLDER } from '../../../bundle/path.ts';
 import type { BundleManifest } from '../../../contract/bundle.ts';
-import { GALLEY_FOLDER } from '../bundle/path-problem.ts';
+import { errorCode } from '../../../contract/error-code.ts';
+import { headersFile } from '../bundle/headers.ts';
 import { type NewFile, type PublishedPlace, type PublishedState, publishFiles } from '../bundle/publish-files.ts';
 import { parsePublishedState } from '../bundle/published-state.ts';
 import { nginxMap, redirectPages, redirectsFile } from '../bundle/redirects.ts';
-import { checkFolder, type FolderDeps } from '../check-folder.ts';
+import { checkFolder, checkWritable, type FolderDeps } from '../check-folder.ts';
 import type { DeploymentTarget } from '../deployment-target.ts';
-import { hasCode } from '../error-code.ts';
 import { withFileLock } from '../file-lock.ts';
 import { replaceFile } from '../replace-file.ts';
 
@@ -17,8 +18,8 @@ const STATE_FILE = join(GALLEY_FOLDER, 'deployed.json');
 const READS = 32;
 
 /**
- * A folder that any web server serves. It gets the files of the bundle, and redirects as Netlify's `_redirects`, as
- * nginx's `.galley/redirects.map` and as pages. Files that Galley didn't write stay.
+ * A folder that any web server serves. It gets the files of the bundle, Netlify's `_headers`, and redirects as
+ * Netlify's `_redirects`, as nginx's `.galley/redirects.map` and as pages. Files that Galley didn't write stay.
  */
 export function createDirectoryTarget(root: string, { createUnder }: FolderDeps = {}): DeploymentTarget {
   return {
@@ -30,6 +31,7 @@ export function createDirectoryTarget(root: string, { createUnder }: FolderDeps 
         return await publishFiles(placeAt(root, stillHeld), write, { parent: folder, signal });
       });
     },
+    check: () => checkWritable(root, createUnder),
   };
 }
 
@@ -70,10 +72,12 @@ function filesOf(manifest: BundleManifest): NewFile[] {
     made('_redirects', 'text/plain', redirectsFile(redirects)),
     made(join(GALLEY_FOLDER, 'redirects.map'), 'text/plain', nginxMap(redirects)),
   ];
+  const headers = made('_headers', 'text/plain', headersFile([...files, ...pages].map(({ path }) => path)));
+  const added = [headers, ...(redirects.length === 0 ? [] : [...pages, ...lists])];
   const own = new Set(files.map(({ path }) => path));
   return [
     ...files.map(({ path, sha256, contentType }) => ({ path, sha256, contentType })),
-    ...(redirects.length === 0 ? [] : [...pages, ...lists].filter(({ path }) => !own.has(path))),
+    ...added.filter(({ path }) => !own.has(path)),
   ];
 }
 
@@ -90,7 +94,7 @@ async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile();
   } catch (error) {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return false;
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return false;
     throw error;
   }
 }
@@ -100,7 +104,7 @@ async function makeFolder(root: string, folder: string): Promise<void> {
   try {
     await mkdir(join(root, folder), { recursive: true });
   } catch (error) {
-    if (!hasCode(error, 'EEXIST') && !hasCode(error, 'ENOTDIR')) throw error;
+    if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'ENOTDIR') throw error;
     for (let each = folder; each !== '.'; each = dirname(each)) {
       if (await isFile(join(root, each))) await rm(join(root, each));
     }
@@ -127,6 +131,6 @@ async function dropLeftovers(folder: string): Promise<void> {
 }
 
 function emptyIfMissing(error: unknown): string {
-  if (hasCode(error, 'ENOENT')) return '';
+  if (errorCode(error) === 'ENOENT') return '';
   throw error;
 }

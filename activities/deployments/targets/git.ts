@@ -4,14 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GitTarget } from '../../../contract/deployment-config.ts';
+import { errorText } from '../../../contract/error-code.ts';
 import type { ForgeWriter, GitCredentials } from '../../../forge/forge.ts';
 import { createGit, type Git, type Remote } from '../../../forge/git/git.ts';
 import { GitError } from '../../../forge/git/git-error.ts';
 import { pushBranch } from '../../../forge/git/push-branch.ts';
 import { readRemote } from '../../../forge/git/read-remote.ts';
 import { writeCommit } from '../../../forge/git/write-commit.ts';
-import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
-import { ValuesFileError } from '../edit-values.ts';
+import type {
+  DeploymentReport,
+  DeploymentTarget,
+  DeploymentWrite,
+  Switches,
+  TargetCheck,
+} from '../deployment-target.ts';
+import { readSwitches, ValuesFileError } from '../edit-values.ts';
 import { planEdit } from '../plan-edit.ts';
 import { isOlder, parseSidecar, type Sidecar, sidecarPath, sidecarText } from '../sidecar.ts';
 
@@ -41,29 +48,98 @@ const TOKEN_USERNAME = 'x-access-token';
 export function createGitTarget(settings: GitTarget, deps: GitTargetDeps = {}): DeploymentTarget {
   return {
     async write(write, { site, signal }) {
-      const git = createGit({ signal, environment: deps.gitEnvironment });
-      const forge = settings.mode === 'pull-request' ? forgeOf(settings, deps) : undefined;
-      const remote = { repository: settings.repository, credentials: await credentialsOf(settings, forge) };
-      const dir = await mkdtemp(join(tmpdir(), 'galley-git-'));
+      const access = await openRemote(settings, deps, signal);
+      return await withClone(access, (clone) =>
+        untilPushed(() => attempt({ ...access, ...clone, settings, site }, write), signal),
+      );
+    },
+    async readSwitches(signal) {
+      const { repository, branch, path } = settings;
+      const access = await openRemote(settings, deps, signal);
+      const commit = (await readRemote(access.git, access.remote, [branch])).commits.get(branch);
+      const place = `${repository}#${branch}:${path}`;
+      const known = switchesRead.get(place);
+      if (known !== undefined && known.commit === commit) return known.switches;
+      return await withClone(access, async (clone) => {
+        const fetched = await fetchBranch(clone, branch, BASE);
+        const switches = readSwitches((await readFileAt(clone, fetched, path)).text);
+        switchesRead.set(place, { commit: fetched, switches });
+        return switches;
+      });
+    },
+    async check(context) {
       try {
-        await git(['init', '--quiet', '--bare', '--template=', '--', dir]);
-        const context: Context = { git, dir, remote, settings, site, forge };
-        return await untilPushed(() => attempt(context, write), signal);
-      } finally {
-        await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+        return await checkBranch(await openRemote(settings, deps, context.signal), settings, context.site);
+      } catch (error) {
+        const message = `${settings.repository}: ${errorText(error)}`;
+        const reason = error instanceof GitError ? error.reason : 'other';
+        return { message, fix: FIXES[reason] ?? 'Check the settings of git, and those of forge for pull requests.' };
       }
     },
   };
 }
 
-type Context = {
-  git: Git;
-  dir: string;
-  remote: Remote;
-  settings: GitTarget;
-  site: string;
-  forge: ForgeWriter | undefined;
+const FIXES: Partial<Record<GitError['reason'], string>> = {
+  refused: "Check git.token, or the worker's SSH key: it must be allowed to read and to push.",
+  missing: 'Correct git.repository. A forge also hides repositories that the token may not read.',
+  unreachable: 'Check git.repository, the network and the proxies of the worker.',
+  timeout: 'Check git.repository, the network and the proxies of the worker.',
 };
+
+/** The branch that a dry run pushes to. */
+const NEVER_PUSHED = 'refs/heads/galley/doctor';
+
+async function checkBranch(access: Access, settings: GitTarget, site: string): Promise<TargetCheck> {
+  const { repository, branch, path } = settings;
+  const { git, remote, forge } = access;
+  if (!(await readRemote(git, remote, [branch])).commits.has(branch)) {
+    return { message: `${repository} has no branch ${branch}`, fix: 'Create the branch, or correct git.branch.' };
+  }
+  return await withClone(access, async (clone) => {
+    const { dir } = clone;
+    const commit = await fetchBranch(clone, branch, BASE);
+    await git(['push', '--dry-run', '--no-verify', '--', repository, `${commit}:${NEVER_PUSHED}`], { dir, remote });
+    await forge?.findPullRequest({ repository, branch: proposalBranch({ site, settings }) });
+    const { text } = await readFileAt(clone, commit, path);
+    if (text === '') {
+      const fix = 'If the file has another name, correct git.path: the first deploy creates this one.';
+      return { message: `${repository} has no ${path} in ${branch}`, fix, doubtful: true };
+    }
+    try {
+      readSwitches(text);
+    } catch (error) {
+      if (!(error instanceof ValuesFileError)) throw error;
+      return { message: `${path} in ${repository}: ${error.message}`, fix: 'Correct the file in the repository.' };
+    }
+    return { message: `${path} in ${branch} of ${repository} can be read, and pushed to`, fix: null };
+  });
+}
+
+/** What this process last read, by place: while the branch doesn't move, nothing is fetched. */
+const switchesRead = new Map<string, { commit: string; switches: Switches }>();
+
+type Access = { git: Git; remote: Remote; forge: ForgeWriter | undefined };
+
+/** A bare repository of its own, for one write or read. */
+type Clone = Pick<Access, 'git' | 'remote'> & { dir: string };
+
+type Context = Access & Clone & { settings: GitTarget; site: string };
+
+async function openRemote(settings: GitTarget, deps: GitTargetDeps, signal: AbortSignal): Promise<Access> {
+  const git = createGit({ signal, environment: deps.gitEnvironment });
+  const forge = settings.mode === 'pull-request' ? forgeOf(settings, deps) : undefined;
+  return { git, forge, remote: { repository: settings.repository, credentials: await credentialsOf(settings, forge) } };
+}
+
+async function withClone<T>({ git, remote }: Access, work: (clone: Clone) => Promise<T>): Promise<T> {
+  const dir = await mkdtemp(join(tmpdir(), 'galley-git-'));
+  try {
+    await git(['init', '--quiet', '--bare', '--template=', '--', dir]);
+    return await work({ git, remote, dir });
+  } finally {
+    await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
 
 function forgeOf({ token }: GitTarget, { openForge }: GitTargetDeps): ForgeWriter {
   const forge = openForge?.(token);
@@ -126,7 +202,7 @@ function titleOf({ site }: Context, { version, jobId }: DeploymentWrite): string
   return `${site} ${version ?? jobId}`;
 }
 
-async function fetchBranch({ git, dir, remote }: Context, branch: string, ref: string): Promise<string> {
+async function fetchBranch({ git, dir, remote }: Clone, branch: string, ref: string): Promise<string> {
   const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--depth=1'];
   await git(['fetch', ...quiet, '--', remote.repository, `+refs/heads/${branch}:${ref}`], { dir, remote });
   return (await git(['rev-parse', '--verify', ref], { dir })).stdout.trim();
@@ -138,7 +214,7 @@ async function fetchProposal(context: Context, branch: string): Promise<string |
   return commits.has(branch) ? await fetchBranch(context, branch, PROPOSED) : null;
 }
 
-function proposalBranch({ site, settings: { path, branch } }: Context): string {
+function proposalBranch({ site, settings: { path, branch } }: Pick<Context, 'site' | 'settings'>): string {
   const place = createHash('sha256').update(`${branch}:${path}`).digest('hex').slice(0, 6);
   return `galley/deploy-${site}-${place}`;
 }
@@ -146,7 +222,7 @@ function proposalBranch({ site, settings: { path, branch } }: Context): string {
 type FileAt = { text: string; mode: string };
 
 /** An empty text if there is no such file: the first deploy creates it. */
-async function readFileAt({ git, dir }: Context, commit: string, path: string): Promise<FileAt> {
+async function readFileAt({ git, dir }: Clone, commit: string, path: string): Promise<FileAt> {
   const listed = await git(['ls-tree', '-z', commit, '--', path], { dir });
   const [, mode, type, id] = /^(\d+) (\w+) ([0-9a-f]+)\t/.exec(listed.stdout) ?? [];
   if (mode === undefined || id === undefined) return { text: '', mode: '100644' };

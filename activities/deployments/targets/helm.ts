@@ -2,7 +2,9 @@ import { execa } from 'execa';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import type { HelmTarget } from '../../../contract/deployment-config.ts';
-import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
+import { errorText } from '../../../contract/error-code.ts';
+import type { DeploymentTarget, DeploymentWrite, TargetCheck } from '../deployment-target.ts';
+import { readSwitches } from '../edit-values.ts';
 import { planEdit } from '../plan-edit.ts';
 import { parseSidecar, type Sidecar } from '../sidecar.ts';
 
@@ -27,17 +29,51 @@ export function createHelmTarget(settings: HelmTarget, { helmEnvironment }: Helm
     async write(write, { signal }) {
       const run = runner(settings, helmEnvironment, signal);
       const current = stateIn(await run(['status', settings.release, '--output', 'json']));
-      const values = await run(['get', 'values', settings.release, '--output', 'yaml']);
+      const values = await readValues(run, settings);
       const plan = planEdit(write, valuesText(values), current);
       if (plan.kind === 'refused') return plan.report;
       if (JSON.stringify(current) === JSON.stringify(plan.sidecar)) return plan.report;
       await upgrade(run, settings, { write, off: plan.report.off === true, sidecar: plan.sidecar });
       return plan.report;
     },
+    async readSwitches(signal) {
+      const run = runner(settings, helmEnvironment, signal);
+      return readSwitches(valuesText(await readValues(run, settings)));
+    },
+    check: ({ signal }) => checkRelease(runner(settings, helmEnvironment, signal), settings),
   };
 }
 
+async function checkRelease(run: Run, settings: HelmTarget): Promise<TargetCheck> {
+  const { release, namespace, context = 'the current context' } = settings;
+  const version = await attempt(() => run(['version', '--short']));
+  if (version.error !== undefined) {
+    const fix = 'Install Helm where the worker runs, and put its folder into PATH.';
+    return { message: `helm can't be run: ${version.error}`, fix };
+  }
+  const read = await attempt(async () => readSwitches(valuesText(await readValues(run, settings))));
+  if (read.error === undefined) {
+    const message = `helm ${version.value.trim()} reads the release ${release} in ${namespace} of ${context}`;
+    return { message, fix: null };
+  }
+  const fix = 'Check KUBECONFIG and helm.context, and that the release exists: create it once with helm install.';
+  return { message: `helm ${version.value.trim()} runs, but not for ${release}: ${read.error}`, fix };
+}
+
+async function attempt<T>(work: () => Promise<T>): Promise<{ value: T; error?: never } | { error: string }> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    return { error: errorText(error) };
+  }
+}
+
 type Run = (args: readonly string[], input?: string) => Promise<string>;
+
+/** Those that its operators and Galley set, without the chart's own. */
+async function readValues(run: Run, { release }: HelmTarget): Promise<string> {
+  return await run(['get', 'values', release, '--output', 'yaml']);
+}
 
 async function upgrade(
   run: Run,

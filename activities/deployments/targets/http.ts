@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import type { HttpTarget } from '../../../contract/deployment-config.ts';
 import { post } from '../../notifications/post.ts';
 import { canonicalSecret, signMessage } from '../../notifications/sign-message.ts';
 import type { DeploymentTarget } from '../deployment-target.ts';
 import { writtenReport } from '../write-order.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
  * A deploy hook: gets a signed POST (Standard Webhooks) with the version and its link. It can't be asked what it has, so
@@ -22,7 +26,29 @@ export function createHttpTarget(name: string, { url, secret }: HttpTarget): Dep
       if (status !== null && status >= 200 && status < 300) return writtenReport(write);
       throw new Error(explain(status, reason));
     },
+    async check({ signal }) {
+      const { origin, hostname, port, protocol } = new URL(url);
+      const host = hostname.replace(/^\[|\]$/g, '');
+      try {
+        await connects({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) }, signal);
+        return { message: `${origin} accepts connections; no message was sent`, fix: null };
+      } catch (error) {
+        const reason = error instanceof Error && error.name !== 'AbortError' ? error.message : 'no answer';
+        const fix = 'Correct http.url, or start the receiver of the deploy hook.';
+        return { message: `${origin} can't be reached (${reason || 'connection refused'})`, fix };
+      }
+    },
   };
+}
+
+/** Only the connection: a deploy hook may act on any request. */
+async function connects(to: { host: string; port: number }, signal: AbortSignal): Promise<void> {
+  const socket = connect(to);
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.any([signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)]) });
+  } finally {
+    socket.destroy();
+  }
 }
 
 function explain(status: number | null, reason: string): string {

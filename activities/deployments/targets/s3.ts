@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,13 +11,14 @@ import {
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
+import { GALLEY_FOLDER } from '../../../bundle/path.ts';
 import type { BundleManifest } from '../../../contract/bundle.ts';
 import type { S3Target } from '../../../contract/deployment-config.ts';
-import { GALLEY_FOLDER } from '../bundle/path-problem.ts';
+import { cacheControl } from '../../../contract/response-headers.ts';
 import { type NewFile, type PublishedPlace, type PublishedState, publishFiles } from '../bundle/publish-files.ts';
 import { parsePublishedState } from '../bundle/published-state.ts';
 import { foldersOf, redirectPages } from '../bundle/redirects.ts';
-import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
+import type { DeploymentTarget, DeploymentWrite, TargetCheck } from '../deployment-target.ts';
 import { isOlder } from '../sidecar.ts';
 
 const STATE_KEY = `${GALLEY_FOLDER}/deployed.json`;
@@ -27,20 +28,12 @@ const DELETE_BATCH = 1000;
 
 /**
  * A bucket, or a prefix in one, for a CDN or the bucket's own website. Redirects are objects that the website redirects,
- * and also pages, for other servers. Credentials come from the standard AWS chain.
+ * and also pages, for other servers. Without keys of the target, credentials come from the standard AWS chain.
  */
 export function createS3Target(target: S3Target): DeploymentTarget {
   return {
     async write(write, { signal }) {
-      const client = new S3Client({
-        ...(target.endpoint !== undefined && { endpoint: target.endpoint }),
-        ...(target.region !== undefined && { region: target.region }),
-        forcePathStyle: target.pathStyle,
-        // Servers other than AWS often don't support the newer checksums.
-        requestChecksumCalculation: 'WHEN_REQUIRED',
-        responseChecksumValidation: 'WHEN_REQUIRED',
-        requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
-      });
+      const client = clientOf(target);
       const parent = await mkdtemp(join(tmpdir(), 'galley-s3-'));
       try {
         return await publishFiles(placeIn({ client, target, write, signal }), write, { parent, signal });
@@ -49,7 +42,56 @@ export function createS3Target(target: S3Target): DeploymentTarget {
         await rm(parent, { recursive: true, force: true });
       }
     },
+    check: ({ signal }) => checkBucket(target, signal),
   };
+}
+
+function clientOf({ endpoint, region, pathStyle, credentials }: S3Target): S3Client {
+  return new S3Client({
+    ...(endpoint !== undefined && { endpoint }),
+    ...(region !== undefined && { region }),
+    ...(credentials !== undefined && { credentials: keysOf(credentials) }),
+    forcePathStyle: pathStyle,
+    // Servers other than AWS often don't support the newer checksums.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
+  });
+}
+
+function keysOf({ accessKeyId, secretAccessKey, sessionToken }: NonNullable<S3Target['credentials']>) {
+  return { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
+}
+
+/** Stores, lists, reads and deletes a small object: what a deploy does too. */
+async function checkBucket(target: S3Target, signal: AbortSignal): Promise<TargetCheck> {
+  const place = `s3://${target.bucket}/${target.prefix}`;
+  const client = clientOf(target);
+  const object = { Bucket: target.bucket, Key: `${target.prefix}${GALLEY_FOLDER}/doctor-${randomUUID()}` };
+  let step = 'listed';
+  try {
+    await client.send(new ListObjectsV2Command({ Bucket: target.bucket, Prefix: target.prefix, MaxKeys: 1 }), {
+      abortSignal: signal,
+    });
+    step = 'written';
+    await client.send(new PutObjectCommand({ ...object, Body: 'galley doctor' }), { abortSignal: signal });
+    step = 'read';
+    await (await client.send(new GetObjectCommand(object), { abortSignal: signal })).Body?.transformToString();
+    step = 'deleted from';
+    const { Bucket, Key } = object;
+    const deleted = new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key }] } });
+    const [failed] = (await client.send(deleted, { abortSignal: signal })).Errors ?? [];
+    if (failed !== undefined) throw new Error(failed.Code ?? failed.Message);
+    return { message: `${place} can be listed, read and written`, fix: null };
+  } catch (error) {
+    const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const fix =
+      'Check the bucket, its region and endpoint, and the keys. They need s3:ListBucket on the bucket, and s3:GetObject, ' +
+      's3:PutObject and s3:DeleteObject on its objects.';
+    return { message: `${place} can't be ${step} (${reason.slice(0, 200)})`, fix };
+  } finally {
+    client.destroy();
+  }
 }
 
 type Bucket = { client: S3Client; target: S3Target; write: DeploymentWrite; signal: AbortSignal };
@@ -77,7 +119,8 @@ function placeIn(bucket: Bucket): PublishedPlace {
     filesOf,
     async put({ path, contentType, redirectTo }, source) {
       const { size } = await stat(source);
-      const object = { Bucket, Key: prefix + path, ContentType: contentType, ContentLength: size };
+      const about = { ContentType: contentType, CacheControl: cacheControl(path) };
+      const object = { Bucket, Key: prefix + path, ...about, ContentLength: size };
       const redirect = redirectTo === undefined ? {} : { WebsiteRedirectLocation: redirectTo };
       const put = new PutObjectCommand({ ...object, ...redirect, Body: createReadStream(source) });
       await client.send(put, { abortSignal: signal });

@@ -2,8 +2,8 @@ import type { Express } from 'express';
 import { z } from 'zod';
 import { createKey, createKeyRequest, listKeys, revokeKey } from '../../admin/api-keys.ts';
 import { setOrganization, setOrganizationRequest } from '../../admin/organizations.ts';
-import { addProjectRequest, setProjectRequest } from '../../admin/project-requests.ts';
-import { addProject, listProjects, removeProject, setProject } from '../../admin/projects.ts';
+import { addProjectRequest, removeProjectQuery, setProjectRequest } from '../../admin/project-requests.ts';
+import { addProject, listProjects, removeProject, setProject, showProject } from '../../admin/projects.ts';
 import { createResetLink, resetLinkRequest } from '../../admin/reset-links.ts';
 import { label } from '../../admin/text.ts';
 import { parseInput } from '../../parse-input.ts';
@@ -69,8 +69,12 @@ export function addAdminRoutes(app: Express, { db, operatorToken, publicUrl }: A
     .all(methodNotAllowed(['GET', 'HEAD', 'PATCH', 'POST']));
   app
     .route('/admin/projects/:id')
-    .delete(async (request, response) => {
-      response.json(await removeProject(db, request.params.id));
+    .get(async (request, response) => {
+      response.json(await showProject(db, request.params.id));
     })
-    .all(methodNotAllowed(['DELETE']));
+    .delete(async (request, response) => {
+      const { contents } = parseInput(removeProjectQuery, request.query);
+      response.json(await removeProject(db, request.params.id, { withContents: contents === 'delete' }));
+    })
+    .all(methodNotAllowed(['DELETE', 'GET', 'HEAD']));
 }

@@ -4,7 +4,7 @@ import { HttpError } from '../../../contract/http-error.ts';
 import { parseInput } from '../../parse-input.ts';
 import { insertAgentJob } from '../../store/agent-jobs.ts';
 import type { Caller } from '../../store/api-keys.ts';
-import type { Project } from '../../store/projects.ts';
+import { getProject, type Project } from '../../store/projects.ts';
 import { authenticate } from '../authenticate.ts';
 import { readIdempotencyKey } from '../idempotency.ts';
 import { readJsonBody } from '../json-body.ts';
@@ -37,6 +37,9 @@ export async function createAgentJob(
     ...{ caller, projectId, idempotency, status: 201, action: 'agent.create' },
     accept: async (tx, at) => {
       if (repository === null) throw new HttpError(400, lacksRepository(projectId));
+      // Under the prompt lock, which a project's removal takes as well.
+      if ((await getProject(tx, projectId)) === undefined)
+        throw new HttpError(404, `The project ${projectId} was removed`);
       const { agentModel: model } = context;
       return insertAgentJob(tx, { organizationId, projectId, repository, ref, model, prompt, at });
     },

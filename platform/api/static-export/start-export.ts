@@ -7,7 +7,7 @@ import { recordAction } from '../../store/audit-log.ts';
 import type { Transaction } from '../../store/database.ts';
 import { findActiveExportJob, findExportOfVersion, insertExportJob } from '../../store/export-jobs.ts';
 import { lockUntilCommit } from '../../store/locks.ts';
-import { findProjectByDomain, type Project } from '../../store/projects.ts';
+import { findProjectByDomain, getProject, type Project } from '../../store/projects.ts';
 import { authenticate } from '../authenticate.ts';
 import { type Answer, readIdempotencyKey, respondOnce } from '../idempotency.ts';
 import { readJsonBody } from '../json-body.ts';
@@ -101,6 +101,9 @@ async function createJob(
   tx: Transaction,
   { project, body, at }: { project: Project; body: StartExportRequest; at: Date },
 ): Promise<Answer & { jobId: string }> {
+  // Under the start lock, which a project's removal takes as well.
+  if ((await getProject(tx, project.id)) === undefined)
+    throw new HttpError(404, `The project ${project.id} was removed`);
   const row = await insertExportJob(tx, {
     organizationId: project.organizationId,
     projectId: project.id,

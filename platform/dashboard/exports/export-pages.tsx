@@ -2,7 +2,7 @@ import type { Bundle, ExportChanges, ExportJob, ExportJobPage, ExportReport } fr
 import { CopyField } from '../../../ui/components/code.tsx';
 import { DefinitionList } from '../../../ui/components/definition-list.tsx';
 import { EmptyState } from '../../../ui/components/empty-state.tsx';
-import { ActionButton, Button, Field, Form, Select } from '../../../ui/components/form.tsx';
+import { ActionButton, Button, ButtonLink, Field, Form, Select } from '../../../ui/components/form.tsx';
 import { Live, LiveIndicator } from '../../../ui/components/live.tsx';
 import { Message } from '../../../ui/components/message.tsx';
 import { None } from '../../../ui/components/none.tsx';
@@ -234,7 +234,10 @@ function BundlePanel({ bundle, now }: { bundle: Bundle; now: Date }) {
   const leftMs = Date.parse(bundle.expiresAt) - now.getTime();
   return (
     <section class="panel">
-      <h2>Bundle</h2>
+      <div class="panel-head">
+        <h2>Bundle</h2>
+        <ButtonLink href={bundle.bundleUrl}>Download</ButtonLink>
+      </div>
       <CopyField id="bundle-url" label="Link" value={bundle.bundleUrl} />
       <DefinitionList
         items={[

@@ -20,7 +20,7 @@ import type { DashboardContext } from '../dashboard-context.ts';
 import { PATHS, pathOf } from '../layout.tsx';
 import { streamPart } from '../live.ts';
 import { messagesOf, withMessage } from '../messages.ts';
-import { addPage, EVERYONE, MAKERS } from '../pages.ts';
+import { addPage, MAKERS } from '../pages.ts';
 import { ChangedPage, type ExportFacts, ExportPage, ExportParts, ExportsPage } from './export-pages.tsx';
 import { readPageDiff } from './page-diff.ts';
 
@@ -142,16 +142,6 @@ function addActions(router: Router, context: DashboardContext): void {
         const job = await jobOf(request);
         const paths = requestedPaths(job);
         return await start(context, signedOf(request).caller, { domain: job.domain, ...(paths !== null && { paths }) });
-      },
-    },
-  });
-  addPage(router, {
-    path: `${PATHS.exports}/:jobId/download`,
-    act: {
-      roles: EVERYONE,
-      async run(request) {
-        const job = await findExport(context.db, signedOf(request).caller, request.params.jobId);
-        return (await createBundleLink(context, job)).bundleUrl;
       },
     },
   });

@@ -1,6 +1,6 @@
 import { Webhooks } from '@octokit/webhooks';
 import { request } from 'undici';
-import { errorCode } from '../../error-code.ts';
+import { errorCode } from '../../../contract/error-code.ts';
 import type { DeliveryRow } from '../../store/forge-deliveries.ts';
 
 export type Attempt =
@@ -55,5 +55,5 @@ function hintOf(statusCode: number): string {
 
 /** Only the error's code: network messages quote URLs, which may hold a secret. */
 function reasonOf(error: unknown): string {
-  return errorCode(error) || (error instanceof Error ? error.name : 'unknown');
+  return errorCode(error) ?? (error instanceof Error ? error.name : 'unknown');
 }

@@ -1,5 +1,6 @@
 import { parse, stringify } from 'yaml';
 import { editValues, readSwitches, ValuesFileError } from '../../../activities/deployments/edit-values.ts';
+import { parseValues } from '../../../deployment/values.ts';
 import fc from '../../helpers/fast-check.ts';
 
 const LINK = 'https://objects.example.com/a/bundle.tar.gz?sig=a%2Bb&expires=17';
@@ -142,11 +143,15 @@ describe('the pin', () => {
     ['staticExport:\n  version: 1.10 # as typed', '1.10'],
     ['staticExport:\n  version: 7', '7'],
     ['v: &v "7"\nstaticExport:\n  version: *v', '7'],
+    ['staticExport:\n  version: true', 'true'],
+    ['staticExport:\n  version: "a\\u0062"', 'ab'],
     ['staticExport:\n  version:', null],
     ['staticExport:\n  version: ""', null],
     ['a: 1', null],
     ['', null],
   ])('of %j is read as written', (text, pin) => {
     expect(readSwitches(text).pin).toBe(pin);
+    // The deployment reads the edited file in the same way.
+    expect(parseValues(editValues(text, deploy), 'values.yaml')).toMatchObject({ version: pin ?? undefined });
   });
 });

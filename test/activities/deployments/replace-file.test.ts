@@ -9,10 +9,11 @@ describe('replacing a file', () => {
   it('gives up if the last check finds a change, and leaves nothing behind', async () => {
     const path = join(folder, 'values.yaml');
     await writeFile(path, 'mine');
-    const replacing = replaceFile(path, 'ours', async () => {
+    const lastCheck = async (): Promise<void> => {
       await writeFile(path, 'theirs');
       throw new Error('the file has changed');
-    });
+    };
+    const replacing = replaceFile(path, 'ours', { lastCheck });
     await expect(replacing).rejects.toThrow('the file has changed');
     expect(await readFile(path, 'utf8')).toBe('theirs');
     expect(await readdir(folder)).toEqual(['values.yaml']);

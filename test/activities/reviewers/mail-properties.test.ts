@@ -11,7 +11,7 @@ import { plainLine } from '../../../activities/reviewers/plain-line.ts';
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
 import { composeRuleMail } from '../../../activities/reviewers/rule-mail.ts';
 import { composeSiteMail } from '../../../activities/reviewers/site-mail.ts';
-import { wrapText } from '../../../activities/reviewers/wrap-text.ts';
+import { wrapText } from '../../../contract/wrap-text.ts';
 import fc, { anyCharacter } from '../../helpers/fast-check.ts';
 import { INPUT } from './review-input.ts';
 
@@ -207,7 +207,7 @@ describe('wrapped text', () => {
     const words = fc.array(fc.stringMatching(/^[!-~]{1,120}$/), { maxLength: 60 });
     fc.assert(
       fc.property(words, (list) => {
-        const wrapped = wrapText(list.join(' '), '  ');
+        const wrapped = wrapText(list.join(' '), 72, '  ');
         expect(wrapped.split(/\s+/).filter(Boolean)).toEqual(list);
         for (const line of wrapped.split('\n')) expect(line.length <= 72 || !line.trim().includes(' ')).toBe(true);
       }),

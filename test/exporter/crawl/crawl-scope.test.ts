@@ -118,7 +118,7 @@ describe('the scope of a crawl', () => {
   });
 
   it.each([
-    ['not among the paths asked for', `${HOME}/other`, {}, { pages: [`${HOME}/only`] }, 0],
+    ['not among the requested paths', `${HOME}/other`, {}, { pages: [`${HOME}/only`] }, 0],
     ['more than 3 links away from the start page', `${HOME}/deep`, { maxDepth: 3 }, {}, 3],
     ['its path repeats itself', `${HOME}${'/a/b'.repeat(7)}`, {}, {}, 0],
     [

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Browser } from 'playwright-core';
 import { createOwnKey } from '../../../platform/admin/api-keys.ts';
 import { addProject } from '../../../platform/admin/projects.ts';
+import { createResetLink } from '../../../platform/admin/reset-links.ts';
 import { insertAgentJob } from '../../../platform/store/agent-jobs.ts';
 import { insertExportJob } from '../../../platform/store/export-jobs.ts';
 import { getProject } from '../../../platform/store/projects.ts';
@@ -27,7 +28,7 @@ describe('pages with hostile texts', () => {
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
-    fixture = await startDashboard();
+    fixture = await startDashboard({ sendMail: async () => Promise.reject(new Error('The mail server is away')) });
     repository = await createTestRepository({ 'README.md': 'old\n' });
     browser = await launchChromium();
     const owner = await fixture.setUp('ada@example.com', SHORT.replace('\u202e', ''));
@@ -116,9 +117,27 @@ describe('pages with hostile texts', () => {
       problems.push(...(await problemsOf(page, `hostile-${name}`)));
       if (await page.evaluate('globalThis.hacked !== undefined')) problems.push(`${name}: a script ran`);
     }
+    // Pages of people who aren't signed in.
+    const { page: strangers, errors: strangersErrors } = await openPage(browser);
+    const email = 'ada@example.com';
+    const reset = (await createResetLink(fixture.platform.db, { email, publicUrl: '' })).url;
+    const open = {
+      ...{ 'sign-in': '/ui/sign-in?reason=mailed', forgot: '/ui/forgot', reset, invitation: paths.invitation },
+      ...{
+        'reset-used': '/ui/reset?link=used',
+        'invitation-gone': '/ui/invitations/gone',
+        'setup-used': '/ui/setup?link=x',
+      },
+    };
+    for (const [name, path] of Object.entries(open)) {
+      await strangers.goto(url + path);
+      problems.push(...(await problemsOf(strangers, `stranger-${name}`)));
+    }
+    expect(strangersErrors).toEqual(Array(3).fill(expect.stringMatching(/404|410/)));
     expect(problems).toEqual([]);
     // The last page is missing, and is one.
     expect(errors).toEqual([expect.stringContaining('404')]);
     await page.context().close();
+    await strangers.context().close();
   });
 });

@@ -80,7 +80,6 @@ describe('the page of a pull request in a browser', () => {
     await form.getByLabel('Operator token').fill('wrong');
     await form.getByRole('button', { name: 'Merge', exact: true }).click();
     await page.getByText('The operator token is wrong').waitFor();
-    await page.getByRole('link', { name: 'Back to the pull request' }).click();
     await form.getByLabel('Operator token').fill(OPERATOR_TOKEN);
     await form.getByRole('button', { name: 'Merge', exact: true }).click();
     await page.locator('.badge.merged').waitFor();

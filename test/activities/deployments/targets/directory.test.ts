@@ -13,7 +13,10 @@ const root = emptiedFolder();
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return files.map((file) => file.slice(folder.length + 1)).sort();
+  return files
+    .map((file) => file.slice(folder.length + 1))
+    .filter((file) => file !== '_headers')
+    .sort();
 }
 
 describeTarget('directory', async (bundles) => ({
@@ -87,6 +90,18 @@ describe('a folder with a site', () => {
     expect(await read('old.html')).toContain('content="0; url=guides/start.html"');
     expect(await read('old/deep/index.html')).toContain('url=https://elsewhere.test/?a=1&amp;b=&quot;2&quot;"');
     expect(await read('taken.html')).toBe('taken');
+  });
+
+  it('has headers for Netlify and Cloudflare Pages: a long cache for what has a hash only', async () => {
+    const hashed = ['_app/a-0f1e2d3c.js', '_app/deep/b-0f1e2d3c.css', 'img/logo-3f2a91bc.svg', 'img/x:y-3f2a91bc.svg'];
+    const plain = ['index.html', 'img/photo.png'];
+    await deploy({ files: Object.fromEntries([...hashed, ...plain].map((path) => [path, path])) }, 1);
+    const [all, ...rules] = (await readFile(join(root, '_headers'), 'utf8')).split(/\n(?=\/)/);
+    expect(all).toMatch(/^\/\*\n {2}X-Content-Type-Options: nosniff\n/);
+    const forever = '  Cache-Control: public, max-age=604800, immutable';
+    expect(rules.map((rule) => rule.trimEnd())).toEqual([`/_app/*\n${forever}`, `/img/logo-3f2a91bc.svg\n${forever}`]);
+    await deploy({ files: { 'index.html': 'home', _headers: '/*\n  X-Own: 1\n' } }, 2);
+    expect(await readFile(join(root, '_headers'), 'utf8')).toContain('X-Own');
   });
 
   it('restores a file that someone deleted, and takes a name of a file for a folder', async () => {

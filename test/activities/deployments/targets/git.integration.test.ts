@@ -75,6 +75,9 @@ describe('a values file in a git repository', () => {
         context,
       );
       expect(held).toMatchObject({ outcome: 'held', pin: 'v1', jobId: 'se_1' });
+      expect(await target.readSwitches?.(context.signal)).toEqual({ pin: 'v1', off: false });
+      await repository.commit('main', { [path]: 'staticExport: {enabled: false}\n' });
+      expect(await target.readSwitches?.(context.signal)).toEqual({ pin: null, off: true });
     } finally {
       await repository.remove();
     }

@@ -102,5 +102,9 @@ describe('an upgrade of a release', () => {
       off: true,
     });
     expect(await readFile(join(folder, 'values'), 'utf8')).not.toContain('enabled: true');
+    const before = (await calls()).length;
+    await writeFile(join(folder, 'values'), 'staticExport:\n  enabled: false\n  version: v2\n');
+    expect(await target.readSwitches?.(context.signal)).toEqual({ pin: 'v2', off: true });
+    expect((await calls()).slice(before).map(([command]) => command)).toEqual(['get']);
   });
 });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { createTarget } from '../../../../activities/deployments/create-target.ts';
 import { createS3Target } from '../../../../activities/deployments/targets/s3.ts';
-import { parseS3Target } from '../../../../contract/deployment-config.ts';
+import { deploymentConfig, parseS3Target, targetSettings } from '../../../../contract/deployment-config.ts';
 import { startS3, type TestS3 } from '../../../helpers/s3.ts';
 import { describeTarget, faultsOfBundles } from './contract.ts';
 
@@ -42,7 +43,7 @@ describeTarget('s3', async (bundles) => {
       const page = (await Body?.transformToString()) ?? '';
       const version = /<title>home (.*)<\/title>/.exec(page)?.[1] ?? null;
       const style = await s3().send(new HeadObjectCommand({ Bucket, Key: `${prefix}assets/app-${version}.css` }));
-      expect(style.ContentType).toBe('text/css; charset=utf-8');
+      expect(style).toMatchObject({ ContentType: 'text/css; charset=utf-8', CacheControl: 'public, no-cache' });
       const redirect = await s3().send(new HeadObjectCommand({ Bucket, Key: `${prefix}old/start` }));
       expect(redirect.ContentType).toBe('text/html; charset=utf-8');
       return version;
@@ -53,4 +54,29 @@ describeTarget('s3', async (bundles) => {
     },
     ...faultsOfBundles(bundles),
   };
+});
+
+test('keys of its own are used instead of the environment’s, and a check says what is wrong with them', async () => {
+  if (server === undefined) throw new Error('no server');
+  const { url, credentials } = server;
+  const { accessKeyId, secretAccessKey } = credentials;
+  const environment = { AWS_ACCESS_KEY_ID: 'of another', AWS_SECRET_ACCESS_KEY: 'of another' };
+  const before = { ...process.env };
+  Object.assign(process.env, environment);
+  try {
+    const check = async (entry: unknown) => {
+      const settings = targetSettings(deploymentConfig.parse({ s3: entry }));
+      return await createTarget('s3', settings).check?.({ site: 'docs', signal: new AbortController().signal });
+    };
+    expect(await check({ url, accessKeyId, secretAccessKey })).toEqual({
+      message: expect.stringContaining('written'),
+      fix: null,
+    });
+    const wrong = await check(url);
+    expect(wrong?.fix).toContain('s3:ListBucket');
+    expect(JSON.stringify(wrong)).not.toContain(secretAccessKey);
+  } finally {
+    process.env.AWS_ACCESS_KEY_ID = before.AWS_ACCESS_KEY_ID;
+    process.env.AWS_SECRET_ACCESS_KEY = before.AWS_SECRET_ACCESS_KEY;
+  }
 });

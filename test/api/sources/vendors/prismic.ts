@@ -47,7 +47,7 @@ const cases: SourceCases = {
     invisible('releases', { releases: { update: [release] } }),
     invisible('tags', { tags: { addition: [{ id: 'new' }] }, documents: [] }),
     invisible('masks', { masks: { update: [{ id: 'page', label: 'Page' }] }, documents: [] }),
-    ['a test', { type: 'test-trigger', secret: 'x' }, 'test-trigger', 'a test that was asked for in Prismic'],
+    ['a test', { type: 'test-trigger', secret: 'x' }, 'test-trigger', 'a test that was requested in Prismic'],
   ],
   unknown: { bodies: [{}, null, [], 'x'] },
   keys: ['type', 'masterRef', 'releases', 'tags', 'masks', 'documents', 'domain', 'secret'],

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode } from '../../../../error-code.ts';
+import { errorCode } from '../../../../../contract/error-code.ts';
 import { type Found, findInCheckout } from './checkout-path.ts';
 import { ToolRefusal } from './tool-refusal.ts';
 
@@ -41,7 +41,7 @@ export function createCheckoutFiles(root: string, maxFileBytes: number, signal: 
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, content);
     } catch (error) {
-      throw new ToolRefusal(`${name}: ${errorCode(error)}`);
+      throw new ToolRefusal(`${name}: ${errorCode(error) ?? 'not writable'}`);
     }
     return `${name}: written, ${sizeBytes} bytes`;
   };

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../../../error-code.ts';
+import { errorCode } from '../../../../../contract/error-code.ts';
 import { ToolRefusal } from './tool-refusal.ts';
 
 export type Found = {
@@ -45,5 +45,5 @@ export async function findInCheckout(root: string, written: string): Promise<Fou
 
 function missing(error: unknown, path: string): undefined {
   if (errorCode(error) === 'ENOENT') return undefined;
-  throw new ToolRefusal(`${path}: ${errorCode(error) || 'not readable'}`);
+  throw new ToolRefusal(`${path}: ${errorCode(error) ?? 'not readable'}`);
 }

@@ -41,7 +41,7 @@ export function createTools(files: CheckoutFiles, runCheck: (() => Promise<strin
     ),
     tool(
       'replace_in_file',
-      'Replaces a text that stands exactly once in a file. Better than write_file for a small change.',
+      'Replaces a text that occurs exactly once in a file. Better than write_file for a small change.',
       z.strictObject({ file, before: z.string().min(1), after: z.string() }),
       (input) => files.replace(input.file, input.before, input.after),
     ),

@@ -112,7 +112,7 @@ settle() {
 
 const COLLECT = `
 c() { g --git-dir="$C/git/.git" --work-tree="$S/checkout" "$@"; }
-# Submodules stay as they are: git would ask each of them with the configuration that lies in it.
+# Submodules stay as they are: git would ask each of them with the configuration in it.
 keep_submodules() {
   c ls-files -s | sed -n 's/^160000 [0-9a-f]* 0\t//p' | while IFS= read -r path; do
     rm -rf "./$path" && c update-index --skip-worktree -- "$path" || exit 1

@@ -1,3 +1,8 @@
+import { MANIFEST_PATH } from '../contract/bundle.ts';
+
+/** Galley's own folder in a bundle. */
+export const GALLEY_FOLDER = MANIFEST_PATH.slice(0, MANIFEST_PATH.indexOf('/'));
+
 const MAX_PATH_BYTES = 1024;
 const MAX_SEGMENT_BYTES = 255;
 

@@ -1,4 +1,4 @@
-import { cacheControl } from '../../deployment/cache-control.ts';
+import { cacheControl } from '../../contract/response-headers.ts';
 
 describe('cacheControl', () => {
   it.each([

@@ -1,3 +1,13 @@
+/** Headers of the files of an exported site, wherever it is served. */
+
+/** They don't change how an exported site works, but for being framed by another site. */
+export const SECURITY_HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'strict-origin-when-cross-origin',
+  'X-Frame-Options': 'SAMEORIGIN',
+  'X-Permitted-Cross-Domain-Policies': 'none',
+} as const;
+
 /** The part between the last `.`, `-` or `_` and the extension (`.lean.js` and `.min.css` count as one). */
 const TOKEN = /[.\-_]([A-Za-z0-9]{8,64}|[A-Za-z0-9_-]{8})(?:\.(?:lean|min|chunk|module))?\.[a-z0-9]{2,5}$/;
 

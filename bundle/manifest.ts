@@ -6,12 +6,16 @@ import {
   bundleManifest,
   contentDigestLine,
 } from '../contract/bundle.ts';
-import { collisionKey, pathProblem } from './archive-path.ts';
-import { BundleInvalidError } from './errors.ts';
-import { pathOfSibling } from './site.ts';
+import { BundleInvalidError, quoted } from './errors.ts';
+import { collisionKey, GALLEY_FOLDER, pathProblem } from './path.ts';
 
 /** `maxFiles` counts files without their precompressed siblings. */
 export type BundleLimits = { maxUnpackedBytes: number; maxFiles: number };
+
+export const NO_LIMITS: BundleLimits = {
+  maxUnpackedBytes: Number.MAX_SAFE_INTEGER,
+  maxFiles: Number.MAX_SAFE_INTEGER,
+};
 
 const MAX_SIBLINGS = 3;
 
@@ -73,10 +77,10 @@ function checkPaths(files: readonly BundleFile[]): void {
     const problem = pathProblem(path);
     if (problem !== undefined) throw new BundleInvalidError(`the path ${quoted(path)} ${problem}`);
     const key = collisionKey(path);
-    if (key === '.galley' || key.startsWith('.galley/')) {
+    if (key === GALLEY_FOLDER || key.startsWith(`${GALLEY_FOLDER}/`)) {
       throw new BundleInvalidError(`the path ${quoted(path)} is reserved for the bundle itself`);
     }
-    if (seen.has(key)) throw new BundleInvalidError(`the path ${quoted(path)} stands twice, or differs only in case`);
+    if (seen.has(key)) throw new BundleInvalidError(`the path ${quoted(path)} occurs twice, or differs only in case`);
     seen.add(key);
     for (let end = key.lastIndexOf('/'); end > 0; end = key.lastIndexOf('/', end - 1)) folders.add(key.slice(0, end));
   }
@@ -97,12 +101,12 @@ function checkSiblings(files: readonly BundleFile[]): void {
   }
 }
 
+/** The file whose precompressed sibling has this path. */
+export function pathOfSibling(path: string): string {
+  return path.slice(0, path.lastIndexOf('.'));
+}
+
 function isRedirectTarget(to: string): boolean {
   if (/[\r\n]/.test(to)) return false;
   return to.startsWith('/') || /^https?:\/\//.test(to);
-}
-
-/** A hostile name in an error message: short and without control characters. */
-export function quoted(text: string): string {
-  return JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text);
 }

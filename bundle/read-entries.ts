@@ -1,0 +1,89 @@
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { extract as extractTar, type Header } from 'tar-stream';
+import { errorCode, errorText, isSystemError } from '../contract/error-code.ts';
+import { BundleInvalidError, quoted } from './errors.ts';
+
+export type Entry = AsyncIterable<unknown> & { header: Header };
+
+/** How much the bytes may unpack to, so that a small archive can't fill the disk or never end. It may be raised. */
+export type Bound = { maxBytes: number };
+
+/**
+ * Unpacks `.tar.gz` bytes and calls `onEntry` with each file in order. A file needn't be read. No more of the source is
+ * read once `onEntry` returns `stop`.
+ * @throws BundleInvalidError if the bytes are no archive of files or unpack to more than the bound. Errors of the source,
+ *   of `onEntry` and of the disk are thrown unchanged.
+ */
+export async function readEntries(
+  source: AsyncIterable<Buffer>,
+  bound: Bound,
+  onEntry: (entry: Entry) => Promise<'stop' | undefined>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const extract = extractTar();
+  let sourceError: unknown;
+  async function* observed(): AsyncGenerator<Buffer> {
+    try {
+      yield* source;
+    } catch (error) {
+      sourceError = error;
+      throw error;
+    }
+  }
+  const pumped = pipeline(observed, createGunzip(), enforce(bound), extract, { signal }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  try {
+    for await (const entry of extract) {
+      const { name, type } = entry.header;
+      if (type !== 'file')
+        throw new BundleInvalidError(`the entry ${quoted(name)} is a ${type ?? 'thing'}, not a file`);
+      if ((await onEntry(entry)) === 'stop') {
+        extract.destroy();
+        await pumped;
+        return;
+      }
+      entry.resume();
+    }
+    const fault = await pumped;
+    if (fault !== undefined) throw fault;
+  } catch (error) {
+    extract.destroy();
+    const fault = await pumped;
+    signal?.throwIfAborted();
+    throw sourceError ?? blame(error, fault);
+  }
+}
+
+function enforce(bound: Bound): Transform {
+  let seenBytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      seenBytes += chunk.length;
+      if (seenBytes > bound.maxBytes) {
+        done(new BundleInvalidError('the archive unpacks to more than its manifest says'));
+      } else done(null, chunk);
+    },
+  });
+}
+
+/**
+ * Finds the cause. `error` ended the reading of entries, `fault` the stream of bytes; one causes the other, so both may
+ * be set. A full or broken disk isn't the archive's fault.
+ */
+function blame(error: unknown, fault: unknown): unknown {
+  if (error instanceof BundleInvalidError) return error;
+  if (fault === undefined || fault instanceof BundleInvalidError || isSystemError(fault)) return fault ?? error;
+  if (isSystemError(error) || errorCode(fault) === 'ERR_STREAM_PREMATURE_CLOSE') return error;
+  return new BundleInvalidError(`the archive can't be unpacked: ${errorText(fault)}`);
+}
+
+export async function* bytesOf(entry: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  for await (const chunk of entry) {
+    if (!(chunk instanceof Uint8Array)) throw new TypeError('expected bytes of an entry');
+    yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  }
+}

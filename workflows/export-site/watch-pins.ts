@@ -1,0 +1,95 @@
+import { type ActivityOptions, CancellationScope, condition, patched, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../../activities/create-activities.ts';
+import { deploymentTaskQueue } from '../../contract/names.ts';
+import type { PinnedFile } from '../../contract/settings.ts';
+import { quickActivity } from '../retry/activity-timeouts.ts';
+import { isLocalFile } from './deploy.ts';
+import type { SiteRun, State, Target } from './state.ts';
+import { adoptPins, releasePin } from './targets.ts';
+
+/** Polls by its retry policy: that needs no history and no worker slot, however long a pin stays. */
+const { waitForPinChange } = proxyActivities<Activities>(quickActivity);
+
+/** A repository or a cluster takes longer than a file. */
+const REMOTE_TIMEOUT = '30s';
+
+/**
+ * Adopts what operators set in deployments. Pins in local values files are announced by the workers that watch them
+ * (worker/announce-pins.ts), so those files are asked only while they are held or off. Others are always asked.
+ */
+export async function watchPins(run: SiteRun): Promise<void> {
+  for (;;) {
+    const elsewhere = hasOthers(run.state);
+    const all = elsewhere && patched('watch-pins-2026-11');
+    const changedPlaces = (): boolean => hasOthers(run.state) !== elsewhere;
+    await condition(() => watched(run.state, all).length > 0 || changedPlaces());
+    const groups = groupsOf(run.state, all);
+    const key = keyOf(run.state, all);
+    const scope = new CancellationScope();
+    try {
+      const changed = await scope.run(() => {
+        const waiting = groups.map((group) => untilPinChange(run, group));
+        const other = condition(() => keyOf(run.state, all) !== key || changedPlaces());
+        return Promise.race([...waiting, other.then(() => [])]);
+      });
+      for (const pin of changed) if (adopt(run.state, pin, all)) run.refreshChanges++;
+    } finally {
+      scope.cancel();
+    }
+  }
+}
+
+function adopt(state: SiteRun['state'], pin: PinnedFile, all: boolean): boolean {
+  const target = state.targets.find(({ valuesFile }) => valuesFile === pin.valuesFile);
+  const isWatchedAlways = all && target !== undefined && isElsewhere(target);
+  return isWatchedAlways ? adoptPins(state, [pin]) : releasePin(state, pin);
+}
+
+function untilPinChange({ site }: SiteRun, group: readonly Target[]): Promise<PinnedFile[]> {
+  const [{ kind, host } = { kind: 'valuesFile' as const, host: null }] = group;
+  const pins = group.map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off }));
+  const names = pins.map(
+    ({ valuesFile, pin, off }) => `${valuesFile} ${off ? 'off' : pin === null ? 'free' : `at ${pin}`}`,
+  );
+  const options: ActivityOptions = {
+    summary: `until an operator changes ${names.join(', ')}`.slice(0, 200),
+    ...(kind !== 'valuesFile' && { startToCloseTimeout: REMOTE_TIMEOUT }),
+    ...(host !== null && { taskQueue: deploymentTaskQueue(host) }),
+  };
+  return waitForPinChange.executeWithOptions(options, group.every(isLocalFile) ? [pins] : [pins, site]);
+}
+
+/** One wait for all local files, and one for each other deployment: one that hangs doesn't delay another. */
+function groupsOf(state: State, all: boolean): Target[][] {
+  const targets = watched(state, all);
+  const others = targets.filter((target) => !isLocalFile(target));
+  const grouped = all
+    ? others.map((target) => [target])
+    : hostsOf(others).map((on) => others.filter(({ host }) => host === on));
+  return [targets.filter(isLocalFile), ...grouped].filter((group) => group.length > 0);
+}
+
+function hostsOf(targets: readonly Target[]): (string | null)[] {
+  return [...new Set(targets.map(({ host }) => host))];
+}
+
+function keyOf(state: State, all: boolean): string {
+  return JSON.stringify(watched(state, all).map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off })));
+}
+
+function watched(state: State, all: boolean): Target[] {
+  return state.targets.filter((target) => {
+    const held = target.held || target.off;
+    return all && isElsewhere(target) ? held || target.jobId !== null : target.kind === 'valuesFile' && held;
+  });
+}
+
+function hasOthers({ targets }: State): boolean {
+  return targets.some(isElsewhere);
+}
+
+/** Whether operators can pin it, and no worker announces that. */
+function isElsewhere(target: Target): boolean {
+  const { kind } = target;
+  return kind === 'git' || kind === 'helm' || (kind === 'valuesFile' && !isLocalFile(target));
+}
