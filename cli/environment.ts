@@ -8,7 +8,7 @@ import { httpUrl } from '../contract/http-url.ts';
 import type { BundleSigner } from '../contract/signing.ts';
 import type { WorkerVersion } from '../contract/worker-version.ts';
 import type { ExportLimits } from '../exporter/limits.ts';
-import type { OpenIdSettings } from '../platform/dashboard/auth.ts';
+import type { OpenIdSettings } from '../platform/dashboard/auth-settings.ts';
 import { type AgentSettings, agentVariables, readAgentSettings } from './settings/agent.ts';
 import { type BrowserSettings, browserVariables, readBrowserSettings } from './settings/browser.ts';
 import { exportVariables, readExportLimits } from './settings/export.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { OpenIdSettings } from '../dashboard/auth.ts';
+import type { OpenIdSettings } from '../dashboard/auth-settings.ts';
 import type { SendMail } from '../dashboard/mail.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { AgentRunKey } from '../store/agent-runs.ts';

@@ -7,7 +7,7 @@ import { fieldOf, isSameOrigin } from '../../ui/request.ts';
 import { createTokenCheck } from '../api/operator.ts';
 import type { Caller } from '../store/api-keys.ts';
 import { findPendingInvitation, listMemberships, type Membership, type Role } from '../store/members.ts';
-import { authSecret } from './auth.ts';
+import { authSecret } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 
 export const SIGN_IN = '/ui/sign-in';
@@ -52,9 +52,10 @@ export async function findSession(
 ): Promise<(Session & { activeOrganizationId: string | null }) | undefined> {
   // Without a cookie there is no session to look for.
   if (request.headers.cookie === undefined) return undefined;
-  const { headers, response: found } = await context
-    .auth()
-    .api.getSession({ headers: authHeaders(request), returnHeaders: true });
+  const { headers, response: found } = await (await context.auth()).api.getSession({
+    headers: authHeaders(request),
+    returnHeaders: true,
+  });
   if (response !== undefined) copyCookies(headers, response);
   if (!found) return undefined;
   const { session, user } = found;

@@ -8,7 +8,7 @@ import { fieldOf } from '../../ui/request.ts';
 import { recordAction } from '../store/audit-log.ts';
 import { deleteSessions, listPasskeys, listSessions } from '../store/members.ts';
 import { authHeaders, copyCookies, SIGN_IN, signedOf } from './access.ts';
-import { MIN_PASSWORD } from './auth.ts';
+import { MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { Layout, type LayoutProps, PATHS } from './layout.tsx';
 import { messagesOf, withMessage } from './messages.ts';
@@ -35,7 +35,7 @@ export function addAccountRoutes(router: Router, context: DashboardContext): voi
       async run(request, response) {
         const { caller, user } = signedOf(request);
         const headers = authHeaders(request);
-        const answer = await context.auth().api.signOut({ headers, asResponse: true });
+        const answer = await (await context.auth()).api.signOut({ headers, asResponse: true });
         copyCookies(answer.headers, response);
         await deleteSessions(db, user.id);
         await recordAction(db, { ...caller, action: 'session.end-all', target: user.email });
@@ -53,7 +53,10 @@ export function addAccountRoutes(router: Router, context: DashboardContext): voi
         if (!memberships.some((each) => each.organizationId === organizationId)) {
           throw new HttpError(404, 'You are in no such organization');
         }
-        await context.auth().api.setActiveOrganization({ body: { organizationId }, headers: authHeaders(request) });
+        await (await context.auth()).api.setActiveOrganization({
+          body: { organizationId },
+          headers: authHeaders(request),
+        });
         return PATHS.overview;
       },
     },
@@ -78,7 +81,7 @@ function addCredentialRoutes(router: Router, context: DashboardContext): void {
         }
         const body = { currentPassword: fieldOf(request, 'current'), newPassword, revokeOtherSessions: true };
         const headers = authHeaders(request);
-        const answer = await context.auth().api.changePassword({ body, headers, asResponse: true });
+        const answer = await (await context.auth()).api.changePassword({ body, headers, asResponse: true });
         if (!answer.ok) throw new HttpError(400, 'The current password is wrong');
         await forgetSignInAttempts(db, attempt);
         copyCookies(answer.headers, response);
@@ -94,7 +97,7 @@ function addCredentialRoutes(router: Router, context: DashboardContext): void {
         const own = await listPasskeys(db, signedOf(request).user.id);
         const found = own.find(({ id }) => id === request.params.id);
         if (found === undefined) throw new HttpError(404, 'There is no such passkey');
-        await context.auth().api.deletePasskey({ body: { id: found.id }, headers: authHeaders(request) });
+        await (await context.auth()).api.deletePasskey({ body: { id: found.id }, headers: authHeaders(request) });
         return withMessage(PATHS.account, 'passkey-removed');
       },
     },

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { passkey } from '@better-auth/passkey';
 import { betterAuth } from 'better-auth';
 import { drizzleAdapter } from 'better-auth/adapters/drizzle';
@@ -22,24 +21,17 @@ import {
   verifications,
 } from '../store/schema/members.ts';
 import { organizations } from '../store/schema/organizations.ts';
-
-/** Better Auth's own routes that are served: passkeys and the return from an OpenID provider. */
-export const AUTH_PATH = '/ui/auth';
-
-/** The id of the OpenID provider that the variables name. */
-export const OPENID = 'openid';
-
-/** Where a failed sign-in by OpenID ends. */
-export const OPENID_FAILED = '/ui/sign-in?reason=openid';
-
-export const MIN_PASSWORD = 12;
-
-/** Of a person's name, in characters. */
-export const MAX_NAME = 100;
+import {
+  AUTH_PATH,
+  authSecret,
+  MAX_NAME,
+  MIN_PASSWORD,
+  OPENID,
+  OPENID_FAILED,
+  type OpenIdSettings,
+} from './auth-settings.ts';
 
 const HOUR_SECONDS = 3_600;
-
-export type OpenIdSettings = { issuer: string; clientId: string; clientSecret: string };
 
 type AuthOptions = {
   db: Database;
@@ -54,11 +46,6 @@ type AuthOptions = {
 };
 
 export type Auth = ReturnType<typeof createAuth>;
-
-/** The secret that signs cookies and forms. */
-export function authSecret(operatorToken: string): string {
-  return createHmac('sha256', operatorToken).update('galley: sessions of the dashboard').digest('base64url');
-}
 
 /** Owners manage members; what developers and reviewers may do is not Better Auth's business. */
 const access = createAccessControl(defaultStatements);

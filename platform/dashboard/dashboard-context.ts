@@ -1,12 +1,16 @@
 import type { ApiContext } from '../api/platform-api-deps.ts';
-import type { Auth, OpenIdSettings } from './auth.ts';
+import type { Auth } from './auth.ts';
+import type { OpenIdSettings } from './auth-settings.ts';
 
 /** What the dashboard's pages work with. */
 export type DashboardContext = ApiContext & {
   operatorToken: string;
   openId: OpenIdSettings | undefined;
-  /** Created at the first call, because the URL may only be known after listening. */
-  auth(): Auth;
+  /**
+   * Created at the first call, because the URL may only be known after listening. Better Auth is loaded then, too: it has
+   * many modules, which a platform without sessions never needs.
+   */
+  auth(): Promise<Auth>;
   /** Emails that may sign up at this moment; the first administrator's. */
   admitted: Set<string>;
   /** Ends live updates. */

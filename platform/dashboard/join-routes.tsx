@@ -19,7 +19,7 @@ import {
 } from '../store/members.ts';
 import { ensureOrganization, listOrganizations } from '../store/organizations.ts';
 import { authHeaders, checkCsrf, copyCookies, findSession, type Session, sameOriginOnly } from './access.ts';
-import { MAX_NAME, MIN_PASSWORD } from './auth.ts';
+import { MAX_NAME, MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { hashSetupSecret, SETUP } from './first-administrator.ts';
 import { withMessage } from './messages.ts';
@@ -119,7 +119,11 @@ async function signUp(
   request: Request,
   body: { name: string; email: string; password: string },
 ): Promise<globalThis.Response> {
-  const answer = await context.auth().api.signUpEmail({ body, headers: authHeaders(request), asResponse: true });
+  const answer = await (await context.auth()).api.signUpEmail({
+    body,
+    headers: authHeaders(request),
+    asResponse: true,
+  });
   if (answer.ok) return answer;
   const { message } = z
     .object({ message: z.string() })
@@ -165,9 +169,11 @@ async function join(context: DashboardContext, request: Request, response: Respo
     copyCookies(answer.headers, response);
     headers = withCookies(headers, answer.headers);
   }
-  const accepted = await context
-    .auth()
-    .api.acceptInvitation({ body: { invitationId: invitation.id }, headers, asResponse: true });
+  const accepted = await (await context.auth()).api.acceptInvitation({
+    body: { invitationId: invitation.id },
+    headers,
+    asResponse: true,
+  });
   if (!accepted.ok) throw new HttpError(409, 'The invitation could not be accepted: ask for a new one');
   const { organizationId, email, role } = invitation;
   const actor = { kind: 'member' as const, id: session?.user.id ?? email, name: email };

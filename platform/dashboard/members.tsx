@@ -50,7 +50,11 @@ export function addMemberRoutes(router: Router, context: DashboardContext): void
         const asked = { email: fieldOf(request, 'email').trim(), role: fieldOf(request, 'role') };
         const { email, role } = parseInput(invitee, asked);
         const body = { email, role, organizationId: caller.organizationId };
-        const call = context.auth().api.createInvitation({ body, headers: authHeaders(request), asResponse: true });
+        const call = (await context.auth()).api.createInvitation({
+          body,
+          headers: authHeaders(request),
+          asResponse: true,
+        });
         await succeed(call, 'The invitation could not be created');
         await recordAction(db, { ...caller, action: 'member.invite', target: email, detail: role });
         return withMessage(
@@ -96,7 +100,11 @@ function addMemberActions(router: Router, context: DashboardContext): void {
         const { id, email } = await memberOf(signed, request.params.id);
         const { role } = parseInput(invitee.pick({ role: true }), { role: fieldOf(request, 'role') });
         const body = { memberId: id, role, organizationId: signed.caller.organizationId };
-        const call = context.auth().api.updateMemberRole({ body, headers: authHeaders(request), asResponse: true });
+        const call = (await context.auth()).api.updateMemberRole({
+          body,
+          headers: authHeaders(request),
+          asResponse: true,
+        });
         await succeed(call, 'The role could not be changed');
         await recordAction(db, { ...signed.caller, action: 'member.role', target: email, detail: role });
         return withMessage(PATHS.members, 'role-changed');
@@ -111,7 +119,7 @@ function addMemberActions(router: Router, context: DashboardContext): void {
         const signed = signedOf(request);
         const { id, email } = await memberOf(signed, request.params.id);
         const body = { memberIdOrEmail: id, organizationId: signed.caller.organizationId };
-        const call = context.auth().api.removeMember({ body, headers: authHeaders(request), asResponse: true });
+        const call = (await context.auth()).api.removeMember({ body, headers: authHeaders(request), asResponse: true });
         await succeed(call, 'The member could not be removed');
         await recordAction(db, { ...signed.caller, action: 'member.remove', target: email });
         return withMessage(PATHS.members, 'member-removed');
@@ -128,7 +136,11 @@ function addMemberActions(router: Router, context: DashboardContext): void {
         const invitation = open.find(({ id }) => id === request.params.id);
         if (invitation === undefined) throw new HttpError(404, 'There is no such invitation');
         const body = { invitationId: invitation.id };
-        const call = context.auth().api.cancelInvitation({ body, headers: authHeaders(request), asResponse: true });
+        const call = (await context.auth()).api.cancelInvitation({
+          body,
+          headers: authHeaders(request),
+          asResponse: true,
+        });
         await succeed(call, 'The invitation could not be canceled');
         await recordAction(db, { ...caller, action: 'member.uninvite', target: invitation.email });
         return withMessage(PATHS.members, 'invitation-canceled');

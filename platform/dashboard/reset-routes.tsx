@@ -16,7 +16,7 @@ import {
   takeResetLink,
 } from '../store/members.ts';
 import { SIGN_IN, sameOriginOnly } from './access.ts';
-import { MIN_PASSWORD } from './auth.ts';
+import { MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { takeSignInAttempt } from './sign-in-limit.ts';
 import { ForgotPage, ResetPage } from './sign-in-pages.tsx';
@@ -65,7 +65,7 @@ async function reset(context: DashboardContext, request: Request, response: Resp
   // Better Auth stores its own tokens readably: this one is used at once.
   const token = randomBytes(32).toString('base64url');
   await insertPasswordReset(db, { token, userId, expiresAt: new Date(Date.now() + 60_000) });
-  const answer = await context.auth().api.resetPassword({ body: { newPassword, token }, asResponse: true });
+  const answer = await (await context.auth()).api.resetPassword({ body: { newPassword, token }, asResponse: true });
   if (!answer.ok) throw new HttpError(503, 'The password could not be changed now: ask for a new link');
   await deleteSessions(db, userId);
   const user = await findUser(db, userId);

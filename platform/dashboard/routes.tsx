@@ -10,7 +10,8 @@ import { requireSession } from './access.ts';
 import { addAccountRoutes } from './account.tsx';
 import { addAgentRoutes } from './agents/agent-routes.tsx';
 import { addAuditRoutes } from './audit.tsx';
-import { AUTH_PATH, type Auth, createAuth, OPENID, type OpenIdSettings } from './auth.ts';
+import type { Auth } from './auth.ts';
+import { AUTH_PATH, OPENID, type OpenIdSettings } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { addExportRoutes } from './exports/export-routes.tsx';
 import { addJoinRoutes } from './join-routes.tsx';
@@ -37,13 +38,15 @@ export function createDashboardContext({
   stopped,
 }: DashboardOptions): DashboardContext {
   const admitted = new Set<string>();
-  let auth: Auth | undefined;
+  let auth: Promise<Auth> | undefined;
   return {
     ...context,
     ...{ operatorToken, openId, stopped, admitted },
     auth() {
       const { db, logger } = context;
-      auth ??= createAuth({ db, logger, operatorToken, openId, admitted, publicUrl: context.publicUrl() });
+      auth ??= import('./auth.ts').then(({ createAuth }) =>
+        createAuth({ db, logger, operatorToken, openId, admitted, publicUrl: context.publicUrl() }),
+      );
       return auth;
     },
   };
@@ -94,7 +97,7 @@ function addAuthRoutes(router: Router, context: DashboardContext): void {
       if (request.method !== method) methodNotAllowed([method])(request, response, () => undefined);
       // Better Auth limits requests by this address; a client can't choose it.
       request.headers['x-galley-client'] = request.ip ?? '';
-      await toNodeHandler(context.auth())(request, response);
+      await toNodeHandler(await context.auth())(request, response);
     });
   }
 }

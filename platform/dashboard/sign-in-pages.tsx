@@ -5,7 +5,7 @@ import { Page } from '../../ui/page.tsx';
 import { RESET } from '../admin/reset-links.ts';
 import type { InvitationRow } from '../store/members.ts';
 import { invitationPath, SIGN_IN } from './access.ts';
-import { MIN_PASSWORD } from './auth.ts';
+import { MIN_PASSWORD } from './auth-settings.ts';
 import { SETUP } from './first-administrator.ts';
 import { NAME } from './layout.tsx';
 

@@ -16,7 +16,7 @@ import {
   sameOriginOnly,
   signedOf,
 } from './access.ts';
-import { OPENID, OPENID_FAILED } from './auth.ts';
+import { OPENID, OPENID_FAILED } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
 import { SignedInPage, SignInPage } from './sign-in-pages.tsx';
@@ -38,7 +38,7 @@ export function addSignInRoutes(router: Router, context: DashboardContext): void
     .route('/ui/sign-out')
     .post(requireSession(context), ...FORM, async (request, response) => {
       const { caller, user } = signedOf(request);
-      const answer = await context.auth().api.signOut({ headers: authHeaders(request), asResponse: true });
+      const answer = await (await context.auth()).api.signOut({ headers: authHeaders(request), asResponse: true });
       copyCookies(answer.headers, response);
       await recordAction(context.db, { ...caller, action: 'session.sign-out', target: user.email });
       response.redirect(303, `${SIGN_IN}?reason=signed-out`);
@@ -84,7 +84,11 @@ async function signIn(context: DashboardContext, request: Request, response: Res
     );
   }
   const body = { email: parsed.data, password: fieldOf(request, 'password').slice(0, 200) };
-  const answer = await context.auth().api.signInEmail({ body, headers: authHeaders(request), asResponse: true });
+  const answer = await (await context.auth()).api.signInEmail({
+    body,
+    headers: authHeaders(request),
+    asResponse: true,
+  });
   if (!answer.ok) {
     if (answer.status >= 500) throw new HttpError(503, 'Signing in is not possible now', { 'Retry-After': '5' });
     context.logger.warn({ address: attempt.address }, 'A sign-in to the dashboard failed');
@@ -108,7 +112,7 @@ function addOpenId(router: Router, context: DashboardContext): void {
         errorCallbackURL: OPENID_FAILED,
       };
       const headers = authHeaders(request);
-      const answer = await context.auth().api.signInSocial({ body, headers, asResponse: true });
+      const answer = await (await context.auth()).api.signInSocial({ body, headers, asResponse: true });
       const parsed = z.object({ url: z.url() }).safeParse(await answer.json());
       if (!answer.ok || !parsed.success) throw new HttpError(503, 'The OpenID provider can not be reached');
       copyCookies(answer.headers, response);

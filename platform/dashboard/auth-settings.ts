@@ -1,0 +1,22 @@
+import { createHmac } from 'node:crypto';
+
+/** Better Auth's own routes that are served: passkeys and the return from an OpenID provider. */
+export const AUTH_PATH = '/ui/auth';
+
+/** The id of the OpenID provider that the variables name. */
+export const OPENID = 'openid';
+
+/** Where a failed sign-in by OpenID ends. */
+export const OPENID_FAILED = '/ui/sign-in?reason=openid';
+
+export const MIN_PASSWORD = 12;
+
+/** Of a person's name, in characters. */
+export const MAX_NAME = 100;
+
+export type OpenIdSettings = { issuer: string; clientId: string; clientSecret: string };
+
+/** The secret that signs cookies and forms. */
+export function authSecret(operatorToken: string): string {
+  return createHmac('sha256', operatorToken).update('galley: sessions of the dashboard').digest('base64url');
+}
