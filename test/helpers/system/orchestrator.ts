@@ -14,6 +14,8 @@ export interface SiteSetup {
   domain: string;
   /** Its section `export`, without the deployments. */
   export?: Readonly<Record<string, string>>;
+  /** More deployments than its values file. */
+  deployments?: readonly Readonly<Record<string, unknown>>[];
   /** Its agent rules in galley.yaml, and the project that they prompt. */
   agent?: readonly Readonly<Record<string, unknown>>[];
   projectId?: string;
@@ -145,7 +147,7 @@ function galleyYaml(
   sections: Readonly<Record<string, unknown>>,
   valuesFile: (site: string) => string,
 ): string {
-  const all = sites.map(({ name, domain, export: settings, agent, projectId }) => [
+  const all = sites.map(({ name, domain, export: settings, deployments = [], agent, projectId }) => [
     name,
     {
       domain,
@@ -154,7 +156,7 @@ function galleyYaml(
         contentful: { secret: CONTENTFUL_SECRET },
         ...(agent === undefined ? {} : { github: { secret: FORGE_SECRET } }),
       },
-      export: { ...settings, deployments: [{ valuesFile: valuesFile(name) }] },
+      export: { ...settings, deployments: [{ valuesFile: valuesFile(name) }, ...deployments] },
     },
   ]);
   // JSON is YAML.

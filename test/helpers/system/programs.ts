@@ -26,8 +26,8 @@ export interface Programs {
   end(name: string): Promise<void>;
   /** Stops it gracefully if it is running, and starts it again with these additional variables. */
   restart(name: string, variables?: Readonly<Record<string, string>>): Promise<Program>;
-  /** Starts another process of the same program with a separate state folder, named `{name}-2`. */
-  double(name: string): Promise<Program>;
+  /** Starts another process of the same program with a separate state folder, named `{name}-2`, and more arguments. */
+  double(name: string, more?: readonly string[]): Promise<Program>;
   get(name: string): Program;
   /** Its output lines. */
   lines(name: string): readonly string[];
@@ -80,11 +80,11 @@ export function createPrograms(galley: string): Programs {
       lines.push('(restarted)');
       return await start({ ...setup, variables: { ...setup.variables, ...variables } }, lines);
     },
-    double: async (name) => {
+    double: async (name, more = []) => {
       const { args, variables } = find(name).setup;
       const another = `${name}-2`;
       const GALLEY_HOME = `${variables.GALLEY_HOME ?? ''}-2`;
-      return await start({ name: another, args, variables: { ...variables, GALLEY_HOME } });
+      return await start({ name: another, args: [...args, ...more], variables: { ...variables, GALLEY_HOME } });
     },
     get: (name) => find(name).program,
     lines: (name) => find(name).lines,

@@ -1,31 +1,12 @@
-import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { createHelmTarget } from '../../../../activities/deployments/targets/helm.ts';
+import { writeHelmRecorder } from '../../../helpers/helm-recorder.ts';
 import { waitFor } from '../../../helpers/system/wait-for.ts';
 import { emptiedFolder } from '../../../helpers/temporary-folder.ts';
 import { describeTarget } from './contract.ts';
 
 const folder = emptiedFolder();
-
-/**
- * In place of helm: keeps the values and the description of one release, and what it was called with. It shows the
- * arguments; no cluster is used.
- */
-const RECORDER = `#!${process.execPath}
-const fs = require('node:fs');
-const at = (name) => ${JSON.stringify(folder)} + '/' + name;
-const args = process.argv.slice(2);
-const read = (name, or) => fs.existsSync(at(name)) ? fs.readFileSync(at(name), 'utf8') : or;
-if (fs.existsSync(at('hang'))) { fs.writeFileSync(at('hanging'), ''); setInterval(() => {}, 1000); return; }
-if (fs.existsSync(at('fail'))) { console.error('Error: Kubernetes cluster unreachable'); process.exit(1); }
-fs.appendFileSync(at('calls'), JSON.stringify(args) + '\\n');
-if (args[0] === 'status') console.log(JSON.stringify({ info: { description: read('description', 'Install complete') } }));
-else if (args[0] === 'get') console.log(read('values', 'null'));
-else {
-  fs.writeFileSync(at('values'), fs.readFileSync(0, 'utf8'));
-  fs.writeFileSync(at('description'), args[args.indexOf('--description') + 1]);
-}
-`;
 
 const settings = { release: 'docs', namespace: 'web', chart: 'oci://charts.test/docs', context: 'prod' };
 
@@ -35,8 +16,7 @@ async function calls(): Promise<string[][]> {
 }
 
 async function startRecorder() {
-  await writeFile(join(folder, 'helm'), RECORDER);
-  await chmod(join(folder, 'helm'), 0o755);
+  await writeHelmRecorder(folder);
   return createHelmTarget(settings, { helmEnvironment: { PATH: `${folder}${delimiter}${process.env.PATH}` } });
 }
 
