@@ -114,7 +114,15 @@ describe('a publish on the whole product', () => {
           name: 'helm',
           entry: { helm: { release: 'docs', namespace: 'docs', chart: CHART } },
           async carry() {
-            const values = await execa(helm, ['template', 'docs', CHART, '--values', join(bin, 'values')]);
+            const values = await execa(helm, [
+              'template',
+              'docs',
+              CHART,
+              '--kube-version',
+              '1.30.0',
+              '--values',
+              join(bin, 'values'),
+            ]);
             const documents = parseAllDocuments(values.stdout).map((document): unknown => document.toJS());
             const maps = z.array(z.looseObject({ kind: z.string() }).nullable()).parse(documents);
             const map = maps.find((each) => each?.kind === 'ConfigMap');
