@@ -20,7 +20,7 @@ type SiteListPageProps = Pick<LayoutProps, 'signed' | 'messages' | 'temporalUiUr
 const ANY_PHASE = { value: '', label: 'Any phase' };
 
 export function SiteListView({ list, query, now, ...layout }: SiteListPageProps) {
-  const { attention, sites, configured, phasesKnown } = list;
+  const { attention, moreAttention, sites, configured, phasesKnown } = list;
   return (
     <Layout {...layout} title="Sites">
       <div class="title">
@@ -46,7 +46,11 @@ export function SiteListView({ list, query, now, ...layout }: SiteListPageProps)
         <section class="panel same-columns">
           <div class="panel-head">
             <h2>Needs a person</h2>
-            <span class="soft">{formatCount(attention.length, 'site')}</span>
+            <span class="soft">
+              {moreAttention
+                ? `the ${attention.length} most urgent; filter by phase for the others`
+                : formatCount(attention.length, 'site')}
+            </span>
           </div>
           <SiteTable caption="Sites that need a person" sites={attention} now={now} />
         </section>

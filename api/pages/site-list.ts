@@ -13,8 +13,9 @@ const STATES_DEADLINE_MS = 150;
 const PAGE_SIZE = 50;
 /** Sites of one visibility query with their names. */
 const SCANNED = 200;
-/** More sites than a person works through before reloading the page. */
-const MAX_ATTENTION = 100;
+/** Of the sites that wait for a person, so many are compared, and the most urgent of them shown. */
+const COMPARED_ATTENTION = 200;
+const MAX_ATTENTION = 50;
 
 /** Phases that wait for a person, in the order of the list. */
 export const ATTENTION_PHASES = ['failed', 'review', 'unconfigured', 'held', 'off', 'paused'] as const;
@@ -35,8 +36,10 @@ export type ListedSite = {
 export type SiteListQuery = { search: string; phase: string; after: string };
 
 export type SiteListPage = {
-  /** Only on the first page: the sites that wait for a person. */
+  /** Only on the first page: the sites that wait for a person, the most urgent first. */
   attention: readonly ListedSite[];
+  /** More sites wait for a person than are in `attention`. */
+  moreAttention: boolean;
   sites: readonly ListedSite[];
   /** How many sites are configured and match the search. */
   matching: number;
@@ -69,16 +72,18 @@ export function createSiteList(deps: SiteListDeps): SiteList {
     const matching = names.filter((name) => matches(name, config.sites[name]?.domain ?? '', search));
     const rest = after === '' ? matching : matching.filter((name) => name > after);
     const isFirst = after === '' && phase === '';
-    const [attention, scan] = await Promise.all([
+    const [waiting, scan] = await Promise.all([
       isFirst && phasesKnown ? listAttention(deps, search) : [],
       scanSites(deps, rest, phase),
     ]);
+    const attention = waiting.slice(0, MAX_ATTENTION);
     const shown = new Set(attention.map(({ site }) => site));
     const others = scan.sites.filter(({ site }) => !shown.has(site));
     const states = await briefStates(deps, [...attention, ...others]);
     const withState = (listed: ListedSite): ListedSite => ({ ...listed, ...states.get(listed.site) });
     return {
       attention: attention.map(withState),
+      moreAttention: waiting.length > attention.length,
       sites: others.map(withState),
       matching: matching.length,
       configured: names.length,
@@ -127,11 +132,11 @@ async function listAttention({ client, config, logger }: SiteListDeps, search: s
   const prefix = WORKFLOW_IDS.exportSite('');
   const list = async (): Promise<ListedSite[]> => {
     const found: ListedSite[] = [];
-    for await (const info of client.workflow.list({ query, pageSize: MAX_ATTENTION })) {
+    for await (const info of client.workflow.list({ query, pageSize: COMPARED_ATTENTION })) {
       const site = info.workflowId.slice(prefix.length);
       const domain = Object.hasOwn(config.sites, site) ? config.sites[site]?.domain : undefined;
       if (matches(site, domain ?? '', search)) found.push(listedOf(site, domain, info));
-      if (found.length === MAX_ATTENTION) break;
+      if (found.length === COMPARED_ATTENTION) break;
     }
     return found;
   };

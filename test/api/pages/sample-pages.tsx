@@ -43,6 +43,7 @@ function listed(site: string, changes: Partial<ListedSite> = {}): ListedSite {
 
 export function siteListData(changes: Partial<SiteListData> = {}): SiteListData {
   return {
+    moreAttention: false,
     attention: [
       listed('handbook', {
         phase: 'failed',
