@@ -5,6 +5,7 @@ import { targetsOf } from '../../activities/notifications/targets.ts';
 import { galleyConfig } from '../../cli/config.ts';
 import type { NotifyConfig } from '../../contract/galley-config.ts';
 import type { NotificationEvent } from '../../contract/notification.ts';
+import type { SiteState } from '../../contract/site-state.ts';
 import { activityEnvironment } from '../activities/activity-environment.ts';
 import { type NotificationReceiver, startNotificationReceiver } from '../helpers/notification-receiver.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
@@ -135,6 +136,9 @@ describe('a site with notification targets', () => {
     await site.publish();
     await waitFor(() => eventsOf(site, failing).length >= 2, { describe: 'reported the failure' });
     await site.continueAsNew();
+    // A publish ends the back-off of an export that has failed, not of one that is about to fail.
+    const allWait = ({ phase, pendingCount }: SiteState): boolean => phase === 'failed' && (pendingCount ?? 0) > 1_000;
+    await site.until('waiting with all publishes', allWait);
     site.api.behaviour.succeed = true;
     await site.publish();
     await site.until('over', ({ phase, trouble }) => phase === 'live' && trouble === null);
