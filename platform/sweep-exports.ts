@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { WORK_FOLDER } from '../exporter/object-keys.ts';
+import { deleteEach } from './objects/delete-each.ts';
 import type { ObjectStore } from './objects/object-store.ts';
 import type { Database } from './store/database.ts';
 import { getExportJob } from './store/export-jobs.ts';
 import { forgetCrawls, projectsToForget, usedObjects } from './store/kept-crawls.ts';
 
-const KEYS_PER_DELETE = 500;
 /** Projects whose used objects are cached: a project's jobs aren't adjacent in the store. */
 const MAX_PROJECTS = 1_000;
 
@@ -30,40 +30,31 @@ export async function sweepExports({
   endedBefore: Date;
   signal: AbortSignal;
 }): Promise<number> {
-  let deletedCount = 0;
-  let keys: string[] = [];
-  let jobId = '';
-  let isOver = false;
-  let used: ReadonlySet<string> = new Set();
   // Read once: jobs that ended before can't begin to use more.
   const usedOf = new LRUCache<string, ReadonlySet<string>>({
     max: MAX_PROJECTS,
     fetchMethod: (projectId) => usedObjects(db, projectId, WORK_FOLDER),
   });
 
-  async function deleteKeys(): Promise<void> {
-    if (keys.length > 0) await objects.delete(keys);
-    deletedCount += keys.length;
-    keys = [];
-  }
-
-  for (const projectId of await projectsToForget(db, endedBefore)) {
-    if (signal.aborted) return deletedCount;
-    keys = await forgetCrawls(db, projectId);
-    await deleteKeys();
-  }
-  // Keys are sorted, so a job's objects are adjacent.
-  for await (const key of objects.list(WORK_FOLDER)) {
-    if (signal.aborted) break;
-    if (jobOf(key) !== jobId) {
-      jobId = jobOf(key);
-      const job = await getExportJob(db, jobId);
-      isOver = job !== undefined && job.finishedAt !== null && job.finishedAt < endedBefore;
-      if (job !== undefined && isOver) used = await usedOf.forceFetch(job.projectId);
+  async function* unused(): AsyncGenerator<string> {
+    for (const projectId of await projectsToForget(db, endedBefore)) {
+      if (signal.aborted) return;
+      yield* await forgetCrawls(db, projectId);
     }
-    if (isOver && !used.has(key)) keys.push(key);
-    if (keys.length >= KEYS_PER_DELETE) await deleteKeys();
+    let jobId = '';
+    let isOver = false;
+    let used: ReadonlySet<string> = new Set();
+    // Keys are sorted, so a job's objects are adjacent.
+    for await (const key of objects.list(WORK_FOLDER)) {
+      if (signal.aborted) return;
+      if (jobOf(key) !== jobId) {
+        jobId = jobOf(key);
+        const job = await getExportJob(db, jobId);
+        isOver = job !== undefined && job.finishedAt !== null && job.finishedAt < endedBefore;
+        if (job !== undefined && isOver) used = await usedOf.forceFetch(job.projectId);
+      }
+      if (isOver && !used.has(key)) yield key;
+    }
   }
-  await deleteKeys();
-  return deletedCount;
+  return await deleteEach(objects, unused());
 }

@@ -3,6 +3,7 @@ import type { JobCache } from '../../../exporter/job-cache.ts';
 import { reportKey, workPrefix } from '../../../exporter/object-keys.ts';
 import { storeFailedReport } from '../../../exporter/pack/report.ts';
 import type { CrawlStore } from '../../../exporter/ports.ts';
+import { deleteEach } from '../../objects/delete-each.ts';
 import { dropUnfinished } from '../../objects/drop-unfinished.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { getCrawl } from '../../store/crawls.ts';
@@ -13,8 +14,6 @@ import { forbidReuse, forgetCrawls, usedObjects } from '../../store/kept-crawls.
 import { withHeartbeat } from '../with-heartbeat.ts';
 
 type EndDeps = { db: Database; store: CrawlStore; objects: ObjectStore; logger: Logger; jobCache: JobCache };
-
-const KEYS_PER_DELETE = 500;
 
 /** Ends a job as failed, unless it has ended, with a report of what it found until then. */
 export async function failExport(deps: EndDeps, jobId: string, error: string): Promise<void> {
@@ -34,18 +33,18 @@ export async function cleanUpExport(deps: EndDeps, jobId: string, archiveKey: st
     const job = await getExportJob(db, jobId);
     if (job === undefined) return;
     await forbidReuseAfterFailure(deps, job);
-    let keys = await forgetCrawls(db, job.projectId);
+    const forgotten = await forgetCrawls(db, job.projectId);
     const used = await usedObjects(db, job.projectId, workPrefix(jobId));
-    for await (const key of objects.list(workPrefix(jobId))) {
-      signal.throwIfAborted();
-      if (!used.has(key)) keys.push(key);
-      if (keys.length < KEYS_PER_DELETE) continue;
-      await objects.delete(keys);
-      keys = [];
+    async function* unused(ended: ExportJobRow): AsyncGenerator<string> {
+      yield* forgotten;
+      for await (const key of objects.list(workPrefix(jobId))) {
+        signal.throwIfAborted();
+        if (!used.has(key)) yield key;
+      }
+      if (ended.reportKey === null) yield reportKey(jobId);
+      if (ended.status !== 'completed' && archiveKey !== null) yield archiveKey;
     }
-    if (job.reportKey === null) keys.push(reportKey(jobId));
-    if (job.status !== 'completed' && archiveKey !== null) keys.push(archiveKey);
-    await objects.delete(keys);
+    await deleteEach(objects, unused(job));
     await dropUnfinished(deps, { prefixes: [workPrefix(jobId), ...(archiveKey === null ? [] : [archiveKey])] });
   });
 }
