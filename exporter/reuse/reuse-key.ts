@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { Crawl } from '../crawl-records.ts';
-import { errorCode } from '../fetch/error-code.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore } from '../ports.ts';
+import { readIfThere } from '../read-if-there.ts';
 import { compressorsName } from '../rewrite/precompress.ts';
 import type { ExportSettings } from '../settings.ts';
 
@@ -82,13 +82,4 @@ async function readPackageFiles(folder: string): Promise<Buffer[]> {
   }
   const lock = await readIfThere(join(folder, 'package-lock.json'));
   return lock === undefined ? [packageFile] : [packageFile, lock];
-}
-
-async function readIfThere(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { link, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../contract/error-code.ts';
+import { readIfThere } from '../../exporter/read-if-there.ts';
 
 const SIZE_BYTES = 32;
 
@@ -35,14 +36,4 @@ export async function readSigningKey(folder: string): Promise<Buffer> {
 function checked(key: Buffer, path: string): Buffer {
   if (key.length !== SIZE_BYTES) throw new Error(`${path} is damaged: expected ${SIZE_BYTES} bytes`);
   return key;
-}
-
-/** A file's bytes; undefined if it doesn't exist. */
-async function readIfThere(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }
