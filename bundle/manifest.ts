@@ -7,7 +7,7 @@ import {
   contentDigestLine,
 } from '../contract/bundle.ts';
 import { BundleInvalidError, quoted } from './errors.ts';
-import { collisionKey, GALLEY_FOLDER, pathProblem } from './path.ts';
+import { collisionKey, isReserved, pathProblem } from './path.ts';
 
 /** `maxFiles` counts files without their precompressed siblings. */
 export type BundleLimits = { maxUnpackedBytes: number; maxFiles: number };
@@ -76,10 +76,8 @@ function checkPaths(files: readonly BundleFile[]): void {
   for (const { path } of files) {
     const problem = pathProblem(path);
     if (problem !== undefined) throw new BundleInvalidError(`the path ${quoted(path)} ${problem}`);
+    if (isReserved(path)) throw new BundleInvalidError(`the path ${quoted(path)} is reserved for the bundle itself`);
     const key = collisionKey(path);
-    if (key === GALLEY_FOLDER || key.startsWith(`${GALLEY_FOLDER}/`)) {
-      throw new BundleInvalidError(`the path ${quoted(path)} is reserved for the bundle itself`);
-    }
     if (seen.has(key)) throw new BundleInvalidError(`the path ${quoted(path)} occurs twice, or differs only in case`);
     seen.add(key);
     for (let end = key.lastIndexOf('/'); end > 0; end = key.lastIndexOf('/', end - 1)) folders.add(key.slice(0, end));

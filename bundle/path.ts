@@ -6,8 +6,7 @@ export const GALLEY_FOLDER = MANIFEST_PATH.slice(0, MANIFEST_PATH.indexOf('/'));
 const MAX_PATH_BYTES = 1024;
 const MAX_SEGMENT_BYTES = 255;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
+const CONTROL_CHARACTER = /\p{Cc}/u;
 
 /**
  * What is wrong with a path inside a bundle; undefined if it may be unpacked: relative, forward slashes, no empty, `.`
@@ -31,4 +30,10 @@ export function pathProblem(path: string): string | undefined {
 /** The path on a file system that ignores case or composes characters: equal keys collide there. */
 export function collisionKey(path: string): string {
   return path.normalize('NFC').toLowerCase();
+}
+
+/** Whether a path is in Galley's own folder, on every file system. */
+export function isReserved(path: string): boolean {
+  const key = collisionKey(path);
+  return key === GALLEY_FOLDER || key.startsWith(`${GALLEY_FOLDER}/`);
 }

@@ -86,8 +86,7 @@ function withinLength(path: string, url: string): string {
 
 const MAX_NAME_BYTES = 200;
 /** Characters that some file system or archive tool rejects or misreads. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not stand in a file name
-const UNSAFE = /[\x00-\x1f\x7f"*/:<>?\\|]/g;
+const UNSAFE = /[\p{Cc}"*/:<>?\\|]/gu;
 /** Most names need no escaping. */
 const PLAIN = /^[\w.-]*[\w-]$/;
 /** Reserved device names on Windows, with any extension. */
@@ -106,7 +105,9 @@ function escaped(segment: string): string {
     .replace(/[. ]$/, percentEncode);
 }
 
+/** Not `encodeURIComponent` alone: it leaves out most of the ASCII characters that are unsafe here. */
 function percentEncode(character: string): string {
+  if (character > '\x7f') return encodeURIComponent(character);
   return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }
 

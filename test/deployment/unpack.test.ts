@@ -85,6 +85,7 @@ describe('an archive is rejected and leaves nothing outside its folder if', () =
     ['./a.html', 'holds the segment'],
     ['a\\..\\b.html', 'backslash'],
     ['a\nb.html', 'control character'],
+    ['a\u0085b.html', 'control character'],
     ['.galley/extra.json', 'reserved'],
     ['.GALLEY/extra.json', 'reserved'],
     ['INDEX.html', 'differs only in case'],

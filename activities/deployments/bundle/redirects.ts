@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { GALLEY_FOLDER, pathProblem } from '../../../bundle/path.ts';
+import { isReserved, pathProblem } from '../../../bundle/path.ts';
 import type { BundleManifest, BundleRedirect } from '../../../contract/bundle.ts';
 
 /** A redirect whose old path a static host can serve as a file. */
@@ -52,8 +52,8 @@ function fileOf(urlPath: string): string | undefined {
   const extension = posix.extname(file);
   const page = /^\.html?$/.test(extension) ? file : `${file}.html`;
   const isOtherFile = /^\.[a-z0-9]{1,5}$/i.test(extension) && page !== file;
-  const isReserved = page.toLowerCase().startsWith(`${GALLEY_FOLDER}/`);
-  return /[?#]/.test(urlPath) || isOtherFile || isReserved || pathProblem(page) !== undefined ? undefined : page;
+  const isUnsafe = isReserved(page) || pathProblem(page) !== undefined;
+  return /[?#]/.test(urlPath) || isOtherFile || isUnsafe ? undefined : page;
 }
 
 /** A link that works in a folder too, if the bundle has the page. */
