@@ -28,7 +28,7 @@ export async function checkFolder(folder: string, createUnder: string | undefine
 export async function checkWritable(folder: string, createUnder: string | undefined): Promise<TargetCheck> {
   try {
     await checkFolder(folder, createUnder);
-    const existing = await existingFolder(folder);
+    const existing = await nearestFolder(folder);
     if (existing === folder) await rmdir(await mkdtemp(join(folder, '.galley-doctor-')));
     else await access(existing, constants.W_OK | constants.X_OK);
     const message = existing === folder ? `${folder} can be written` : `${folder} can be created by the first deploy`;
@@ -39,14 +39,15 @@ export async function checkWritable(folder: string, createUnder: string | undefi
   }
 }
 
-/** The folder, or the nearest one above it that exists. */
-async function existingFolder(folder: string): Promise<string> {
+/** The folder, or the nearest one above it that exists. @throws ENOTDIR if one of them is a file. */
+export async function nearestFolder(folder: string): Promise<string> {
   try {
-    await stat(join(folder, '.'));
+    // With the dot it must be a folder; `join` would drop it.
+    await stat(`${folder}/.`);
     return folder;
   } catch (error) {
     if (errorCode(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
-    return await existingFolder(dirname(folder));
+    return await nearestFolder(dirname(folder));
   }
 }
 

@@ -23,7 +23,7 @@ export async function replaceFile(path: string, content: string, { lastCheck, mo
     const file = await open(temporary, 'wx', mode);
     try {
       await file.writeFile(content);
-      await copyModeAndOwner(file, target, mode);
+      await setModeAndOwner(file, target, mode);
       await file.sync();
     } finally {
       await file.close();
@@ -47,22 +47,22 @@ export async function resolveLinks(path: string): Promise<string> {
   }
 }
 
-async function copyModeAndOwner(file: FileHandle, target: string, mode: number | undefined): Promise<void> {
+/** Those of the present file, if there is one; a given mode is set in any case. */
+async function setModeAndOwner(file: FileHandle, target: string, mode: number | undefined): Promise<void> {
   const current = await stat(target).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return null;
     throw error;
   });
-  // The umask may have taken rights from a given mode.
-  if (mode !== undefined) await file.chmod(mode);
-  if (current === null) return;
   const made = await file.stat();
-  if (made.uid !== current.uid || made.gid !== current.gid) {
+  if (current !== null && (made.uid !== current.uid || made.gid !== current.gid)) {
     // Only root may change the owner; others keep the group and the mode.
     await file.chown(current.uid, current.gid).catch((error: unknown) => {
       if (errorCode(error) !== 'EPERM') throw error;
     });
   }
-  await file.chmod(mode ?? current.mode & 0o7777);
+  // The umask may have taken rights from a given mode.
+  const wanted = mode ?? (current === null ? undefined : current.mode & 0o7777);
+  if (wanted !== undefined) await file.chmod(wanted);
 }
 
 /** Makes the rename durable. Not every file system can sync a folder; the content is synced either way. */

@@ -1,5 +1,6 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { nearestFolder } from '../../activities/deployments/check-folder.ts';
 import { errorCode } from '../../contract/error-code.ts';
 import { cacheFolder, programName } from '../../embedded/cache-folder.ts';
 import { findOnPath } from '../../embedded/find-on-path.ts';
@@ -10,7 +11,6 @@ import { OPERATOR_TOKEN_FILE } from '../home.ts';
 import { oldestNode } from '../package-root.ts';
 import { ADMIN_KEY_FILE } from '../up/first-organization.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
-import { nearestFolder } from './nearest-folder.ts';
 
 const GIB = 1024 ** 3;
 /** An export of a large site keeps several copies of it. */

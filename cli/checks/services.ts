@@ -3,12 +3,12 @@ import { access, constants } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import nodemailer from 'nodemailer';
 import pg from 'pg';
+import { nearestFolder } from '../../activities/deployments/check-folder.ts';
 import { errorCode, errorText } from '../../contract/error-code.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import { forgeUrls } from '../../forge/hosted/forge-urls.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
-import { nearestFolder } from './nearest-folder.ts';
 import { probe } from './probe.ts';
 import { reasonOf } from './site-origin.ts';
 

@@ -1,9 +1,9 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { nearestFolder } from '../../activities/deployments/check-folder.ts';
 import { errorCode, errorText } from '../../contract/error-code.ts';
 import { readValuesFile } from '../../deployment/values.ts';
 import { type Finding, fail, ok } from './finding.ts';
-import { nearestFolder } from './nearest-folder.ts';
 
 /** Whether Galley can write a values file, which it replaces atomically, so that its folder must be writable too. */
 export async function checkValuesFile(check: string, file: string): Promise<Finding> {
