@@ -18,11 +18,14 @@ export function isHashed(path: string): boolean {
   return /^[0-9a-f]*[a-f][0-9a-f]*$/.test(token) || (/[a-z]/.test(token) && /[A-Z]/.test(token));
 }
 
+/** For hashed files: a week. */
+export const HASHED_CACHE_CONTROL = 'public, max-age=604800, immutable';
+
 /**
  * Pages and all files without a hash in their name are revalidated each time (304 by their ETag). Hashed assets are
  * cached for a week instead of the usual year: the export rewrote links inside them, so a later export may change such
  * a file's bytes under its old name.
  */
 export function cacheControl(path: string): string {
-  return isHashed(path) ? 'public, max-age=604800, immutable' : 'public, no-cache';
+  return isHashed(path) ? HASHED_CACHE_CONTROL : 'public, no-cache';
 }

@@ -1,4 +1,4 @@
-import { cacheControl, isHashed, SECURITY_HEADERS } from '../../../contract/response-headers.ts';
+import { HASHED_CACHE_CONTROL, isHashed, SECURITY_HEADERS } from '../../../contract/response-headers.ts';
 import { foldersOf } from './redirects.ts';
 
 /** Cloudflare Pages reads no more rules. */
@@ -14,11 +14,9 @@ export function headersFile(paths: readonly string[]): string {
     .sort((a, b) => Number(b.endsWith('/*')) - Number(a.endsWith('/*')))
     .slice(0, MAX_RULES - 1);
   const forAll = Object.entries(SECURITY_HEADERS).map(([name, value]) => `  ${name}: ${value}\n`);
-  const cached = rules.map((place) => `${place}\n  Cache-Control: ${HASHED}\n`);
+  const cached = rules.map((place) => `${place}\n  Cache-Control: ${HASHED_CACHE_CONTROL}\n`);
   return ['/*\n', ...forAll, ...cached].join('');
 }
-
-const HASHED = cacheControl('hashed-0123abcd.css');
 
 /** Patterns for the hashed files, with the largest folders that have no other ones. */
 function hashedPlaces(paths: readonly string[]): string[] {
