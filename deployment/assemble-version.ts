@@ -42,7 +42,7 @@ export async function assembleVersion(assembly: Assembly): Promise<Assembled | u
   const changed = manifest.files.filter(({ sha256 }) => !onDisk.has(sha256));
   const ranges = planRanges(changed, manifest, source.archiveBytes);
   if (ranges === undefined) return undefined;
-  // One waits for the network, the other for the disk. Both end before this returns, so that nothing is written later.
+  // One waits for the network, the other for the disk. Both end before this throws.
   const [fetched, adopted] = await Promise.allSettled([
     fetchRanges(assembly, changed, ranges),
     adoptFiles(assembly, onDisk),
@@ -65,12 +65,31 @@ async function adoptFiles(
   { manifest, writer, signal }: Assembly,
   onDisk: ReadonlyMap<string, FileOnDisk>,
 ): Promise<BundleFile[]> {
-  const missing = await pLimit(ADOPTED_AT_ONCE).map(manifest.files, async (file) => {
+  const damaged: BundleFile[] = [];
+  await forEachToItsEnd(manifest.files, ADOPTED_AT_ONCE, async (file) => {
     signal.throwIfAborted();
     const found = onDisk.get(file.sha256);
-    return found === undefined || (await writer.adopt(file, found.path, found.storedAtMs)) ? [] : [file];
+    if (found === undefined || (await writer.adopt(file, found.path, found.storedAtMs))) return;
+    damaged.push(file);
   });
-  return missing.flat();
+  return damaged;
+}
+
+/**
+ * Does the work for each item, `atOnce` at a time. After a failure none is started, and those under way end before it is
+ * thrown, so that nothing is written later.
+ */
+async function forEachToItsEnd<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  await pLimit(atOnce).map(items, async (item) => {
+    if (failures.length > 0) return;
+    await work(item).catch((error: unknown) => failures.push(error));
+  });
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Returns how many bytes were fetched. */
@@ -82,18 +101,12 @@ async function fetchRanges(
   const { headBytes } = assembly.source;
   const totalBytes = ranges.reduce((sum, { start, end }) => sum + end - start, headBytes);
   const missing = new Map(needed.map((file) => [file.path, file]));
-  const failures: unknown[] = [];
   let receivedBytes = 0;
   const onBytes = (bytes: number): void => {
     receivedBytes += bytes;
     assembly.onProgress(headBytes + receivedBytes, totalBytes);
   };
-  // All requests end before this returns.
-  await pLimit(REQUESTS_AT_ONCE).map(ranges, async (range) => {
-    if (failures.length > 0) return;
-    await fetchRange(assembly, range, { missing, onBytes }).catch((error: unknown) => failures.push(error));
-  });
-  if (failures.length > 0) throw failures[0];
+  await forEachToItsEnd(ranges, REQUESTS_AT_ONCE, (range) => fetchRange(assembly, range, { missing, onBytes }));
   const [absent] = missing.keys();
   if (absent !== undefined) throw new BundleInvalidError(`the file ${quoted(absent)} is not where the manifest says`);
   return receivedBytes;

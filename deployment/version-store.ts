@@ -34,14 +34,11 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
     if (name.startsWith(STAGING_PREFIX)) await rm(join(folder, name), { recursive: true, force: true });
   }
 
-  async function register(archiveSha256: string, manifest: BundleManifest): Promise<Site> {
+  async function register(archiveSha256: string, manifest: BundleManifest, bytes: Buffer): Promise<Site> {
     const root = join(folder, archiveSha256);
-    const file = join(root, MANIFEST_PATH);
-    const manifestSha256 = createHash('sha256')
-      .update(await readFile(file))
-      .digest('hex');
+    const manifestSha256 = createHash('sha256').update(bytes).digest('hex');
     // Written last.
-    const { mtimeMs: storedAtMs } = await stat(file);
+    const { mtimeMs: storedAtMs } = await stat(join(root, MANIFEST_PATH));
     const site = createSite(root, archiveSha256, manifest, { manifestSha256, storedAtMs });
     opened.set(archiveSha256, site);
     return site;
@@ -69,7 +66,7 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
       await rm(target, { recursive: true, force: true });
       await rename(staging, target);
       await syncFolder(folder);
-      return await register(archiveSha256, manifest);
+      return await register(archiveSha256, manifest, await readFile(join(target, MANIFEST_PATH)));
     },
 
     async open(archiveSha256) {
@@ -79,8 +76,9 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
       if (already !== undefined) return already;
       const root = join(folder, archiveSha256);
       try {
-        const manifest = bundleManifest.parse(JSON.parse(await readFile(join(root, MANIFEST_PATH), 'utf8')));
-        return (await isComplete(root, manifest.files)) ? await register(archiveSha256, manifest) : undefined;
+        const bytes = await readFile(join(root, MANIFEST_PATH));
+        const manifest = bundleManifest.parse(JSON.parse(bytes.toString('utf8')));
+        return (await isComplete(root, manifest.files)) ? await register(archiveSha256, manifest, bytes) : undefined;
       } catch {
         return undefined;
       }
