@@ -1,16 +1,20 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { type DeploymentConfig, deploymentName, targetSettings } from '../../contract/deployment-config.ts';
+import {
+  type DeploymentConfig,
+  deploymentName,
+  type TargetSettings,
+  targetSettings,
+} from '../../contract/deployment-config.ts';
 import type { PinnedFile } from '../../contract/settings.ts';
 import type { TargetKind } from '../../contract/target-kind.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
 import { notConfigured } from '../not-configured.ts';
 import type { ReadSite } from '../sites/read-site.ts';
 import { createTarget, type TargetDeps } from './create-target.ts';
-import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from './deployment-target.ts';
+import type { DeploymentReport, DeploymentWrite } from './deployment-target.ts';
 import { ValuesFileError } from './edit-values.ts';
-import { createValuesFileTarget } from './values-file.ts';
 
 /** After an operator changes a pin or a switch, Galley notices within this time. */
 const FILE_EVERY_MS = 10_000;
@@ -31,7 +35,7 @@ type DeploymentActivityDeps = {
 export type WriteDeploymentInput = DeploymentWrite & { valuesFile: string; site?: string; targetKind?: TargetKind };
 
 export function createDeploymentActivities(deps: DeploymentActivityDeps) {
-  const { logger, readSite, targets } = deps;
+  const { logger, targets } = deps;
   /** Writes in progress by deployment, including those whose attempt has timed out. */
   const writing = new Map<string, Promise<DeploymentReport>>();
 
@@ -39,20 +43,17 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
   async function writeAlone({ valuesFile, site = '', targetKind, ...write }: WriteDeploymentInput) {
     // Sites may share a deploy hook.
     const key = `${site} ${valuesFile}`;
+    const signal = Context.current().cancellationSignal;
     if (writing.has(key)) throw new Error('an earlier write has not ended: does its file system hang?');
-    const target =
-      targetKind === undefined ? createValuesFileTarget(valuesFile, targets) : await findTarget(site, valuesFile);
-    const written = target.write(write, { site, signal: Context.current().cancellationSignal });
+    const written = openTarget(deps, valuesFile, targetKind === undefined ? undefined : site).then(({ target }) =>
+      target.write(write, { site, signal }),
+    );
     writing.set(key, written);
     try {
       return await written;
     } finally {
       writing.delete(key);
     }
-  }
-
-  async function findTarget(site: string, name: string): Promise<DeploymentTarget> {
-    return createTarget(name, targetSettings(await findEntry(readSite, site, name)), targets);
   }
 
   return {
@@ -81,37 +82,44 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
      */
     async waitForPinChange(held: PinnedFile[], site?: string): Promise<PinnedFile[]> {
       const signal = AbortSignal.any([Context.current().cancellationSignal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
-      const now = await Promise.all(held.map((file) => switchesNow(file, { site, signal })));
-      const changed = now.filter(
-        ({ pin, off }, index) => pin !== held[index]?.pin || off !== (held[index]?.off ?? off),
-      );
+      const polls = await Promise.all(held.map((file) => pollSwitches(file, { site, signal })));
+      const changed = polls
+        .map(({ now }) => now)
+        .filter(({ pin, off }, index) => pin !== held[index]?.pin || off !== (held[index]?.off ?? off));
       if (changed.length > 0) return changed;
-      throw pinUnchanged(held, targets?.remotePinsEveryMs ?? REMOTE_EVERY_MS);
+      throw pinUnchanged(held, Math.max(...polls.map(({ everyMs }) => everyMs)));
     },
   };
 
-  async function switchesNow(
+  async function pollSwitches(
     held: PinnedFile,
     { site, signal }: { site: string | undefined; signal: AbortSignal },
-  ): Promise<PinnedFile> {
+  ): Promise<{ now: PinnedFile; everyMs: number }> {
     const { valuesFile } = held;
+    let everyMs = FILE_EVERY_MS;
     try {
-      const target: DeploymentTarget =
-        site === undefined ? createValuesFileTarget(valuesFile) : await findTarget(site, valuesFile);
-      return target.readSwitches === undefined ? held : { valuesFile, ...(await target.readSwitches(signal)) };
+      const { kind, target } = await openTarget(deps, valuesFile, site);
+      if (kind !== 'valuesFile') everyMs = targets?.remotePinsEveryMs ?? REMOTE_EVERY_MS;
+      const now = target.readSwitches === undefined ? held : { valuesFile, ...(await target.readSwitches(signal)) };
+      return { now, everyMs };
     } catch (error) {
       // Probably being edited, or away, right now: the next poll reads it.
       logger.debug({ valuesFile, error: String(error) }, 'the pin of a deployment could not be read');
-      return held;
+      return { now: held, everyMs };
     }
   }
 }
 
+/** @param site undefined: the name is the path of a values file that any worker can write */
+async function openTarget({ readSite, targets }: DeploymentActivityDeps, name: string, site: string | undefined) {
+  const settings: TargetSettings =
+    site === undefined ? { kind: 'valuesFile', path: name } : targetSettings(await findEntry(readSite, site, name));
+  return { kind: settings.kind, target: createTarget(name, settings, targets) };
+}
+
 /** A benign failure, after which Temporal polls again. */
-function pinUnchanged(held: PinnedFile[], remotePinsEveryMs: number): ApplicationFailure {
+function pinUnchanged(held: PinnedFile[], nextRetryDelay: number): ApplicationFailure {
   const message = `unchanged: ${held.map(({ valuesFile, pin, off }) => `${valuesFile} ${off ? 'off' : `at ${pin}`}`).join(', ')}`;
-  const isRemote = held.some(({ valuesFile }) => /^(?:git|helm):/.test(valuesFile));
-  const nextRetryDelay = isRemote ? remotePinsEveryMs : FILE_EVERY_MS;
   return ApplicationFailure.create({ type: 'PinUnchanged', message, nextRetryDelay, category: 'BENIGN' });
 }
 
