@@ -44,9 +44,15 @@ export function createDashboardContext({
     ...{ operatorToken, openId, stopped, admitted },
     auth() {
       const { db, logger } = context;
-      auth ??= import('./auth.ts').then(({ createAuth }) =>
-        createAuth({ db, logger, operatorToken, openId, admitted, publicUrl: context.publicUrl() }),
-      );
+      const create = async (): Promise<Auth> => {
+        const { createAuth } = await import('./auth.ts');
+        return createAuth({ db, logger, operatorToken, openId, admitted, publicUrl: context.publicUrl() });
+      };
+      // A failure isn't kept: the next request tries again.
+      auth ??= create().catch((error: unknown) => {
+        auth = undefined;
+        throw error;
+      });
       return auth;
     },
   };
