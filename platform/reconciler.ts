@@ -68,8 +68,7 @@ export type ReconcilerDeps = {
  * Reconciles jobs with their workflows: starts missing workflows, repeats cancels, and fails jobs whose
  * workflow has ended, is gone or can't continue. It does nothing while Temporal is unavailable. Every step is
  * idempotent, so any number of processes may do this at once. It also deletes expired rows and the stored objects of
- * removed projects. Agent jobs need no sweep:
- * their logs stay, and a run's packs are deleted at its end.
+ * removed projects. Agent jobs need no sweep: their logs stay, and a run's packs are deleted at its end.
  */
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { domainName, siteOrigin } from '../../contract/admin-api.ts';
 import { canCompress, ZSTD_MISSING } from '../../exporter/rewrite/precompress.ts';
 import { projectSettings } from '../project-settings.ts';
+import type { ProjectContents } from '../store/remove-project.ts';
 import { label } from './text.ts';
 
 export const projectId = z
@@ -78,8 +79,8 @@ export const projectListing = z.object({
 });
 export type ProjectListing = z.infer<typeof projectListing>;
 
-/** What is deleted with a project. */
-export const projectContents = z.object({
+/** What is deleted with a project (`ProjectContents`). */
+const projectContents = z.object({
   exports: z.number(),
   bundles: z.number(),
   bundleBytes: z.number(),
@@ -87,8 +88,7 @@ export const projectContents = z.object({
   /** Ids of jobs that haven't ended: the project can't be removed until they have. */
   runningExports: z.array(z.string()),
   runningAgentJobs: z.array(z.string()),
-});
-export type ProjectContents = z.infer<typeof projectContents>;
+}) satisfies z.ZodType<ProjectContents>;
 
 export const projectWithContents = projectListing.extend({ contents: projectContents });
 export type ProjectWithContents = z.infer<typeof projectWithContents>;

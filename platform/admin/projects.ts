@@ -6,13 +6,17 @@ import type { Database, Executor } from '../store/database.ts';
 import { lockUntilCommit } from '../store/locks.ts';
 import { findOrganization } from '../store/organizations.ts';
 import { findProjectByDomain, insertProject, listProjectRows, type Project, updateProject } from '../store/projects.ts';
-import { deleteProjectWithJobs, lockProject, readProjectContents } from '../store/remove-project.ts';
+import {
+  deleteProjectWithJobs,
+  lockProject,
+  type ProjectContents,
+  readProjectContents,
+} from '../store/remove-project.ts';
 import { isStorable } from '../store/storable-text.ts';
 import { isUniqueViolation } from '../store/unique-violation.ts';
 import {
   type AddProjectRequest,
   addProjectRequest,
-  type ProjectContents,
   type ProjectListing,
   type ProjectWithContents,
   type SetProjectRequest,
