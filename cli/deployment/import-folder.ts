@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { ValuesFileError as EditError, editValues } from '../../activities/deployments/edit-values.ts';
 import { withFileLock } from '../../activities/deployments/file-lock.ts';
 import { replaceFile } from '../../activities/deployments/replace-file.ts';
+import { LATEST } from '../../activities/deployments/targets/airgap.ts';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { checkManifest, NO_LIMITS } from '../../bundle/manifest.ts';
 import { readBundleHead } from '../../bundle/read-bundle.ts';
@@ -23,8 +24,7 @@ const VALUES = 'values.yaml';
 const SUMS = 'SHA256SUMS';
 const SUMS_SIGNATURE = 'SHA256SUMS.sig';
 
-/** Names the newest version of a site, as the airgap target writes it (activities/deployments/targets/airgap.ts). */
-const LATEST = 'latest';
+/** What `latest` in a site's folder names. It comes from another machine, so it must be a plain name. */
 const latestFile = z.object({ folder: z.string().regex(/^(?!\.)[\w.+-]+$/) });
 
 export type Imported = {

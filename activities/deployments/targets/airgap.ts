@@ -19,7 +19,7 @@ export type AirgapDeps = {
 };
 
 /** Names the newest version. It is written last, so that it names only complete ones. */
-const LATEST = 'latest';
+export const LATEST = 'latest';
 const TEMPORARY = '.incomplete-';
 
 const latestFile = z.object({
