@@ -127,7 +127,6 @@ export function AgentPage({ facts, ...layout }: Shared & { facts: AgentFacts }) 
   const { id, status } = facts.job;
   const { signed } = layout;
   const parts = <AgentParts signed={signed} facts={facts} />;
-  const canWrite = signed.membership.role !== 'reviewer' && (status === 'completed' || status === 'failed');
   return (
     <Layout {...layout} section="agents" title={id} crumbs={[{ label: 'Agent jobs', href: PATHS.agents }]}>
       {status === 'active' ? (
@@ -136,15 +135,6 @@ export function AgentPage({ facts, ...layout }: Shared & { facts: AgentFacts }) 
         </Live>
       ) : (
         parts
-      )}
-      {canWrite && (
-        <section class="panel">
-          <h2>Follow-up message</h2>
-          <Form action={pathOf('agents', id, 'message')} csrf={signed.csrf}>
-            <Field label="Message" name="prompt" rows={3} maxLength={100_000} required />
-            <Button variant="primary">Send</Button>
-          </Form>
-        </section>
       )}
     </Layout>
   );
@@ -198,6 +188,7 @@ export function AgentParts({ signed, facts }: { signed: Signed; facts: AgentFact
         {log.text === '' ? <EmptyState title="Nothing printed yet" /> : <CodeBlock>{log.text}</CodeBlock>}
       </section>
       {pullRequest !== null && <PullRequestPanel facts={pullRequest} now={now} />}
+      {signed.membership.role !== 'reviewer' && <MessageForm job={job} csrf={signed.csrf} />}
     </div>
   );
 }
@@ -216,6 +207,19 @@ function Actions({ job: { id, status }, csrf }: { job: AgentJobRow; csrf: string
         </ActionButton>
       )}
     </div>
+  );
+}
+
+function MessageForm({ job: { id, status }, csrf }: { job: AgentJobRow; csrf: string }) {
+  if (status !== 'completed' && status !== 'failed') return null;
+  return (
+    <section class="panel">
+      <h2>Follow-up message</h2>
+      <Form action={pathOf('agents', id, 'message')} csrf={csrf}>
+        <Field label="Message" name="prompt" rows={3} maxLength={100_000} required />
+        <Button variant="primary">Send</Button>
+      </Form>
+    </section>
   );
 }
 
