@@ -9,6 +9,7 @@ import { requestReviewers, submitReview } from '../../forge/review-pull-request.
 import { parseInput } from '../../parse-input.ts';
 import { recordAction } from '../../store/audit-log.ts';
 import { getProject } from '../../store/projects.ts';
+import { addRequestedReviewers } from '../../store/pull-request-reviewers.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
 import type { ForgeAccess, ForgeActor } from './access.ts';
 import { isBrowser } from './answers.ts';
@@ -120,10 +121,11 @@ export async function askForReviews(context: ChangeContext, request: Request, re
 
 const linkRequest = z.object({ reviewer: z.email('expected a mail address').max(254) });
 
-/** The link for a reviewer's mail. It is secret and not exposed anywhere else. */
+/** The link for a reviewer's mail. It is secret and not exposed anywhere else; only that the reviewer got one is kept. */
 export async function giveReviewLink(context: ChangeContext, request: Request, response: Response): Promise<void> {
   const { body, row } = await beginOperating(context, request, response);
   const { reviewer } = parseInput(linkRequest, body);
   const { url, expiresAt } = await createReviewLink(context, row, { reviewer, now: context.now() });
+  await addRequestedReviewers(context.db, row.id, [{ kind: 'mail', name: reviewer }]);
   response.status(201).json({ url, expires_at: expiresAt.toISOString() });
 }

@@ -107,7 +107,7 @@ const VERDICTS = {
 
 function reviewsOf({ asked, reviews }: PageContent): Html | null {
   const reviewers = new Set(reviews.map((review) => review.reviewer));
-  const waiting = asked.filter(({ kind, name }) => kind === 'team' || !reviewers.has(name));
+  const waiting = asked.filter(({ kind, name }) => kind === 'team' || (kind === 'user' && !reviewers.has(name)));
   if (waiting.length === 0 && reviews.length === 0) return null;
   const rows = [
     ...reviews.map((review) => {

@@ -177,9 +177,10 @@ export function AgentParts({ signed, facts }: { signed: Signed; facts: AgentFact
         <h2>{prompts.length === 1 ? 'Prompt' : 'Prompts'}</h2>
         {first > 0 && <p class="soft small">{formatCount(first, 'earlier prompt')} not shown.</p>}
         {prompts.slice(first).map((prompt, index) => (
-          <LongText key={first + index}>
-            {prompt.length > SHOWN_PROMPT ? `${prompt.slice(0, SHOWN_PROMPT)}…` : prompt}
-          </LongText>
+          <div key={first + index}>
+            {prompts.length > 1 && <p class="soft small">Run {first + index + 1}</p>}
+            <LongText>{prompt.length > SHOWN_PROMPT ? `${prompt.slice(0, SHOWN_PROMPT)}…` : prompt}</LongText>
+          </div>
         ))}
       </section>
       <section class="panel">
@@ -225,7 +226,7 @@ function MessageForm({ job: { id, status }, csrf }: { job: AgentJobRow; csrf: st
 
 const VERDICTS: Record<ReviewRow['verdict'], string> = {
   approved: 'approved',
-  'changes-requested': 'asks for changes',
+  'changes-requested': 'asked for changes',
   commented: 'commented',
 };
 
@@ -252,12 +253,15 @@ function PullRequestPanel({ facts: { row, changes, asked, reviews }, now }: { fa
           {asked.map(({ kind, name }) => (
             <li key={`${kind} ${name}`}>
               {kind === 'team' && 'team '}
-              <Text>{name}</Text> <span class="soft">was asked for a review</span>
+              <Text>{name}</Text> <span class="soft">was asked for a review{kind === 'mail' && ' by mail'}</span>
             </li>
           ))}
           {reviews.map(({ id, reviewer, verdict, submittedAt }) => (
             <li key={id}>
-              <Text>{reviewer}</Text> {VERDICTS[verdict]} <RelativeTime at={submittedAt} now={now} />
+              <Text>{reviewer}</Text> {VERDICTS[verdict]}{' '}
+              <span class="soft">
+                <RelativeTime at={submittedAt} now={now} />
+              </span>
             </li>
           ))}
         </ul>

@@ -46,14 +46,14 @@ export const pullRequests = pgTable(
   ],
 );
 
-/** Requested reviewers. */
+/** Requested reviewers. `mail` is an address that got a link to review: only members of the organization see it. */
 export const pullRequestReviewers = pgTable(
   'pull_request_reviewers',
   {
     pullRequestId: text('pull_request_id')
       .notNull()
       .references(() => pullRequests.id, { onDelete: 'cascade' }),
-    kind: text('kind', { enum: ['user', 'team'] }).notNull(),
+    kind: text('kind', { enum: ['user', 'team', 'mail'] }).notNull(),
     name: text('name').notNull(),
     requestedAt: moment('requested_at').notNull().defaultNow(),
   },

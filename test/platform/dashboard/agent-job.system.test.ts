@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { execa } from 'execa';
 import { pino } from 'pino';
 import type { Browser, Page } from 'playwright-core';
@@ -20,6 +21,8 @@ import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { createDatabase } from '../../helpers/test-database.ts';
 import { workflowBundles } from '../../helpers/workflow-bundles.ts';
 import { PASSWORD } from './dashboard-fixture.ts';
+
+Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 const FILE = 'docs/changelog.md';
 const logger = pino({ level: 'silent' });
@@ -134,7 +137,8 @@ describe('the page of an agent job, with a worker and an agent at work', () => {
     await page.reload();
     await page.getByText('team writers was asked for a review').waitFor();
     await page.getByText('grace was asked for a review').waitFor();
-    await page.getByText('linus@example.com asks for changes').waitFor();
+    await page.getByText('linus@example.com was asked for a review by mail').waitFor();
+    await page.getByText('linus@example.com asked for changes').waitFor();
     await look('completed');
 
     await page.getByLabel('Message').fill(`Replace 'first' with 'second' in ${FILE}`);
