@@ -8,6 +8,7 @@ const run = promisify(execFile);
 
 const SOURCES = [
   'contract',
+  'client',
   'api',
   'workflows',
   'activities',
@@ -16,6 +17,7 @@ const SOURCES = [
   'ui',
   'exporter',
   'platform',
+  'bundle',
   'deployment',
   'cli',
   'embedded',
