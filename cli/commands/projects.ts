@@ -105,8 +105,9 @@ async function removeProject(
   const isRunning = contents.runningExports.length + contents.runningAgentJobs.length > 0;
   if (!isEmpty && !isRunning && yes !== true) {
     const question = `${id} (${domain} of ${organization}): removing it deletes ${describeContents(contents)}.`;
-    if (!process.stdin.isTTY || json) throw new UsageError(`${question} Pass --yes to do that`);
-    process.stderr.write(`${question}\nLinks to its bundles stop working. This can't be undone.\n`);
+    if (!process.stdin.isTTY || !process.stdout.isTTY || json)
+      throw new UsageError(`${question} Pass --yes to do that`);
+    process.stderr.write(`${wrap(question)}\nLinks to its bundles stop working. This can't be undone.\n`);
     const { confirmed } = await import('../init/ask.ts');
     if (!(await confirmed(`Remove ${id}?`))) throw new CommandError(`${id} was not removed`);
   }
@@ -119,12 +120,13 @@ async function removeProject(
 }
 
 function describeContents({ exports, bundles, bundleBytes, agentJobs }: ProjectWithContents['contents']): string {
-  return [
-    formatCount(exports, 'export'),
-    `${formatCount(bundles, 'bundle')} (${formatBytes(bundleBytes)})`,
-    `${formatCount(agentJobs, 'agent job')} with their logs`,
+  const parts = [
+    exports > 0 && formatCount(exports, 'export'),
+    bundles > 0 && `${formatCount(bundles, 'bundle')} (${formatBytes(bundleBytes)})`,
+    agentJobs > 0 && `${formatCount(agentJobs, 'agent job')} with logs`,
     'what is kept for the next export',
-  ].join(', ');
+  ];
+  return new Intl.ListFormat('en-US').format(parts.filter((each) => each !== false));
 }
 
 function withSettings(command: Command): Command {

@@ -181,5 +181,5 @@ function orCanceled(answer: string | symbol | undefined): string {
 }
 
 function canceled(): CommandError {
-  return new CommandError('Canceled: nothing was written');
+  return new CommandError('Canceled: nothing was changed');
 }
