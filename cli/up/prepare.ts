@@ -1,5 +1,4 @@
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Settings } from '../environment.ts';
 import { type Home, openHome } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -11,8 +10,8 @@ export interface Prepared {
   /** Locked until the lifetime ends. */
   home: Home;
   deployments: PlannedDeployment[];
-  /** The mail server of galley.yaml. */
-  smtp: GalleyConfig['smtp'];
+  /** The mail server of the dashboard: PLATFORM_SMTP_URL, otherwise the one of galley.yaml. */
+  platformMail: Settings['platformMail'];
 }
 
 /**
@@ -31,5 +30,5 @@ export async function prepare(settings: Settings, lifetime: Lifetime): Promise<P
   const config = await checkConfiguration(settings);
   const deployments = planDeployments(config, settings, home);
   await checkPorts(settings, deployments);
-  return { home, deployments, smtp: config.smtp };
+  return { home, deployments, platformMail: settings.platformMail ?? config.smtp };
 }

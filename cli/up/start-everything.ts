@@ -42,11 +42,10 @@ export interface Everything {
  * everything responds.
  */
 export async function startEverything(
-  { home, deployments: planned, smtp }: Prepared,
+  { home, deployments: planned, platformMail }: Prepared,
   { settings: given, logger, lifetime }: Context,
 ): Promise<Everything> {
-  // The dashboard's mails use the same server as the reviewers' mails unless PLATFORM_SMTP_URL names another.
-  const settings = { ...given, platformMail: given.platformMail ?? smtp };
+  const settings = { ...given, platformMail };
   // A wrong AGENT_COMMAND is reported before the database starts.
   if (settings.adminApiUrl === undefined) agentRunnerOf(settings, logger);
   const operatorToken = await keepOperatorToken(settings, home);
