@@ -13,6 +13,8 @@ export interface PlatformOptions {
   temporalAddress: string;
   /** `file:///…` or `s3://…`. */
   objectStoreUrl: string;
+  /** Agents run in a program of their own, `agent-worker`. */
+  agentsApart?: boolean;
   variables?: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +24,7 @@ export interface PlatformService {
   publicUrl: string;
   createKey(): Promise<{ id: string; key: string }>;
   revokeKey(id: string): Promise<void>;
-  addProject(project: { name: string; domain: string; origin: string }): Promise<void>;
+  addProject(project: { name: string; domain: string; origin: string; repository?: string }): Promise<void>;
   /** Every export job of a domain, newest first, from the list endpoint. */
   jobs(domain: string, key: string): Promise<ExportJob[]>;
 }
@@ -30,9 +32,9 @@ export interface PlatformService {
 const ORGANIZATION = 'Tests';
 const createdKey = z.object({ id: z.string(), key: z.string() });
 
-/** Starts `galley platform` and one `galley platform-worker` on PostgreSQL. */
+/** Starts `galley platform` and one of each of its workers on PostgreSQL. */
 export async function startPlatformService(options: PlatformOptions): Promise<PlatformService> {
-  const { folder, programs, galley } = options;
+  const { folder, programs, galley, agentsApart = false } = options;
   const port = String(await freePort());
   const variables = {
     // Differs from the name it listens on, so that tests can check which one a link has.
@@ -46,7 +48,12 @@ export async function startPlatformService(options: PlatformOptions): Promise<Pl
   };
   const [{ url }] = await Promise.all([
     programs.start({ name: 'platform', args: ['platform'], variables }),
-    programs.start({ name: 'platform-worker', args: ['platform-worker'], variables }),
+    programs.start({
+      name: 'platform-worker',
+      args: ['platform-worker', ...(agentsApart ? ['--no-agents'] : [])],
+      variables,
+    }),
+    ...(agentsApart ? [programs.start({ name: 'agent-worker', args: ['agent-worker'], variables })] : []),
   ]);
   const command = async (...args: string[]): Promise<string> => await runToEnd(galley, args, variables);
 
@@ -58,9 +65,10 @@ export async function startPlatformService(options: PlatformOptions): Promise<Pl
     revokeKey: async (id) => {
       await command('keys', 'revoke', id);
     },
-    addProject: async ({ name, domain, origin }) => {
+    addProject: async ({ name, domain, origin, repository }) => {
       const project = ['--project', `prj_${name}`, '--domain', domain, '--origin', origin];
-      await command('projects', 'add', '--organization', ORGANIZATION, ...project, '--json');
+      const sources = repository === undefined ? [] : ['--repository', repository];
+      await command('projects', 'add', '--organization', ORGANIZATION, ...project, ...sources, '--json');
     },
     jobs: async (domain, key) =>
       (await createAdminApiClient({ url, key }).exports.list({ domain, limit: 100 }).page()).jobs,
