@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import pLimit from 'p-limit';
 import { BundleInvalidError, quoted } from '../bundle/errors.ts';
 import { readMembers } from '../bundle/read-bundle.ts';
 import type { BundleFile, BundleManifest } from '../contract/bundle.ts';
@@ -9,7 +8,7 @@ import type { Site } from './site.ts';
 import type { TreeWriter } from './tree-writer.ts';
 
 /** Files on the disk that are checked and linked at once. */
-const ADOPTED_AT_ONCE = 16;
+const ADOPTED_AT_ONCE = 64;
 
 /** Requests at once: more would only share the same line. */
 const REQUESTS_AT_ONCE = 4;
@@ -84,12 +83,15 @@ async function forEachToItsEnd<T>(
   atOnce: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  const failures: unknown[] = [];
-  await pLimit(atOnce).map(items, async (item) => {
-    if (failures.length > 0) return;
-    await work(item).catch((error: unknown) => failures.push(error));
+  // All workers share one generator, which a failure in any of them ends.
+  const rest = (function* () {
+    yield* items;
+  })();
+  const workers = Array.from({ length: atOnce }, async () => {
+    for (const item of rest) await work(item);
   });
-  if (failures.length > 0) throw failures[0];
+  const failed = (await Promise.allSettled(workers)).find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 /** Returns how many bytes were fetched. */
