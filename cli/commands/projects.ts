@@ -105,8 +105,8 @@ async function removeProject(
   const isRunning = contents.runningExports.length + contents.runningAgentJobs.length > 0;
   if (!isEmpty && !isRunning && yes !== true) {
     const question = `${id} (${domain} of ${organization}): removing it deletes ${describeContents(contents)}.`;
-    if (!process.stdin.isTTY || !process.stdout.isTTY || json)
-      throw new UsageError(`${question} Pass --yes to do that`);
+    const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
+    if (!isTerminal || json) throw new UsageError(`${question} Pass --yes to do that`);
     process.stderr.write(`${wrap(question)}\nLinks to its bundles stop working. This can't be undone.\n`);
     const { confirmed } = await import('../init/ask.ts');
     if (!(await confirmed(`Remove ${id}?`))) throw new CommandError(`${id} was not removed`);

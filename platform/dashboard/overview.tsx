@@ -5,9 +5,9 @@ import { Message } from '../../ui/components/message.tsx';
 import { PROMPT_LIMIT } from '../api/agent/accept-prompt.ts';
 import { listExports } from '../api/static-export/read-exports.ts';
 import { START_LIMIT } from '../api/static-export/start-export.ts';
-import { type AgentJobRow, listAgentJobs } from '../store/agent-jobs.ts';
 import { countExportsByHour, countPromptsByHour, type HourlyUse } from '../store/hourly-use.ts';
 import { signedOf } from './access.ts';
+import { listTitledJobs, type TitledJob } from './agents/agent-facts.ts';
 import { AgentTable } from './agents/agent-pages.tsx';
 import type { DashboardContext } from './dashboard-context.ts';
 import { ExportTable } from './exports/export-pages.tsx';
@@ -30,7 +30,7 @@ export function addOverviewRoutes(router: Router, context: DashboardContext): vo
       const since = { organizationId, at, hours: PLOT_HOURS };
       const [exports, jobs, exportUse, promptUse] = await Promise.all([
         plan === 'enterprise' ? listExports(context, signed.caller, { limit: SHOWN }) : undefined,
-        listAgentJobs(db, { organizationId, limit: SHOWN }),
+        listTitledJobs(context, { organizationId, limit: SHOWN }),
         countExportsByHour(db, since),
         countPromptsByHour(db, since),
       ]);
@@ -43,7 +43,7 @@ export function addOverviewRoutes(router: Router, context: DashboardContext): vo
 type OverviewProps = Pick<LayoutProps, 'signed' | 'messages'> & {
   /** Undefined: the plan has no exports. */
   exports: ExportJobPage | undefined;
-  jobs: readonly AgentJobRow[];
+  jobs: readonly TitledJob[];
   use: { exports: HourlyUse; prompts: HourlyUse };
   now: Date;
 };

@@ -35,7 +35,7 @@ export async function getAgentJob(db: Executor, jobId: string): Promise<AgentJob
   return row;
 }
 
-type AgentJobFilter = {
+export type AgentJobFilter = {
   /** Undefined: those of all its projects. */
   projectId?: string | undefined;
   organizationId?: string | undefined;

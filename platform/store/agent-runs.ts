@@ -57,6 +57,15 @@ export async function listRunPrompts(
   return rows.map(({ promptJson }) => readPrompt(promptJson));
 }
 
+/** The first prompt of each of these jobs, by the job's id. */
+export async function listFirstPrompts(db: Executor, jobIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db
+    .select({ jobId: agentRuns.jobId, promptJson: agentRuns.promptJson })
+    .from(agentRuns)
+    .where(and(inArray(agentRuns.jobId, [...jobIds]), eq(agentRuns.run, 1)));
+  return new Map(rows.map(({ jobId, promptJson }) => [jobId, readPrompt(promptJson)]));
+}
+
 /** The log objects of a job's runs, in order, without runs that have none yet. */
 export async function listAgentRunLogs(
   db: Executor,

@@ -2,8 +2,8 @@ import { joinAgentLogs } from '../../api/agent/read-agent-log.ts';
 import { findRepository } from '../../api/forge/load-pull-request.ts';
 import { type Changes, readChanges } from '../../forge/changes/read-changes.ts';
 import { PULL_REQUEST_ID } from '../../forge/forge-context.ts';
-import type { AgentJobRow } from '../../store/agent-jobs.ts';
-import { listAgentRunLogs, listRunPrompts } from '../../store/agent-runs.ts';
+import { type AgentJobFilter, type AgentJobRow, listAgentJobs } from '../../store/agent-jobs.ts';
+import { listAgentRunLogs, listFirstPrompts, listRunPrompts } from '../../store/agent-runs.ts';
 import { listRequestedReviewers, type RequestedReviewer } from '../../store/pull-request-reviewers.ts';
 import { listReviews, type ReviewRow } from '../../store/pull-request-reviews.ts';
 import { getPullRequest, type PullRequestRow } from '../../store/pull-requests.ts';
@@ -18,6 +18,28 @@ export type PullRequestFacts = {
   reviews: readonly ReviewRow[];
 };
 
+/** A job with the first line of its prompt. */
+export type TitledJob = AgentJobRow & { title: string };
+
+/** An organization's jobs, newest first. */
+export async function listTitledJobs(
+  { db }: DashboardContext,
+  filter: AgentJobFilter & { organizationId: string },
+): Promise<TitledJob[]> {
+  const jobs = await listAgentJobs(db, filter);
+  const prompts = await listFirstPrompts(
+    db,
+    jobs.map(({ id }) => id),
+  );
+  return jobs.map((job) => ({ ...job, title: firstLine(prompts.get(job.id) ?? '') || job.id }));
+}
+
+function firstLine(text: string): string {
+  const [line = ''] = text.trimStart().split(/[\n\u2028\u2029]/, 1);
+  const characters = [...line.trim()];
+  return characters.length > SHOWN_TITLE ? `${characters.slice(0, SHOWN_TITLE - 1).join('')}…` : characters.join('');
+}
+
 /** Everything that an agent job's page shows. */
 export type AgentFacts = {
   job: AgentJobRow;
@@ -29,6 +51,7 @@ export type AgentFacts = {
 };
 
 const REVIEWS = 50;
+const SHOWN_TITLE = 100;
 /** Workers store a growing log this often. */
 const READ_LOG_EVERY_MS = 3_000;
 /** The page shows the log's end; the API has the whole. */

@@ -20,7 +20,7 @@ import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { Signed } from '../access.ts';
 import { Layout, type LayoutProps, PATHS, pathOf } from '../layout.tsx';
 import { Markup } from '../markup.tsx';
-import type { AgentFacts, PullRequestFacts } from './agent-facts.ts';
+import type { AgentFacts, PullRequestFacts, TitledJob } from './agent-facts.ts';
 
 type Shared = Pick<LayoutProps, 'signed' | 'messages'>;
 
@@ -41,7 +41,7 @@ const SHOWN_LINES = 120;
 
 type ListProps = Shared & {
   /** One more than the page holds if there is another page. */
-  rows: readonly AgentJobRow[];
+  rows: readonly TitledJob[];
   pageSize: number;
   projects: readonly Project[];
   query: { project: string; status: string };
@@ -95,14 +95,27 @@ export function AgentsPage({ rows, pageSize, projects, query, isFirst, now, ...l
   );
 }
 
-export function AgentTable({ rows, now }: { rows: readonly AgentJobRow[]; now: Date }) {
+export function AgentTable({ rows, now }: { rows: readonly TitledJob[]; now: Date }) {
   return (
     <Table
       caption="Agent jobs"
       rows={rows}
       keyOf={({ id }) => id}
       columns={[
-        { label: 'Job', kind: 'main', cell: ({ id }) => <a href={pathOf('agents', id)}>{id}</a> },
+        {
+          label: 'Job',
+          kind: 'main',
+          cell: ({ id, title }) => (
+            <>
+              <a href={pathOf('agents', id)}>
+                <Text>{title}</Text>
+              </a>
+              <div class="soft small">
+                <code>{id}</code>
+              </div>
+            </>
+          ),
+        },
         { label: 'Status', cell: ({ status }) => <AgentStatus status={status} /> },
         { label: 'Project', cell: ({ projectId }) => <a href={pathOf('projects', projectId)}>{projectId}</a> },
         { label: 'Pull request', cell: ({ prLink }) => (prLink === null ? <None /> : <PullLink url={prLink} />) },

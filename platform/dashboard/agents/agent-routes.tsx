@@ -10,7 +10,7 @@ import { messageAgentJob } from '../../api/agent/message-agent-job.ts';
 import { listAgentJobsQuery } from '../../api/agent/read-agent-jobs.ts';
 import { methodNotAllowed } from '../../api/error-handler.ts';
 import { parseInput } from '../../parse-input.ts';
-import { type AgentJobRow, getAgentJob, listAgentJobs } from '../../store/agent-jobs.ts';
+import { type AgentJobRow, getAgentJob } from '../../store/agent-jobs.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import { listOrganizationProjects } from '../../store/projects.ts';
 import { isStorable } from '../../store/storable-text.ts';
@@ -20,7 +20,7 @@ import { PATHS, pathOf } from '../layout.tsx';
 import { streamPart } from '../live.ts';
 import { messagesOf, withMessage } from '../messages.ts';
 import { addPage, MAKERS } from '../pages.ts';
-import { createFactsReader } from './agent-facts.ts';
+import { createFactsReader, listTitledJobs } from './agent-facts.ts';
 import { AgentPage, AgentParts, AgentsPage } from './agent-pages.tsx';
 
 const PAGE_SIZE = 20;
@@ -50,7 +50,7 @@ function addList(router: Router, context: DashboardContext): void {
       const project = queryOf(request, 'project');
       const projectId = project === '' || !isStorable(project) ? undefined : project;
       const filter = { organizationId, projectId, status, beforeSequence, limit: PAGE_SIZE + 1 };
-      const rows = await listAgentJobs(db, filter);
+      const rows = await listTitledJobs(context, filter);
       const projects = await listOrganizationProjects(db, organizationId);
       const query = { project, status: status ?? '' };
       const isFirst = beforeSequence === undefined;
