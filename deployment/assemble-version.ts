@@ -42,8 +42,9 @@ export async function assembleVersion(assembly: Assembly): Promise<Assembled | u
   const ranges = planRanges(changed, manifest, source.archiveBytes);
   if (ranges === undefined) return undefined;
   // One waits for the network, the other for the disk. Both end before this throws.
+  const received: Received = { bytes: source.headBytes, totalBytes: source.headBytes };
   const [fetched, adopted] = await Promise.allSettled([
-    fetchRanges(assembly, changed, ranges),
+    fetchRanges(assembly, received, { needed: changed, ranges }),
     adoptFiles(assembly, onDisk),
   ]);
   if (fetched.status === 'rejected') throw fetched.reason;
@@ -51,9 +52,9 @@ export async function assembleVersion(assembly: Assembly): Promise<Assembled | u
   const damaged = adopted.value;
   const moreRanges = damaged.length === 0 ? [] : planRanges(damaged, manifest, source.archiveBytes);
   if (moreRanges === undefined) return undefined;
-  const more = await fetchRanges(assembly, damaged, moreRanges);
+  await fetchRanges(assembly, received, { needed: damaged, ranges: moreRanges });
   await writer.finish(source.head);
-  return { fetchedBytes: source.headBytes + fetched.value + more, fetchedFiles: changed.length + damaged.length };
+  return { fetchedBytes: received.bytes, fetchedFiles: changed.length + damaged.length };
 }
 
 /** `storedAtMs` is that of its version. */
@@ -94,24 +95,21 @@ async function forEachToItsEnd<T>(
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Returns how many bytes were fetched. */
-async function fetchRanges(
-  assembly: Assembly,
-  needed: readonly BundleFile[],
-  ranges: readonly MemberRange[],
-): Promise<number> {
-  const { headBytes } = assembly.source;
-  const totalBytes = ranges.reduce((sum, { start, end }) => sum + end - start, headBytes);
+/** Of the archive so far, and at the end of the rounds that have begun. */
+type Received = { bytes: number; totalBytes: number };
+
+type Round = { needed: readonly BundleFile[]; ranges: readonly MemberRange[] };
+
+async function fetchRanges(assembly: Assembly, received: Received, { needed, ranges }: Round): Promise<void> {
+  received.totalBytes += ranges.reduce((sum, { start, end }) => sum + end - start, 0);
   const missing = new Map(needed.map((file) => [file.path, file]));
-  let receivedBytes = 0;
   const onBytes = (bytes: number): void => {
-    receivedBytes += bytes;
-    assembly.onProgress(headBytes + receivedBytes, totalBytes);
+    received.bytes += bytes;
+    assembly.onProgress(received.bytes, received.totalBytes);
   };
   await forEachToItsEnd(ranges, REQUESTS_AT_ONCE, (range) => fetchRange(assembly, range, { missing, onBytes }));
   const [absent] = missing.keys();
   if (absent !== undefined) throw new BundleInvalidError(`the file ${quoted(absent)} is not where the manifest says`);
-  return receivedBytes;
 }
 
 type Progress = { missing: Map<string, BundleFile>; onBytes(bytes: number): void };

@@ -30,7 +30,7 @@ import { confirmLoop } from './export-site/confirm.ts';
 import { cancelJob, exportLoop } from './export-site/export.ts';
 import { actionBegan, actionFailed, exportEnded } from './export-site/histories.ts';
 import { incidentSource, mailNotices } from './export-site/notices.ts';
-import { refreshLinks, refreshLoop } from './export-site/refresh.ts';
+import { refreshLoop, refreshNext } from './export-site/refresh.ts';
 import { approveReview } from './export-site/review.ts';
 import { rollBack } from './export-site/rollback.ts';
 import { newRun, newState, restoreState, type SiteRun, serializeState } from './export-site/state.ts';
@@ -210,7 +210,7 @@ function recordAction(
 
 async function refreshBy(run: SiteRun, options: unknown): Promise<SiteState> {
   const action = recordAction(run, 'refresh', options);
-  await refreshLinks(run, { force: true });
+  await refreshNext(run);
   const { refreshError } = run.state;
   if (refreshError) {
     actionFailed(action, refreshError.message);

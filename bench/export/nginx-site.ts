@@ -22,16 +22,26 @@ export async function startNginxSite(folder: string, lifetime: Lifetime): Promis
   };
 }
 
-type NginxOptions = { folder: string; lifetime: Lifetime; home?: string; log?: string };
+type NginxOptions = {
+  folder: string;
+  lifetime: Pick<Lifetime, 'add'>;
+  home?: string;
+  log?: string;
+  /** Replaces the server that serves the folder. */
+  serverOn?: (port: number) => string;
+};
+
+/** `pid` is that of a process above nginx. */
+type RunningNginx = { origin: string; pid: number; readConfiguration(): Promise<void> };
 
 /** Writes no access log if `log` is missing. Clients that accept gzip get the `.gz` next to a file. */
-export async function startNginx(options: NginxOptions): Promise<{ origin: string; pid: number }> {
-  const { folder, lifetime, log } = options;
+export async function startNginx(options: NginxOptions): Promise<RunningNginx> {
+  const { folder, lifetime, log, serverOn = (port) => plainServer(folder, port) } = options;
   const nginx = (await findOnPath('nginx')) ?? (await findOnPath('nginx', '/usr/sbin'));
   if (nginx === undefined) throw new Error('nginx is not installed. Run: npm run setup:system');
   const home = options.home ?? (await temporaryFolder(lifetime, 'galley-nginx-'));
   const port = await freePort();
-  await writeFile(join(home, 'nginx.conf'), configuration({ home, folder, port, log }));
+  await writeFile(join(home, 'nginx.conf'), configuration({ home, server: serverOn(port), log }));
   const child = spawnGuarded(nginx, ['-p', home, '-c', join(home, 'nginx.conf'), '-e', join(home, 'error.log')], {});
   lifetime.add(child.stop);
   const origin = `http://127.0.0.1:${port}`;
@@ -42,7 +52,11 @@ export async function startNginx(options: NginxOptions): Promise<{ origin: strin
   await waitFor(async () => ended || (await fetch(`${origin}/`)).ok, { describe: 'answered by nginx' });
   if (ended) throw new Error(`nginx exited during startup: ${child.output()}`);
   await readAll(folder);
-  return { origin, pid: child.process.pid ?? 0 };
+  return {
+    origin,
+    pid: child.process.pid ?? 0,
+    readConfiguration: async () => void process.kill(Number(await readFile(join(home, 'nginx.pid'), 'utf8')), 'SIGHUP'),
+  };
 }
 
 /** Fills the page cache, so that no contender waits for the disk. */
@@ -52,7 +66,7 @@ async function readAll(folder: string): Promise<void> {
   }
 }
 
-type NginxSite = { home: string; folder: string; port: number; log: string | undefined };
+type NginxSite = { home: string; server: string; log: string | undefined };
 
 function configuration(site: NginxSite): string {
   return `
@@ -79,12 +93,18 @@ http {
   tcp_nopush on;
   keepalive_timeout 120s;
   keepalive_requests 1000000;
+  ${site.server}
+}
+`;
+}
+
+function plainServer(folder: string, port: number): string {
+  return `
   server {
-    listen 127.0.0.1:${site.port} backlog=4096;
-    root ${JSON.stringify(site.folder)};
+    listen 127.0.0.1:${port} backlog=4096;
+    root ${JSON.stringify(folder)};
     # An absolute redirect would bypass a proxy between a contender and this port.
     absolute_redirect off;
   }
-}
 `;
 }

@@ -1,8 +1,9 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { createSigner } from '../../contract/signing.ts';
+import type { DeploymentStatus } from '../../deployment/status.ts';
 import { createGate } from '../helpers/system/gate.ts';
 import { type BundleSpec, buildBundle, sha256 } from './bundles.ts';
 import { type Fixture, openFixture, type Running } from './fixture.ts';
@@ -172,13 +173,29 @@ it('a corrupted member is never served, and a repaired archive recovers', async 
   await running.until('recovered', ({ version, lastError }) => version === '3' && lastError === null);
 });
 
-it('a file that was damaged on the disk is fetched again', async () => {
+it('a file that was damaged on the disk is fetched again, and the progress only grows', async () => {
   const [first] = await versions();
-  const path = join(first?.folder ?? '', 'p/000.html');
-  const { writeFile } = await import('node:fs/promises');
+  const path = join(first?.folder ?? '', `p/${PAGES - 1}.html`);
   await writeFile(path, 'x'.repeat((await stat(path)).size));
+  const seen: DeploymentStatus['download'][] = [];
+  store.intercept = async ({ response, start, end }) => {
+    const isOfLastPage = whole.next.length - end < 5_000;
+    if (!isOfLastPage) return false;
+    // The changed members are here by now.
+    const { download: before } = await running.status();
+    const half = Math.floor((start + end) / 2);
+    response.writeHead(206, { 'content-range': `bytes ${start}-${end - 1}/${whole.next.length}` });
+    response.write(whole.next.subarray(start, half));
+    const isNews = ({ download }: DeploymentStatus): boolean => download?.receivedBytes !== before?.receivedBytes;
+    seen.push(before, (await running.until('received more', isNews)).download);
+    response.end(whole.next.subarray(half, end));
+    return true;
+  };
   await deploy('/2', '2');
   await expectServed(next);
+  const [before, later] = seen.map((download) => download?.receivedBytes ?? 0);
+  expect(later).toBeGreaterThan(before ?? Number.NaN);
+  expect(later).toBeLessThan(seen[1]?.totalBytes ?? 0);
 });
 
 it('a link that expires midway leaves the last version, and a new link goes on', async () => {

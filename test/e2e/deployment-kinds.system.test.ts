@@ -8,6 +8,7 @@ import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { importFolder } from '../../cli/deployment/import-folder.ts';
 import { type Fixture, openFixture } from '../deployment/fixture.ts';
+import { findSecrets } from '../helpers/find-secrets.ts';
 import { createTestRepository } from '../helpers/forge-repository.ts';
 import { writeHelmRecorder } from '../helpers/helm-recorder.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
@@ -15,13 +16,17 @@ import { startNotificationReceiver } from '../helpers/notification-receiver.ts';
 import { locateRealTool } from '../helpers/real-tool.ts';
 import { startS3 } from '../helpers/s3.ts';
 import { startWithCleanups } from '../helpers/system/cleanups.ts';
+import { storedInTemporal } from '../helpers/system/stored-in-temporal.ts';
 import { domainOf, edition, type System, startSystem } from '../helpers/system/system.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 
 const SITE = 'kinds';
 const CHART = resolve('deploy/helm/galley-deployment');
 const quick = { quietPeriod: '200ms', maxWait: '2s' };
-const secret = `whsec_${Buffer.from('a secret of the deploy hook').toString('base64')}`;
+const hookKey = Buffer.from('a secret of the deploy hook').toString('base64');
+const secret = `whsec_${hookKey}`;
+const GIT_TOKEN = 'token-of-the-git-target';
+const KUBE_TOKEN = 'token-in-the-kubeconfig';
 
 /** One kind of deployment, and what its users get. */
 type Kind = {
@@ -32,6 +37,9 @@ type Kind = {
   carry?: () => Promise<void>;
   read: () => Promise<string>;
 };
+
+/** Makes a target fail, and repairs it. */
+type Fault = { cause: () => Promise<unknown>; repair: () => Promise<unknown> };
 
 /** A `galley deployment`'s code on a values file that someone else brings. */
 async function startConsumer(): Promise<{ fixture: Fixture; follow(text: string): Promise<void>; read: Kind['read'] }> {
@@ -53,6 +61,8 @@ describe('a publish on the whole product', () => {
   let stop: (() => Promise<void>) | undefined;
   let system: System;
   let kinds: Kind[] = [];
+  let faults: Fault[] = [];
+  let secrets: Record<string, string> = {};
 
   beforeAll(async () => {
     const started = await startWithCleanups(async (cleanups) => {
@@ -62,7 +72,9 @@ describe('a publish on the whole product', () => {
       await mkdir(bin);
       await writeHelmRecorder(bin);
       const PATH = `${bin}${delimiter}${process.env.PATH}`;
-      system = await startSystem({ sites: { [SITE]: quick }, variables: { PATH } });
+      const KUBECONFIG = join(folder, 'kubeconfig');
+      await writeFile(KUBECONFIG, `users: [{ name: galley, user: { token: ${KUBE_TOKEN} } }]\n`);
+      system = await startSystem({ sites: { [SITE]: quick }, variables: { PATH, KUBECONFIG } });
       cleanups.add(system.stop);
       const consumer = async () => {
         const made = await startConsumer();
@@ -77,12 +89,13 @@ describe('a publish on the whole product', () => {
       const helm = await locateRealTool('helm');
       const hook = await startNotificationReceiver();
       cleanups.add(hook.close);
-      hook.answer = async (response, { headers, body }) => {
+      const answer: typeof hook.answer = async (response, { headers, body }) => {
         new Webhook(secret).verify(body, headers as Record<string, string>);
         const { bundleUrl } = z.object({ bundleUrl: z.string() }).parse(JSON.parse(body));
         await ofHook.fixture.writeValues({ enabled: true, bundleUrl });
         response.end();
       };
+      hook.answer = answer;
       const [www, transfer] = [join(folder, 'www'), join(folder, 'transfer')];
       await mkdir(www);
       await mkdir(transfer);
@@ -106,7 +119,7 @@ describe('a publish on the whole product', () => {
         },
         {
           name: 'git',
-          entry: { git: { repository: repository.url, path: 'values.yaml' } },
+          entry: { git: { repository: repository.url, path: 'values.yaml', token: GIT_TOKEN } },
           carry: async () => await ofGit.follow(await repository.git('show', 'main:values.yaml')),
           read: ofGit.read,
         },
@@ -149,6 +162,21 @@ describe('a publish on the whole product', () => {
           read: sealed.read,
         },
       ];
+      const [away, failing] = [`${repository.dir}-away`, join(bin, 'fail')];
+      faults = [
+        { cause: () => rename(repository.dir, away), repair: () => rename(away, repository.dir) },
+        { cause: () => writeFile(failing, ''), repair: () => rm(failing) },
+        {
+          cause: async () => {
+            hook.answer = (response) => response.writeHead(500).end();
+          },
+          repair: async () => {
+            hook.answer = answer;
+          },
+        },
+        { cause: s3.kill, repair: s3.restart },
+      ];
+      secrets = { hookKey, accessKeyId, secretAccessKey, gitToken: GIT_TOKEN, kubeconfig: KUBE_TOKEN };
       const deployments = kinds.flatMap(({ entry }) => (entry === undefined ? [] : [entry]));
       await system.configure([{ name: SITE, domain: domainOf(SITE), export: quick, deployments }]);
       for (const name of ['worker', 'api']) await system.programs.restart(name);
@@ -160,11 +188,13 @@ describe('a publish on the whole product', () => {
 
   afterAll(() => stop?.());
 
-  /** Publishes, and returns for each kind after how many milliseconds its users get the text. */
-  async function publish(text: string): Promise<[string, number][]> {
+  async function publish(text: string): Promise<void> {
     system.origin(SITE).put('/', edition(text));
-    const startedMs = Date.now();
     expect((await system.publish(SITE)).status).toBe(202);
+  }
+
+  /** Returns for each kind after how many milliseconds its users get the text. */
+  async function untilServed(text: string, startedMs = Date.now()): Promise<[string, number][]> {
     return await Promise.all(
       kinds.map(async ({ name, carry, read }): Promise<[string, number]> => {
         const isServed = async (): Promise<boolean> => {
@@ -179,7 +209,10 @@ describe('a publish on the whole product', () => {
 
   it('is served by every kind of deployment', async () => {
     await publish('edition 1');
-    const times = await publish('edition 2');
+    await untilServed('edition 1');
+    const startedMs = Date.now();
+    await publish('edition 2');
+    const times = await untilServed('edition 2', startedMs);
     const { deployments } = await system.untilPhase(SITE, 'live');
     expect(deployments.map(({ kind, error, version }) => ({ kind, error, version }))).toEqual(
       ['valuesFile', 'valuesFile', 'git', 'helm', 'http', 'directory', 's3', 'airgap'].map((kind) => ({
@@ -188,5 +221,24 @@ describe('a publish on the whole product', () => {
     );
     const lines = times.map(([name, ms]) => `  ${name.padEnd(22)}${(ms / 1000).toFixed(1)} s`);
     process.stdout.write(`from the publish to the served text:\n${lines.join('\n')}\n`);
+  });
+
+  it('puts no secret of a target into Temporal or a log, even if targets fail', async () => {
+    await Promise.all(faults.map(({ cause }) => cause()));
+    await publish('edition 3');
+    const failed = async (): Promise<boolean> =>
+      (await system.state(SITE)).deployments.filter(({ error }) => error !== null).length === faults.length;
+    await waitFor(failed, { describe: 'failed to write to four targets' });
+    await Promise.all(faults.map(({ repair }) => repair()));
+    await untilServed('edition 3');
+    const stored = await storedInTemporal(system.temporal);
+    // The histories must be readable, or the search proves nothing.
+    for (const known of [domainOf(SITE), 's3://galley-bundles/', 'the deploy hook returned 500']) {
+      expect(stored).toContain(known);
+    }
+    expect(findSecrets(stored, secrets)).toEqual([]);
+    for (const name of ['worker', 'api']) {
+      expect([name, findSecrets(system.programs.lines(name).join('\n'), secrets)]).toEqual([name, []]);
+    }
   });
 });

@@ -152,6 +152,23 @@ describe('a site', () => {
     });
   });
 
+  it.concurrent('shares one refresh among all who ask while another one runs', async () => {
+    const site = await startSite();
+    await exportContent(site, 1);
+    const { refreshes: before } = await site.state();
+    let isHeld = true;
+    site.api.behaviour.intercept = ({ path }) => (isHeld && path.endsWith('/bundle') ? { status: 503 } : undefined);
+    // Temporal takes ten unanswered updates of a workflow.
+    const asked = await Promise.all(
+      Array.from({ length: 9 }, () => site.handle.startUpdate('refreshNow', { waitForStage: 'ACCEPTED' })),
+    );
+    isHeld = false;
+    await Promise.all(asked.map((update) => update.result()));
+    const { refreshes, actions } = await site.state();
+    expect(refreshes.length - before.length).toBe(2);
+    expect(actions.filter(({ action, error }) => action === 'refresh' && error === null)).toHaveLength(9);
+  });
+
   it.concurrent('serves the earlier job after a rollback until the next publish', async () => {
     const site = await startSite();
     site.api.behaviour.linkLifetimeMs = 3_000;

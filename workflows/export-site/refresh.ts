@@ -3,6 +3,7 @@ import {
   CancellationScope,
   condition,
   isCancellation,
+  patched,
   proxyActivities,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
@@ -71,6 +72,20 @@ export async function refreshLinks(run: SiteRun, { force }: { force: boolean }):
     run.refreshScope = null;
     run.refreshChanges++;
   }
+}
+
+/** Refreshes all links. Those who ask while a refresh runs share the next one, which begins after they asked. */
+export function refreshNext(run: SiteRun): Promise<void> {
+  if (run.refreshScope === null || !patched('shared-refresh-2026-11')) return refreshLinks(run, { force: true });
+  run.nextRefresh ??= untilIdle(run).then(() => {
+    run.nextRefresh = null;
+    return refreshLinks(run, { force: true });
+  });
+  return run.nextRefresh;
+}
+
+async function untilIdle(run: SiteRun): Promise<void> {
+  while (run.refreshScope !== null) await condition(() => run.refreshScope === null);
 }
 
 async function refreshDueLinks(run: SiteRun, force: boolean): Promise<void> {

@@ -222,6 +222,8 @@ export type SiteRun = EntityRun & {
   exportScope: CancellationScope | null;
   /** Scope of the running refresh: a newer job cancels it. */
   refreshScope: CancellationScope | null;
+  /** The refresh that operators wait for while another one runs. */
+  nextRefresh: Promise<void> | null;
   /** Counts the changes that can bring the next refresh forward. */
   refreshChanges: number;
   /** Deploys that are running or waiting. */
@@ -299,6 +301,7 @@ export function newRun(site: string, state: State, seen: SeenDeliveries): SiteRu
     settings: state.settings ?? unreadSettings(site),
     exportScope: null,
     refreshScope: null,
+    nextRefresh: null,
     refreshChanges: 0,
     deploysWaiting: 0,
     lastWrites: new Map(),

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { isReserved, pathProblem } from '../../../bundle/path.ts';
-import type { BundleManifest, BundleRedirect } from '../../../contract/bundle.ts';
+import type { BundleFile, BundleManifest, BundleRedirect } from '../../../contract/bundle.ts';
 
 /** A redirect whose old path a static host can serve as a file. */
 export type RedirectPage = {
@@ -19,16 +19,37 @@ export function redirectsFile(redirects: readonly BundleRedirect[]): string {
   return redirects.map(({ from, to, status }) => `${encoded(from)} ${encoded(to)} ${status}\n`).join('');
 }
 
+/** What the `map_hash_bucket_size` in the guide has room for. */
+const MAX_MAP_KEY = 1_000;
+/** nginx reads no longer word from its configuration than 4,096 bytes. */
+const MAX_MAP_VALUE = 4_000;
+
 /**
  * The inside of `map $request_uri $target { … }` of nginx. It leaves out what nginx would read as a variable or an
- * expression.
+ * expression, and what is too long for it. nginx compares keys without case: it would reject `/A` beside `/a`, and
+ * follow `/a` to `/A` forever. So a path that is also known in another case gets a regular expression.
  */
-export function nginxMap(redirects: readonly BundleRedirect[]): string {
+export function nginxMap({ files, redirects }: Pick<BundleManifest, 'files' | 'redirects'>): string {
+  const urls = [...redirects.flatMap(({ from, to }) => [from, to]), ...files.flatMap(urlsOf)];
+  const inUpperCase = new Set(urls.filter((url) => url !== url.toLowerCase()).map((url) => url.toLowerCase()));
   const lines = redirects
     .map(({ from, to }) => [encoded(from), encoded(to)] as const)
-    .filter(([from, to]) => !/[$"\\;{}]/.test(from + to))
-    .map(([from, to]) => `"${from}" "${to}";\n`);
+    .filter(([from, to]) => !/[$"\\;{}]/.test(from + to) && isReadable(from, to))
+    .map(([from, to]) => {
+      const key = inUpperCase.has(from.toLowerCase()) ? `~^${from.replaceAll(/[.*+?^()|[\]]/g, '\\$&')}$` : from;
+      return `"${key}" "${to}";\n`;
+    });
   return lines.join('');
+}
+
+function isReadable(from: string, to: string): boolean {
+  return Buffer.byteLength(from) <= MAX_MAP_KEY && Buffer.byteLength(to) <= MAX_MAP_VALUE;
+}
+
+/** Under which a server may serve a file. */
+function urlsOf({ path, url }: BundleFile): string[] {
+  const name = `/${path}`;
+  return [url ?? name, name, name.replace(/\.html$/, ''), name.replace(/index\.html$/, '')];
 }
 
 /** A page for each redirect from a path that no file of the bundle has. One from another kind of file can't be a page. */

@@ -70,7 +70,7 @@ function filesOf(manifest: BundleManifest): NewFile[] {
   const pages = redirectPages(manifest).map(({ path, html }) => made(path, 'text/html', html));
   const lists = [
     made('_redirects', 'text/plain', redirectsFile(redirects)),
-    made(join(GALLEY_FOLDER, 'redirects.map'), 'text/plain', nginxMap(redirects)),
+    made(join(GALLEY_FOLDER, 'redirects.map'), 'text/plain', nginxMap(manifest)),
   ];
   const headers = made('_headers', 'text/plain', headersFile([...files, ...pages].map(({ path }) => path)));
   const added = [headers, ...(redirects.length === 0 ? [] : [...pages, ...lists])];
