@@ -25,8 +25,8 @@ type LoopClock = { nowMs(): number; sleep(ms: number): Promise<void> };
 const realClock: LoopClock = { nowMs: () => performance.now(), sleep: (ms) => delay(ms) };
 
 /**
- * Keeps `inFlight` calls in progress. `send` gets a running number and returns whether the call succeeded. Responses
- * during the warm-up and after the end don't count.
+ * Keeps `inFlight` calls in progress for `measureMs`, or longer until one has ended. `send` gets a running number and
+ * returns whether the call succeeded. Responses during the warm-up and after the end don't count.
  */
 export async function closedLoop(
   { inFlight, warmUpMs, measureMs }: LoopOptions,
@@ -38,7 +38,7 @@ export async function closedLoop(
   let next = 0;
   let running = true;
   const beginMs = nowMs() + warmUpMs;
-  const endMs = beginMs + measureMs;
+  let endMs = Number.POSITIVE_INFINITY;
 
   const sender = async (): Promise<void> => {
     while (running) {
@@ -52,10 +52,14 @@ export async function closedLoop(
   };
   const senders = Array.from({ length: inFlight }, sender);
   await sleep(warmUpMs + measureMs);
+  // A busy machine may not have responded even once.
+  while (tookMs.length + refused === 0) await sleep(measureMs);
+  endMs = nowMs();
   running = false;
   await Promise.all(senders);
 
   tookMs.sort((one, other) => one - other);
   const share = (part: number): number => tookMs[Math.min(tookMs.length - 1, Math.floor(tookMs.length * part))] ?? 0;
-  return { perSecond: (tookMs.length * 1_000) / measureMs, p50Ms: share(0.5), p99Ms: share(0.99), refused };
+  const perSecond = (tookMs.length * 1_000) / (endMs - beginMs);
+  return { perSecond, p50Ms: share(0.5), p99Ms: share(0.99), refused };
 }

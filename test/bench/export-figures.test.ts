@@ -49,7 +49,7 @@ test('the closed loop keeps so many calls under way, and counts what is answered
       await new Promise(setImmediate);
       underWay -= 1;
       nowMs += 1;
-      if (nowMs === 200) over.open();
+      if (nowMs === 110) over.open();
       return index % 2 === 0;
     },
     { nowMs: () => nowMs, sleep: () => over.pass() },
