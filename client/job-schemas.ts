@@ -10,8 +10,8 @@ import {
 import { parseTimestampMs } from './timestamps.ts';
 
 /**
- * What the client reads from a response. A service needs to send only the seed's fields: any other field is null if it is
- * missing or can't be read.
+ * What the client reads from a response. A service need not send every field: one that isn't required here is null if it
+ * is missing or can't be read.
  */
 
 /** A number counts as its digits. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The Admin API's wire format as the platform sends it (seed, "Resources and their fields", completed by the contract).
- * Clients must be more tolerant and read only the seed's fields.
+ * The Admin API's wire format as the platform sends it. Other services may send less: client/job-schemas.ts reads it
+ * more tolerantly.
  */
 
 /** The base URL of an Admin API, with or without a path. */
@@ -156,7 +156,7 @@ export type ExportChanges = z.infer<typeof exportChanges>;
 export const agentJobStatus = z.enum(['active', 'completed', 'archived', 'failed']);
 export type AgentJobStatus = z.infer<typeof agentJobStatus>;
 
-/** An agent job: the seed's fields, `updatedAt`, and `error` (set when failed). `prLink` is null while active. */
+/** An agent job. `error` is set when it failed; `prLink` is null while active. */
 export const agentJob = z.object({
   id: z.string(),
   status: agentJobStatus,

@@ -181,6 +181,7 @@ export type GitTarget = z.infer<typeof git>;
 export type HelmTarget = z.infer<typeof helm>;
 export type HttpTarget = z.infer<typeof http>;
 
+/** @throws Error if `entry` isn't a checked one */
 export function targetSettings(entry: DeploymentConfig): TargetSettings {
   if (entry.git !== undefined) return { kind: 'git', git: entry.git };
   if (entry.helm !== undefined) return { kind: 'helm', helm: entry.helm };
@@ -192,7 +193,8 @@ export function targetSettings(entry: DeploymentConfig): TargetSettings {
     const s3 = parseS3Target(url);
     if (s3 !== undefined) return { kind: 's3', s3: { ...s3, ...('accessKeyId' in credentials && { credentials }) } };
   }
-  return { kind: 'valuesFile', path: entry.valuesFile ?? '' };
+  if (entry.valuesFile !== undefined) return { kind: 'valuesFile', path: entry.valuesFile };
+  throw new Error('a deployment without a target: deploymentConfig should have rejected it');
 }
 
 /**

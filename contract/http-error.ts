@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The error body of all servers (seed, "Error body"). */
+/** The error body of all servers. */
 export const errorBody = z.object({ error: z.string() });
 export type ErrorBody = z.infer<typeof errorBody>;
 

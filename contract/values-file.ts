@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * The group of a deployment's values file that Galley uses (seed, "Use of a bundle in a self-hosted deployment"). The
+ * The group of a deployment's values file that Galley uses: docs/reference/values-file.md. The
  * orchestrator writes `enabled` and `bundleUrl`. `version` is the operator's pin, `publicKey` the only key whose
  * signatures on bundles the deployment accepts (`createVerifier`).
  */
@@ -15,13 +15,13 @@ export const staticExportValues = z.object({
 export const DEPLOYMENT_KINDS = ['cloud', 'client-hosted', 'air-gapped'] as const;
 export type DeploymentKind = (typeof DEPLOYMENT_KINDS)[number];
 
-/** The seed's features, "Availability … by deployment kind". */
+/** Features that not every kind of deployment has. */
 export const FEATURES = ['staticExport', 'search', 'aiAssistant', 'webAnalytics', 'apiPlayground'] as const;
 export type Feature = (typeof FEATURES)[number];
 
 export type Availability = 'yes' | 'configurable' | 'no';
 
-/** Which kind of deployment has which feature (seed, "Availability … by deployment kind"). */
+/** Which kind of deployment has which feature: docs/guide/deployment.md has the table. */
 export const AVAILABILITY: Record<DeploymentKind, Record<Feature, Availability>> = {
   cloud: { staticExport: 'yes', search: 'yes', aiAssistant: 'yes', webAnalytics: 'yes', apiPlayground: 'yes' },
   'client-hosted': {

@@ -81,7 +81,7 @@ export type Deployment = {
 const GIB = 1024 ** 3;
 const HOUR_MS = 3_600_000;
 
-/** The self-hosted server of one bundle (seed, "Use of a bundle in a self-hosted deployment"). */
+/** The self-hosted server of one bundle. */
 export function createDeployment(options: DeploymentOptions): Deployment {
   const { valuesFile, homeDir, logger, pollIntervalMs = 2_000, keepPrevious = 2, exitOnInvalidValues = true } = options;
   const limits = {

@@ -1,7 +1,7 @@
 import type { DeploymentValues } from '../contract/values-file.ts';
 import { describeCapabilities } from './capabilities.ts';
+import { createHeaderPolicy, type HeaderPolicy } from './header-policy.ts';
 import { createRepresentations, type Representations } from './representation.ts';
-import { createHeaderPolicy, type HeaderPolicy } from './security-headers.ts';
 import type { Target } from './target.ts';
 import { DEFAULT_SETTINGS } from './values.ts';
 

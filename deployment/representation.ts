@@ -2,7 +2,7 @@ import type { BundleFile } from '../contract/bundle.ts';
 import { cacheControl } from '../contract/response-headers.ts';
 import { chooseEncoding } from './choose-encoding.ts';
 import { MAX_CACHED_BYTES, ON_THE_FLY_CODINGS, type OnTheFlyCoding } from './file-cache.ts';
-import type { HeaderPolicy } from './security-headers.ts';
+import type { HeaderPolicy } from './header-policy.ts';
 import type { Site } from './site.ts';
 
 /** Types that a browser rejects with `nosniff` if an origin mislabels them, by extension. */

@@ -5,12 +5,12 @@ import type { AccessLog } from './access-log.ts';
 import type { BasicAuth } from './basic-auth.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { FileCache } from './file-cache.ts';
+import type { Fields, HeaderPolicy } from './header-policy.ts';
 import { MESSAGE_PAGE_HEADERS, type MessagePage, renderMessagePage } from './message-page.ts';
 import type { CountResponse } from './metrics.ts';
 import type { Representations } from './representation.ts';
 import { resolveRequest } from './resolve-request.ts';
 import { respondFile } from './respond-file.ts';
-import type { Fields, HeaderPolicy } from './security-headers.ts';
 import type { Site } from './site.ts';
 
 type ServeDeps = {

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ForgeReader } from '../../forge/forge.ts';
 import { ForgeError } from '../../forge/forge-error.ts';
+import { composeAgentFailureMail } from './agent-failure-mail.ts';
 import type { OutgoingMail, Sender } from './compose-mail.ts';
 import { hasUnsubscribed } from './has-unsubscribed.ts';
 import type {
@@ -16,7 +17,6 @@ import type {
   WatchdogMailInput,
 } from './mail-input.ts';
 import type { Mailer } from './mailer.ts';
-import { composeOperatorMail } from './operator-mail.ts';
 import { plainLine } from './plain-line.ts';
 import { type MailFailureType, retryLater, UNSENT } from './retry-later.ts';
 import { composeReviewMail } from './review-mail.ts';
@@ -59,7 +59,7 @@ export function createReviewerActivities(deps: ReviewerActivityDeps) {
 
     /** Reports a failed job to one operator. */
     async sendOperatorMail(input: OperatorMailInput): Promise<MailResult> {
-      return await send(input, async (mailing) => composeOperatorMail(input, mailing));
+      return await send(input, async (mailing) => composeAgentFailureMail(input, mailing));
     },
 
     /** Reports to one operator that a site fails, or works again. */

@@ -1,3 +1,4 @@
+import { EXPORT_DEFAULTS } from '../../contract/export-defaults.ts';
 import type { Answers } from './answers.ts';
 import { secretVariable } from './answers.ts';
 
@@ -15,8 +16,8 @@ ${own ? originLines(origin) : '    # Where the site is exported from is a settin
       ${source}:
         secret: "\${${secretVariable(source)}}"
     export:
-      quietPeriod: 5s # a burst of publishes makes one export
-      maxWait: 60s # but never later than this
+      quietPeriod: ${seconds(EXPORT_DEFAULTS.quietPeriodMs)} # a burst of publishes makes one export
+      maxWait: ${seconds(EXPORT_DEFAULTS.maxWaitMs)} # but never later than this
       deployments:
         # Relative to this file. The first deploy creates it.
         - valuesFile: ${quoted(valuesFile)}
@@ -39,6 +40,8 @@ ${own ? originLines(origin) : '    # Where the site is exported from is a settin
 #   - slack: "\${SLACK_URL}"
 ${own ? '' : ADMIN_API}`;
 }
+
+const seconds = (ms: number): string => `${ms / 1_000}s`;
 
 const ADMIN_API = `
 # The hosted Admin API; these are the defaults.

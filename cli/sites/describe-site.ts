@@ -34,7 +34,7 @@ const WORKING: readonly string[] = ['debouncing', 'exporting', 'bundling', 'depl
 const INDENT = '  ';
 const LABEL_COLUMNS = 12;
 
-/** The state in one or two lines. */
+/** The state in one or two lines. Lists and results of actions have no exports, refreshes and actions to describe. */
 export function describeBriefly(site: SiteStatus): string {
   const { phase = 'unknown', version, withheld, deployments = [] } = site;
   const facts = [

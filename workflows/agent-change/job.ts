@@ -3,7 +3,7 @@ import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
 import type { Activities } from '../../activities/create-activities.ts';
 import { formatDurationMs } from '../../contract/duration.ts';
 import { readFailure } from '../failures/read-failure.ts';
-import { activityTimeouts, quickActivity } from '../retry/activity-timeouts.ts';
+import { adminApiCall, quickActivity } from '../retry/activity-timeouts.ts';
 import { retryUntil } from '../retry/retry-until.ts';
 import { notifyPullRequest } from './notifications.ts';
 import { isTooLate } from './schedule.ts';
@@ -22,20 +22,20 @@ import {
 
 /** A cancelled request is awaited, to know whether the service has created the job. */
 const { createAgentJob } = proxyActivities<Activities>({
-  ...activityTimeouts,
+  ...adminApiCall,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
 const { pollAgentJob } = proxyActivities<Activities>({
-  ...activityTimeouts,
+  ...adminApiCall,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
 /** Optional, so the change doesn't wait longer for a service that is down. */
-const { readLastWords } = proxyActivities<Activities>({ ...activityTimeouts, scheduleToCloseTimeout: '1m' });
+const { readLastWords } = proxyActivities<Activities>({ ...adminApiCall, scheduleToCloseTimeout: '1m' });
 
 /** Optional as well. */
-const { cancelAgentJob } = proxyActivities<Activities>({ ...activityTimeouts, scheduleToCloseTimeout: '30s' });
+const { cancelAgentJob } = proxyActivities<Activities>({ ...adminApiCall, scheduleToCloseTimeout: '30s' });
 
 const { renderAgentPrompt } = proxyActivities<Activities>({ ...quickActivity, startToCloseTimeout: '10s' });
 

@@ -12,7 +12,7 @@ import type { Activities } from '../../activities/create-activities.ts';
 import { deploymentTaskQueue } from '../../contract/names.ts';
 import { holdsLink, type TargetKind } from '../../contract/target-kind.ts';
 import { reasonOf } from '../failures/read-failure.ts';
-import { activityTimeouts, retryPolicy } from '../retry/activity-timeouts.ts';
+import { adminApiCall, retryPolicy } from '../retry/activity-timeouts.ts';
 import { beginConfirmation } from './confirmations.ts';
 import { jobDeployed } from './histories.ts';
 import { awaitLongWrites, writeLong } from './long-writes.ts';
@@ -22,7 +22,7 @@ import { applyReport, catchUpSequence, isBehind, nextSequence, wantedJobId, writ
 
 /** Obtains a fresh link to the bundle of a job. May be repeated, so a cancelled one is not awaited. */
 export const { createBundle } = proxyActivities<Activities>({
-  ...activityTimeouts,
+  ...adminApiCall,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 

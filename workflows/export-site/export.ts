@@ -15,7 +15,7 @@ import { formatDurationMs } from '../../contract/duration.ts';
 import { rereadSettings } from '../entity/configuration.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
 import { readFailure } from '../failures/read-failure.ts';
-import { activityTimeouts, quickActivity } from '../retry/activity-timeouts.ts';
+import { adminApiCall, quickActivity } from '../retry/activity-timeouts.ts';
 import { spreadRetryAfterMs } from '../retry/retry-after.ts';
 import { backOffSummary } from '../retry/retry-until.ts';
 import { inSpan } from '../tracing/span.ts';
@@ -48,17 +48,17 @@ const { createExportKey } = proxyActivities<Activities>(quickActivity);
 
 /** A cancelled start is awaited, to know whether the service has created the job. */
 const { startExport } = proxyActivities<Activities>({
-  ...activityTimeouts,
+  ...adminApiCall,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
 const { pollExport } = proxyActivities<Activities>({
-  ...activityTimeouts,
+  ...adminApiCall,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
 /** If the service doesn't respond in time, the export is awaited instead. */
-const { cancelExport } = proxyActivities<Activities>({ ...activityTimeouts, scheduleToCloseTimeout: '30s' });
+const { cancelExport } = proxyActivities<Activities>({ ...adminApiCall, scheduleToCloseTimeout: '30s' });
 
 /** A poll gets at least this much time, even after the timeout: the job may have ended meanwhile. */
 const LAST_POLL_MS = 5_000;

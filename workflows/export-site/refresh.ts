@@ -10,7 +10,7 @@ import type { Activities } from '../../activities/create-activities.ts';
 import { rereadSettings } from '../entity/configuration.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
 import { type Failure, readFailure, toSiteError } from '../failures/read-failure.ts';
-import { activityTimeouts } from '../retry/activity-timeouts.ts';
+import { adminApiCall } from '../retry/activity-timeouts.ts';
 import { spreadRetryAfterMs } from '../retry/retry-after.ts';
 import { settingsSource } from './configuration.ts';
 import { createBundle, deploy } from './deploy.ts';
@@ -30,7 +30,7 @@ import {
 import { endRefresh, requestExportInsteadOf } from './transitions.ts';
 
 const { findExport } = proxyActivities<Activities>({
-  ...activityTimeouts,
+  ...adminApiCall,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 

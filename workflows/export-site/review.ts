@@ -1,13 +1,13 @@
 import { ActivityCancellationType, ApplicationFailure, patched, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
 import { readFailure } from '../failures/read-failure.ts';
-import { activityTimeouts } from '../retry/activity-timeouts.ts';
+import { adminApiCall } from '../retry/activity-timeouts.ts';
 import { createBundle, deploy, UPDATE_LINK_TIMEOUT } from './deploy.ts';
 import type { Exporting, SiteRun } from './state.ts';
 import { deployReviewed, undoDeploy } from './transitions.ts';
 
 const { judgeExport } = proxyActivities<Activities>({
-  ...activityTimeouts,
+  ...adminApiCall,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 

@@ -2,7 +2,7 @@ import { ActivityCancellationType, ApplicationFailure, proxyActivities } from '@
 import type { Activities } from '../../activities/create-activities.ts';
 import { rereadSettings } from '../entity/configuration.ts';
 import { readFailure } from '../failures/read-failure.ts';
-import { activityTimeouts } from '../retry/activity-timeouts.ts';
+import { adminApiCall } from '../retry/activity-timeouts.ts';
 import { settingsSource } from './configuration.ts';
 import { createBundle, deploy, UPDATE_LINK_TIMEOUT } from './deploy.ts';
 import { cancelJob } from './export.ts';
@@ -10,7 +10,7 @@ import type { SiteRun } from './state.ts';
 import { dropExports, rollBackTo } from './transitions.ts';
 
 const { readExport } = proxyActivities<Activities>({
-  ...activityTimeouts,
+  ...adminApiCall,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 

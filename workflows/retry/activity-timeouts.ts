@@ -1,12 +1,14 @@
 import { ActivityCancellationType } from '@temporalio/workflow';
 
+/** Temporal's retries of all activities. Those of the Admin API end after a minute: `adminApiCall`. */
 export const retryPolicy = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
 
 /**
  * One call to the Admin API may take 15 s; the attempt gets a little more to report the result. The heartbeat timeout
- * detects a killed worker after 5 s.
+ * detects a killed worker after 5 s. Two layers retry (docs/decisions/09): Temporal for a minute
+ * (`activities/admin-api/call-admin-api.ts`), then the workflow with a longer back-off (`retry-until.ts`).
  */
-export const activityTimeouts = { startToCloseTimeout: '20s', heartbeatTimeout: '5s', retry: retryPolicy } as const;
+export const adminApiCall = { startToCloseTimeout: '20s', heartbeatTimeout: '5s', retry: retryPolicy } as const;
 
 /**
  * An attempt is silent until it has stored that it is sending, hence the long heartbeat timeout. The mail activities

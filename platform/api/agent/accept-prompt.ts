@@ -9,7 +9,7 @@ import { takeUse } from '../rate-limit.ts';
 import type { Limit } from '../sliding-window.ts';
 import { agentJobView } from './agent-job-view.ts';
 
-/** Per project; creates and messages count together (seed, "Limits"). */
+/** Per project; creates and messages count together. */
 export const PROMPT_LIMIT: Limit = { uses: 100, windowMs: 3_600_000 };
 
 export type PromptAnswer = Answer & { headers: Record<string, string>; job: AgentJobRow | undefined };

@@ -3,7 +3,7 @@ import { AGENT_PATHS, AGENT_SCHEMAS } from '../agent/openapi.ts';
 import { STATIC_EXPORT_PATHS, STATIC_EXPORT_SCHEMAS } from '../static-export/openapi.ts';
 import { componentSchemas } from './json-schemas.ts';
 
-/** The API description's version, not the program's (seed, "Versioning"). */
+/** The API description's version, not the program's. */
 const API_VERSION = '2.0.0';
 
 const DESCRIPTION = [

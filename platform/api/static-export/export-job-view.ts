@@ -31,7 +31,7 @@ export async function findOwnJob(db: Database, caller: Caller, jobId: unknown): 
   return row;
 }
 
-/** Throws 403 without the Enterprise plan, which every static export endpoint needs (seed, "Limits"). */
+/** Throws 403 without the Enterprise plan, which every static export endpoint needs. */
 export function requireEnterprise(caller: Caller): void {
   if (caller.plan !== 'enterprise') throw new HttpError(403, 'Static export needs the Enterprise plan');
 }

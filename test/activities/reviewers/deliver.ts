@@ -1,6 +1,6 @@
+import { composeAgentFailureMail } from '../../../activities/reviewers/agent-failure-mail.ts';
 import type { Delivery } from '../../../activities/reviewers/delivery.ts';
 import type { DeliveryOptions, Mailer } from '../../../activities/reviewers/mailer.ts';
-import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
 
 /** Closes the resources of a test in reverse order. */
 export const closing: (() => Promise<void> | void)[] = [];
@@ -13,7 +13,7 @@ const never = new AbortController().signal;
 
 /** Delivers a mail without Temporal. */
 export async function deliver(mailer: Mailer, options: Partial<DeliveryOptions> = {}): Promise<Delivery> {
-  const mail = composeOperatorMail(
+  const mail = composeAgentFailureMail(
     {
       site: 'handbook',
       rule: 'changelog',

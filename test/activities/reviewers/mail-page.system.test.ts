@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
+import { composeAgentFailureMail } from '../../../activities/reviewers/agent-failure-mail.ts';
 import { readSender } from '../../../activities/reviewers/compose-mail.ts';
-import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
 import { composeRuleMail } from '../../../activities/reviewers/rule-mail.ts';
 import { composeSiteMail } from '../../../activities/reviewers/site-mail.ts';
@@ -32,7 +32,7 @@ const PAGES: [string, string][] = [
   [
     'an operator’s mail',
     String(
-      composeOperatorMail(
+      composeAgentFailureMail(
         { ...INPUT, event: 'job-failed', jobId: 'aj_1', message: `exit code 1\n${'z'.repeat(280)}` },
         { sender, date },
       ).html,

@@ -1,4 +1,5 @@
 import nodemailer, { type SendMailOptions } from 'nodemailer';
+import { composeAgentFailureMail } from '../../../activities/reviewers/agent-failure-mail.ts';
 import { readSender } from '../../../activities/reviewers/compose-mail.ts';
 import type {
   OperatorMailInput,
@@ -6,7 +7,6 @@ import type {
   RuleMailInput,
   SiteMailInput,
 } from '../../../activities/reviewers/mail-input.ts';
-import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
 import { plainLine } from '../../../activities/reviewers/plain-line.ts';
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
 import { composeRuleMail } from '../../../activities/reviewers/rule-mail.ts';
@@ -139,7 +139,7 @@ describe('any text from a CMS, a forge or an agent', () => {
   });
 
   const options = { sender, date };
-  const operatorMail = operatorInput.map((input) => composeOperatorMail(input, options));
+  const operatorMail = operatorInput.map((input) => composeAgentFailureMail(input, options));
   const siteMail = siteInput.map((input) => composeSiteMail(input, options));
   const ruleMail = ruleInput.map((input) => composeRuleMail(input, options));
 

@@ -1,7 +1,7 @@
+import { composeAgentFailureMail } from '../../../activities/reviewers/agent-failure-mail.ts';
 import type { OutgoingMail } from '../../../activities/reviewers/compose-mail.ts';
 import type { ReviewMailInput } from '../../../activities/reviewers/mail-input.ts';
 import { createMailer } from '../../../activities/reviewers/mailer.ts';
-import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
 import { createUnsubscribeLink } from '../../../activities/reviewers/unsubscribe-link.ts';
 import { startMailbox } from '../../../embedded/mailbox/mailbox.ts';
@@ -156,7 +156,7 @@ describe('the mail to an operator', () => {
   it('contains the site, the rule, the job, its last output and instructions', async () => {
     const message = 'fatal: no CHANGELOG.md\n\n  <script>\r\nexit code 1';
     const { mail, header } = await arrive(
-      composeOperatorMail(
+      composeAgentFailureMail(
         { ...INPUT, event: 'job-failed', to: 'ops@example.com', jobId: 'aj_0123456789abcdef', message },
         { sender: mailer.sender, date },
       ),

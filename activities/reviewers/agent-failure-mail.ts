@@ -3,8 +3,11 @@ import { composeFailureMail } from './failure-mail.ts';
 import type { OperatorMailInput } from './mail-input.ts';
 import { plainLine } from './plain-line.ts';
 
-/** Composes the mail about a failed job. */
-export function composeOperatorMail(input: OperatorMailInput, context: { sender: Sender; date: Date }): OutgoingMail {
+/** Composes the mail to operators about a failed agent job. */
+export function composeAgentFailureMail(
+  input: OperatorMailInput,
+  context: { sender: Sender; date: Date },
+): OutgoingMail {
   const { site, rule, jobId, changeId, message } = input;
   const text = {
     subject: `Agent job of ${rule} failed`,
