@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * The group of a deployment's values file that Galley uses: docs/reference/values-file.md. The
- * orchestrator writes `enabled` and `bundleUrl`. `version` is the operator's pin, `publicKey` the only key whose
- * signatures on bundles the deployment accepts (`createVerifier`).
+ * The group of a deployment's values file that Galley uses: docs/reference/values-file.md. The orchestrator writes
+ * `enabled` and `bundleUrl`. `version` is the operator's pin, `publicKey` the only key whose signatures on bundles the
+ * deployment accepts (`createVerifier`).
  */
 export const staticExportValues = z.object({
   enabled: z.boolean(),

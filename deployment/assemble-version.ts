@@ -88,11 +88,14 @@ async function forEachToItsEnd<T>(
   const rest = (function* () {
     yield* items;
   })();
-  const workers = Array.from({ length: atOnce }, async () => {
+  const failures: unknown[] = [];
+  const worker = async (): Promise<void> => {
     for (const item of rest) await work(item);
-  });
-  const failed = (await Promise.allSettled(workers)).find((end) => end.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+  };
+  const workers = Array.from({ length: atOnce }, () => worker().catch((error: unknown) => failures.push(error)));
+  await Promise.all(workers);
+  // What fails after the first may be its consequence.
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Of the archive so far, and at the end of the rounds that have begun. */

@@ -59,7 +59,7 @@ export async function refreshLoop(run: SiteRun): Promise<void> {
  * Refreshes the links that are due (all of them with `force`) and deploys them. One refresh runs at a time. Failures don't
  * throw: the state records them.
  */
-export async function refreshLinks(run: SiteRun, { force }: { force: boolean }): Promise<void> {
+async function refreshLinks(run: SiteRun, { force }: { force: boolean }): Promise<void> {
   while (run.refreshScope !== null) await condition(() => run.refreshScope === null);
   const scope = new CancellationScope();
   run.refreshScope = scope;

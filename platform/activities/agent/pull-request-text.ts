@@ -1,3 +1,4 @@
+import { firstLine } from '../../first-line.ts';
 import { plainText } from './run-log.ts';
 
 const TITLE_CHARACTERS = 72;
@@ -15,14 +16,8 @@ function quietened(text: string): string {
 
 /** The pull request's title and the commit's first line: the prompt's first line, shortened and without mentions. */
 export function titleOf(prompt: string): string {
-  const [line = ''] = plainText(Buffer.from(prompt).toString())
-    .split(/[\n\u2028\u2029]/)
-    .map((each) => each.replaceAll(/\s+/gu, ' ').trim())
-    .filter((each) => each !== '');
-  if (line === '') return UNTITLED;
-  const characters = [...line];
-  const cut = characters.length <= TITLE_CHARACTERS ? line : `${characters.slice(0, TITLE_CHARACTERS - 1).join('')}…`;
-  return quietened(cut);
+  const line = firstLine(plainText(Buffer.from(prompt).toString()), TITLE_CHARACTERS);
+  return line === '' ? UNTITLED : quietened(line);
 }
 
 /** The trailer that marks a commit as the job's. */

@@ -1,5 +1,6 @@
 import { joinAgentLogs } from '../../api/agent/read-agent-log.ts';
 import { findRepository } from '../../api/forge/load-pull-request.ts';
+import { firstLine } from '../../first-line.ts';
 import { type Changes, readChanges } from '../../forge/changes/read-changes.ts';
 import { PULL_REQUEST_ID } from '../../forge/forge-context.ts';
 import { type AgentJobFilter, type AgentJobRow, listAgentJobs } from '../../store/agent-jobs.ts';
@@ -31,13 +32,7 @@ export async function listTitledJobs(
     db,
     jobs.map(({ id }) => id),
   );
-  return jobs.map((job) => ({ ...job, title: firstLine(prompts.get(job.id) ?? '') || job.id }));
-}
-
-function firstLine(text: string): string {
-  const [line = ''] = text.trimStart().split(/[\n\u2028\u2029]/, 1);
-  const characters = [...line.trim()];
-  return characters.length > SHOWN_TITLE ? `${characters.slice(0, SHOWN_TITLE - 1).join('')}…` : characters.join('');
+  return jobs.map((job) => ({ ...job, title: firstLine(prompts.get(job.id) ?? '', SHOWN_TITLE) || job.id }));
 }
 
 /** Everything that an agent job's page shows. */

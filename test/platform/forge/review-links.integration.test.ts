@@ -46,7 +46,7 @@ describe('the review link of one reviewer for one pull request', () => {
   it('sets a cookie, redirects to a URL without the key, and lets the page act as that reviewer', async () => {
     const { opened, repository } = await proposal();
     const link = await linkFor(opened.url);
-    // Whoever knows the pull request's link doesn't learn the address of a reviewer who hasn't reviewed.
+    // The pull request's link alone doesn't show the address of a reviewer without a review.
     expect((await fixture.get(opened.url, 'text/html')).text).not.toContain(ADA);
     expect((await fixture.get(opened.url)).text).not.toContain(ADA);
     expect(link.href.startsWith(`${opened.url}/review?key=`)).toBe(true);

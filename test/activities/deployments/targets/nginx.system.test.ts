@@ -39,7 +39,7 @@ const redirects = [
   { from: long, to: '/guides/', status: 301 },
   { from: '/away/', to: 'https://elsewhere.test/?a=1&b=2', status: 302 },
   { from: '/search?q=a.b', to: '/topics', status: 302 },
-  // They differ only in upper and lower case from one another, from a page and from where they lead.
+  // Each differs only in case from another one, from a page or from its own target.
   { from: '/Guide', to: '/guides/', status: 301 },
   { from: '/guide', to: '/topics', status: 301 },
   { from: '/readme', to: '/README', status: 301 },
