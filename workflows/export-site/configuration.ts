@@ -4,7 +4,7 @@ import type { SiteSettings } from '../../contract/settings.ts';
 import { type SettingsSource, watchSettings } from '../entity/configuration.ts';
 import { isFromOtherBuild } from '../entity/continue-as-new.ts';
 import { quickActivity } from '../retry/activity-timeouts.ts';
-import type { SiteRun } from './state.ts';
+import type { SiteRun } from './run.ts';
 import { configureTargets } from './targets.ts';
 import { reportUnconfigured, retryAfterConfigChange } from './transitions.ts';
 

@@ -14,7 +14,8 @@ import { confirmLate, confirmServed, jobBefore, unconfirmedTargets } from './con
 import { actionBegan, actionFailed, jobServed } from './histories.ts';
 import { notifyServed } from './notifications.ts';
 import { rollBackIf } from './rollback.ts';
-import type { SiteRun, Target } from './state.ts';
+import type { SiteRun } from './run.ts';
+import type { Target } from './state.ts';
 import { rollbackTried } from './transitions.ts';
 
 /** Polls a deployment by its retry policy: that needs no history and no worker slot, however long it takes. */

@@ -17,7 +17,8 @@ import { beginConfirmation } from './confirmations.ts';
 import { jobDeployed } from './histories.ts';
 import { awaitLongWrites, writeLong } from './long-writes.ts';
 import { notifyServed } from './notifications.ts';
-import type { SiteRun, State, Target } from './state.ts';
+import type { SiteRun } from './run.ts';
+import type { State, Target } from './state.ts';
 import { applyReport, catchUpSequence, isBehind, nextSequence, wantedJobId, writeFailed } from './targets.ts';
 
 /** Obtains a fresh link to the bundle of a job. May be repeated, so a cancelled one is not awaited. */

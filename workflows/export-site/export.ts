@@ -19,22 +19,22 @@ import { adminApiCall, quickActivity } from '../retry/activity-timeouts.ts';
 import { spreadRetryAfterMs } from '../retry/retry-after.ts';
 import { backOffSummary } from '../retry/retry-until.ts';
 import { inSpan } from '../tracing/span.ts';
+import { backOffElapsed, failuresInARow } from './back-off.ts';
 import { settingsSource } from './configuration.ts';
 import { createBundle, deploy } from './deploy.ts';
 import { notifyPublished } from './notifications.ts';
 import { olderJob, whyOlder } from './older-job.ts';
 import { reasonsToHold } from './review.ts';
+import type { SiteRun } from './run.ts';
 import { exportDueAtMs, shouldReplace } from './schedule.ts';
-import type { Exporting, SiteRun } from './state.ts';
+import type { Exporting } from './state.ts';
 import {
-  backOffElapsed,
   bundleCreated,
   cancelRefused,
   cancelRequested,
   deployExport,
   endExport,
   failExport,
-  failuresInARow,
   holdForReview,
   jobFinished,
   jobStarted,

@@ -1,6 +1,7 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { waitAtMost } from '../entity/coroutines.ts';
-import type { SiteRun, Target } from './state.ts';
+import type { SiteRun } from './run.ts';
+import type { Target } from './state.ts';
 import { setWriting, writeFailed } from './targets.ts';
 
 /** A deploy waits this long for deployments that may take long; then it goes on, and they are `writing`. */

@@ -7,7 +7,7 @@ import { type IncidentSource, MAX_OPERATORS, mailEach } from '../mails/notify-op
 import { wants } from '../notifications/outbox.ts';
 import { mailTimeouts } from '../retry/activity-timeouts.ts';
 import { notifyFailed, notifyRecovered } from './notifications.ts';
-import type { SiteRun } from './state.ts';
+import type { SiteRun } from './run.ts';
 import { firstToExpire } from './targets.ts';
 import { lastErrorOf } from './visibility.ts';
 

@@ -1,6 +1,6 @@
 import { cutText } from '../../contract/cut-text.ts';
 import { enqueueEvent, eventId } from '../notifications/outbox.ts';
-import type { SiteRun } from './state.ts';
+import type { SiteRun } from './run.ts';
 import { reportServed } from './targets.ts';
 import { publishesReported } from './transitions.ts';
 import { lastErrorOf } from './visibility.ts';

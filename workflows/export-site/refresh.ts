@@ -15,8 +15,8 @@ import { spreadRetryAfterMs } from '../retry/retry-after.ts';
 import { settingsSource } from './configuration.ts';
 import { createBundle, deploy } from './deploy.ts';
 import { refreshEnded } from './histories.ts';
+import type { SiteRun } from './run.ts';
 import { goneDelayMs, nextRefreshAtMs, plannedRefreshAtMs, refreshDueAtMs, refreshRetryMs } from './schedule.ts';
-import type { SiteRun } from './state.ts';
 import {
   beginPinSearch,
   jobsInUse,

@@ -3,7 +3,8 @@ import type { Activities } from '../../activities/create-activities.ts';
 import { readFailure } from '../failures/read-failure.ts';
 import { adminApiCall } from '../retry/activity-timeouts.ts';
 import { createBundle, deploy, UPDATE_LINK_TIMEOUT } from './deploy.ts';
-import type { Exporting, SiteRun } from './state.ts';
+import type { SiteRun } from './run.ts';
+import type { Exporting } from './state.ts';
 import { deployReviewed, undoDeploy } from './transitions.ts';
 
 const { judgeExport } = proxyActivities<Activities>({

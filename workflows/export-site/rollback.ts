@@ -6,7 +6,7 @@ import { adminApiCall } from '../retry/activity-timeouts.ts';
 import { settingsSource } from './configuration.ts';
 import { createBundle, deploy, UPDATE_LINK_TIMEOUT } from './deploy.ts';
 import { cancelJob } from './export.ts';
-import type { SiteRun } from './state.ts';
+import type { SiteRun } from './run.ts';
 import { dropExports, rollBackTo } from './transitions.ts';
 
 const { readExport } = proxyActivities<Activities>({

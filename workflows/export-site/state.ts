@@ -1,18 +1,14 @@
-import type { CancellationScope } from '@temporalio/workflow';
 import { z } from 'zod';
 import { mailRecord } from '../../contract/agent-state.ts';
-import { EXPORT_DEFAULTS } from '../../contract/export-defaults.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
-import { type SiteSettings, siteSettings } from '../../contract/settings.ts';
+import { siteSettings } from '../../contract/settings.ts';
 import { siteError } from '../../contract/site-state.ts';
 import { targetKind } from '../../contract/target-kind.ts';
 import { createSeenDeliveries, isWholeBucket, type SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import {
-  type EntityRun,
   exceedsMaxInput,
   limitSeenDeliveries,
   MAX_INPUT_BYTES,
-  newEntityRun,
   type ReadonlyState,
   sizeBytes,
 } from '../entity/continue-as-new.ts';
@@ -212,32 +208,6 @@ type ContinueAsNewInput = z.infer<typeof continueAsNewInput>;
 export type MutableState = Omit<ContinueAsNewInput, 'seen' | 'deliveries' | 'histories'> & { histories: Histories };
 export type State = ReadonlyState<MutableState>;
 
-/** One run of the workflow. Only `state` and `seen` are handed to the next run. */
-export type SiteRun = EntityRun & {
-  readonly site: string;
-  readonly state: State;
-  readonly seen: SeenDeliveries;
-  settings: SiteSettings;
-  /** Scope of the running export: a rollback cancels it. */
-  exportScope: CancellationScope | null;
-  /** Scope of the running refresh: a newer job cancels it. */
-  refreshScope: CancellationScope | null;
-  /** The refresh that operators wait for while another one runs. */
-  nextRefresh: Promise<void> | null;
-  /** Counts the changes that can bring the next refresh forward. */
-  refreshChanges: number;
-  /** Deploys that are running or waiting. */
-  deploysWaiting: number;
-  /** The last write to each deployment, by its name. */
-  lastWrites: Map<string, Promise<unknown>>;
-  /** Scopes of the writes that may take long, by the deployment's name: a newer job cancels them. */
-  longWrites: Map<string, CancellationScope>;
-  /** Whether a version that wasn't served in time is being rolled back. */
-  rollingBack: boolean;
-  /** An operator removed the site: the workflow ends. */
-  removed: boolean;
-};
-
 export function newState(nowMs: number): MutableState {
   return {
     format: 1,
@@ -290,34 +260,4 @@ export function restoreState(input: unknown): { state: MutableState; seen: SeenD
   const { seen, deliveries, histories: kept, ...state } = continueAsNewInput.parse(input);
   for (const each of state.targets) each.writing = false;
   return { state: { ...state, histories: kept ?? { ...noHistories(), deliveries } }, seen: createSeenDeliveries(seen) };
-}
-
-export function newRun(site: string, state: State, seen: SeenDeliveries): SiteRun {
-  return {
-    ...newEntityRun(),
-    site,
-    state,
-    seen,
-    settings: state.settings ?? unreadSettings(site),
-    exportScope: null,
-    refreshScope: null,
-    nextRefresh: null,
-    refreshChanges: 0,
-    deploysWaiting: 0,
-    lastWrites: new Map(),
-    longWrites: new Map(),
-    rollingBack: false,
-    removed: false,
-  };
-}
-
-/** Used until a worker knows the settings; publishes wait until then. */
-function unreadSettings(site: string): SiteSettings {
-  return {
-    ...EXPORT_DEFAULTS,
-    domain: site,
-    minRefreshIntervalMs: 30_000,
-    valuesFiles: [],
-    searchAttributes: false,
-  };
 }

@@ -7,8 +7,8 @@ import { cutEvent } from '../deliveries/cut-event.ts';
 import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
 import { type Failure, isRetryable, toSiteError } from '../failures/read-failure.ts';
-import { adminApiDelayMs, skipBackOff } from '../retry/retry-until.ts';
 import { addTraces } from '../tracing/span.ts';
+import { endBackOff, startBackOff } from './back-off.ts';
 import {
   deliveryArrived,
   exportBegan,
@@ -19,11 +19,11 @@ import {
   waitingDropped,
 } from './histories.ts';
 import { comparableTime } from './older-job.ts';
-import { addPublishes, addRequest, exportDelayMs, putBack } from './schedule.ts';
+import { addPublishes, addRequest, putBack } from './schedule.ts';
 import type { Exporting, MutableState, Pending } from './state.ts';
 import { type LiveJob, setLive } from './targets.ts';
 
-/** The named changes of a site's state. Those of its deployments and links are in targets.ts. */
+/** The named changes of a site's state. Those of its deployments and links are in targets.ts, of its waits in back-off.ts. */
 
 type MutableExporting = NonNullable<MutableState['exporting']>;
 type CompletedExport = Exclude<FinishedExport, { status: 'failed' }>;
@@ -283,31 +283,4 @@ export function rollBackTo(state: MutableState, job: LiveJob, link: BundleLink):
 /** The automatic rollback of a version that wasn't served in time has ended; null: it failed or wasn't needed. */
 export function rollbackTried(state: MutableState, version: string | null): void {
   if (state.notServed !== null) Object.assign(state.notServed, { tried: true, rolledBackTo: version });
-}
-
-export function startBackOff(state: MutableState, failure: Failure, nowMs: number, retryAfterMs: number): void {
-  const failures = failuresInARow(state);
-  // Only a second old job in a row is a fault of the service: the first one is expected after a reset of the workflow.
-  const isSoon = isRetryable(failure) || (failure.type === 'OlderJob' && failures === 1);
-  const delayMs = isSoon ? adminApiDelayMs(failure, failures) : exportDelayMs(failures);
-  const notBeforeMs = nowMs + retryAfterMs;
-  const keyRefused = failure.type === 'KeyRefused';
-  const untilMs = Math.max(notBeforeMs, nowMs + delayMs);
-  state.backOff = { failures, keyRefused, notBeforeMs, untilMs, waiting: true };
-}
-
-/** Retries soon, because something changed: a publish, a request, a key that works again. */
-export function endBackOff(state: MutableState): void {
-  const backOff = skipBackOff(state.backOff);
-  state.backOff = backOff && { ...backOff, waiting: false };
-}
-
-/** The export is retried. The failures still count. */
-export function backOffElapsed(state: MutableState): void {
-  if (state.backOff) state.backOff = { ...state.backOff, waiting: false };
-}
-
-/** Including the failure that is being handled. */
-export function failuresInARow({ backOff }: Pick<MutableState, 'backOff'>): number {
-  return (backOff?.failures ?? 0) + 1;
 }

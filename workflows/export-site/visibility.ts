@@ -12,8 +12,9 @@ import {
 import { createVisibility, escapeMarkdown, markdownLink, paragraphs } from '../entity/visibility.ts';
 import { unconfirmedTargets } from './confirmations.ts';
 import type { Histories } from './histories.ts';
+import type { SiteRun } from './run.ts';
 import { nextRefreshAtMs, plannedRefreshAtMs, type Site } from './schedule.ts';
-import type { SiteRun, State } from './state.ts';
+import type { State } from './state.ts';
 import { firstToExpire } from './targets.ts';
 
 /** Keeps the current details, search attributes and memo up to date. */

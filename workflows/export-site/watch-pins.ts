@@ -4,7 +4,8 @@ import { deploymentTaskQueue } from '../../contract/names.ts';
 import type { PinnedFile } from '../../contract/settings.ts';
 import { quickActivity } from '../retry/activity-timeouts.ts';
 import { isLocalFile } from './deploy.ts';
-import type { SiteRun, State, Target } from './state.ts';
+import type { SiteRun } from './run.ts';
+import type { State, Target } from './state.ts';
 import { adoptPins, releasePin } from './targets.ts';
 
 /** Polls by its retry policy: that needs no history and no worker slot, however long a pin stays. */

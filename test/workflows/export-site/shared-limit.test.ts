@@ -1,7 +1,7 @@
 import { spreadMs } from '../../../contract/duration.ts';
 import { decideUse } from '../../../platform/api/sliding-window.ts';
+import { failuresInARow, startBackOff } from '../../../workflows/export-site/back-off.ts';
 import { newState } from '../../../workflows/export-site/state.ts';
-import { failuresInARow, startBackOff } from '../../../workflows/export-site/transitions.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,7 +1,8 @@
 import type { PublishedSignal } from '../../../contract/publish-event.ts';
 import { createSeenDeliveries } from '../../../workflows/deliveries/seen-deliveries.ts';
+import { endBackOff, startBackOff } from '../../../workflows/export-site/back-off.ts';
 import { type MutableState, newState } from '../../../workflows/export-site/state.ts';
-import { applyDeliveries, endBackOff, startBackOff } from '../../../workflows/export-site/transitions.ts';
+import { applyDeliveries } from '../../../workflows/export-site/transitions.ts';
 import type { Failure } from '../../../workflows/failures/read-failure.ts';
 import { event } from './play-publishes.ts';
 
