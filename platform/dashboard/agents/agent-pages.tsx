@@ -261,7 +261,7 @@ function PullRequestPanel({ facts: { row, changes, asked, reviews }, now }: { fa
           <Badge tone={row.state === 'closed' ? 'bad' : 'good'}>{row.state}</Badge>
         </div>
         <h3>Notified</h3>
-        {asked.length + reviews.length === 0 && <p class="soft">Nobody was asked for a review yet.</p>}
+        {asked.length + reviews.length === 0 && <p class="soft">No reviewers requested yet.</p>}
         <ul class="plain">
           {asked.map(({ kind, name }) => (
             <li key={`${kind} ${name}`}>

@@ -121,7 +121,7 @@ describe('the page of an agent job, with a worker and an agent at work', () => {
     await badge(page, 'Completed');
     expect(await logOf(page)).toContain(`Changing <first>\n${FILE}: changed in 1 place`);
     await page.locator('.d2h-ins', { hasText: '* The first entry' }).waitFor();
-    await page.getByText('Nobody was asked for a review yet.').waitFor();
+    await page.getByText('No reviewers requested yet.').waitFor();
     await page.getByRole('button', { name: 'Send' }).waitFor();
     expect(await isSameDocument(page)).toBe(true);
     const prLink = await page.getByRole('link', { name: 'Open', exact: true }).getAttribute('href');
