@@ -8,8 +8,13 @@ import { withinDeadline } from '../deadline.ts';
 import type { TemporalGateway } from '../temporal-gateway.ts';
 
 const LIST_DEADLINE_MS = 2_000;
-/** What hasn't responded by then is left out: the page must not wait for slow workflows. */
-const STATES_DEADLINE_MS = 150;
+/**
+ * Since the request: what hasn't responded by then is left out, because the page must not wait for slow workflows. Its
+ * rendering takes time too, and a page should take less than 300 ms.
+ */
+const STATES_DUE_MS = 200;
+/** Workflows have at least so long to respond, even if Temporal listed them late. */
+const MIN_STATES_DEADLINE_MS = 50;
 const PAGE_SIZE = 50;
 /** Sites of one visibility query with their names. */
 const SCANNED = 200;
@@ -68,6 +73,7 @@ export function createSiteList(deps: SiteListDeps): SiteList {
   const names = Object.keys(config.sites).sort();
 
   return async ({ search, phase, after }) => {
+    const startedAt = performance.now();
     const phasesKnown = searchAttributesReady();
     const matching = names.filter((name) => matches(name, config.sites[name]?.domain ?? '', search));
     const rest = after === '' ? matching : matching.filter((name) => name > after);
@@ -79,7 +85,8 @@ export function createSiteList(deps: SiteListDeps): SiteList {
     const attention = waiting.slice(0, MAX_ATTENTION);
     const shown = new Set(attention.map(({ site }) => site));
     const others = scan.sites.filter(({ site }) => !shown.has(site));
-    const states = await briefStates(deps, [...attention, ...others]);
+    const deadlineMs = Math.max(STATES_DUE_MS - (performance.now() - startedAt), MIN_STATES_DEADLINE_MS);
+    const states = await briefStates(deps, [...attention, ...others], deadlineMs);
     const withState = (listed: ListedSite): ListedSite => ({ ...listed, ...states.get(listed.site) });
     return {
       attention: attention.map(withState),
@@ -159,11 +166,12 @@ type BriefState = Pick<ListedSite, 'lastPublishAt' | 'lastError'>;
 async function briefStates(
   { gateway }: SiteListDeps,
   listed: readonly ListedSite[],
+  deadlineMs: number,
 ): Promise<ReadonlyMap<string, BriefState>> {
   const states = new Map<string, BriefState>();
   const asked = listed.filter(({ phase, version }) => phase !== 'idle' || version !== null);
   const queries = asked.map(async ({ site }) => {
-    const parsed = siteState.safeParse(await gateway.queryState(site, { brief: true }, STATES_DEADLINE_MS));
+    const parsed = siteState.safeParse(await gateway.queryState(site, { brief: true }, deadlineMs));
     if (!parsed.success) return;
     const { deliveries, lastError } = parsed.data;
     states.set(site, { lastPublishAt: deliveries[0]?.at ?? null, lastError: lastError?.message ?? null });
