@@ -5,7 +5,6 @@ import { agentRuleState } from '../../contract/agent-state.ts';
 import { KEY_HELP, showResponse } from '../admin-api.ts';
 import { API_URL_OPTION, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
 import { plain, printJson, printLines, printRows } from '../output.ts';
-import { onlyProject } from '../projects/only-project.ts';
 
 /** Parsed loosely, because an api of another release may send more or fewer fields. */
 const ended = agentRuleState.partial().loose();
@@ -74,7 +73,7 @@ export function agentsCommand(): Command {
 }
 
 async function list({ project, limit, ...options }: Options & { limit: string }): Promise<void> {
-  const filter = { projectId: project ?? (await onlyProject()), limit: Number(limit) };
+  const filter = { projectId: project ?? (await projectOfSites()), limit: Number(limit) };
   await showResponse(
     options,
     (client, request) => client.agentJobs.list(filter, request).page(),
@@ -90,7 +89,7 @@ function ofProject(command: Command): Command {
 }
 
 async function refOf({ project }: Options, id: string): Promise<AgentJobRef> {
-  return { projectId: project ?? (await onlyProject()), id };
+  return { projectId: project ?? (await projectOfSites()), id };
 }
 
 function columns({ id, status, prLink, createdAt, error }: AgentJob): (string | null)[] {
@@ -120,4 +119,9 @@ function whatEnded(site: string, rule: string, state: z.infer<typeof ended>): (s
     (state.changes?.length ?? 0) > 0 && 'Changes that it started continue until their pull requests end.',
     'If galley.yaml still names the rule, the next publish starts it again.',
   ];
+}
+
+async function projectOfSites(): Promise<string> {
+  const { onlyProject } = await import('../projects/only-project.ts');
+  return await onlyProject();
 }
