@@ -1,3 +1,4 @@
+import { type Interceptor, type StatusObject, status } from '@grpc/grpc-js';
 import { type ConnectionOptions, isRetryableError, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { endWithConnection } from './closed-connection.ts';
 
@@ -5,20 +6,31 @@ const FIRST_DELAY_MS = 60;
 const LONGEST_DELAY_MS = 400;
 const ATTEMPTS = 8;
 
+/** The calls that send an update, the second one also starts the workflow. */
+const UPDATE_CALLS = /\/(UpdateWorkflowExecution|ExecuteMultiOperation)$/;
+
+const retryCall = retryIf(isRetryableError);
+
+/**
+ * If an event arrives while a workflow task handles an update and ends the run, the server drops that task and reports
+ * this code. The update didn't happen. A repeated request has the same update id, so it can't happen twice.
+ */
+const retryUpdate = retryIf((received) => isRetryableError(received) || received.code === status.FAILED_PRECONDITION);
+
 /**
  * Options for the receiver's connection to Temporal.
  *
- * Retries: a closing or busy workflow rejects signals for some milliseconds. The SDK would retry after 1.4 s or more, too
- * late for the deadline of a delivery.
+ * Retries: a closing or busy workflow rejects signals and updates for some milliseconds. The SDK would retry after 1.4 s
+ * or more, too late for the deadline of a delivery.
  *
  * Reconnects: gRPC's back-off grows to two minutes, but the receiver must work soon after Temporal is back.
  */
 export const RECEIVER_CONNECTION: Pick<ConnectionOptions, 'interceptors' | 'channelArgs'> = {
   interceptors: [
-    makeGrpcRetryInterceptor({
-      delayFunction: (attempt) => retryDelayMs(attempt),
-      retryableDecider: (attempt, status) => attempt < ATTEMPTS && isRetryableError(status),
-    }),
+    (options, nextCall) => {
+      const retry = UPDATE_CALLS.test(options.method_definition.path) ? retryUpdate : retryCall;
+      return retry(options, nextCall);
+    },
     endWithConnection,
   ],
   channelArgs: { 'grpc.initial_reconnect_backoff_ms': 500, 'grpc.max_reconnect_backoff_ms': 3_000 },
@@ -27,4 +39,11 @@ export const RECEIVER_CONNECTION: Pick<ConnectionOptions, 'interceptors' | 'chan
 /** The delay after the nth attempt, with ±20 % jitter so that the deliveries of many sites don't retry at once. */
 export function retryDelayMs(attempt: number, random: () => number = Math.random): number {
   return Math.min(FIRST_DELAY_MS * 1.6 ** (attempt - 1), LONGEST_DELAY_MS) * (0.8 + 0.4 * random());
+}
+
+function retryIf(isTransient: (received: StatusObject) => boolean): Interceptor {
+  return makeGrpcRetryInterceptor({
+    delayFunction: (attempt) => retryDelayMs(attempt),
+    retryableDecider: (attempt, received) => attempt < ATTEMPTS && isTransient(received),
+  });
 }

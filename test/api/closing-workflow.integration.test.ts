@@ -2,7 +2,7 @@ import { InterceptingCall, type Interceptor, type Metadata, status } from '@grpc
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
-import { createTemporalGateway } from '../../api/temporal-gateway.ts';
+import { createTemporalGateway, type TemporalGateway } from '../../api/temporal-gateway.ts';
 import { TASK_QUEUES } from '../../contract/names.ts';
 import type { PublishedSignal } from '../../contract/publish-event.ts';
 import { connectTemporal } from '../helpers/temporal.ts';
@@ -22,21 +22,29 @@ function signal(index: number): PublishedSignal {
   };
 }
 
-test('signals that the server rejects because the workflow is closing are retried until it accepts them', async () => {
-  let rejections = 0;
-  const countRejections: Interceptor = (options, nextCall) =>
+interface Receiver {
+  gateway: TemporalGateway;
+  client: Client;
+  /** How many calls the server has refused, by gRPC code. */
+  refused: ReadonlyMap<number, number>;
+}
+
+/** Runs the restless workflow and a gateway on the receiver's connection. */
+async function withReceiver(use: (receiver: Receiver) => Promise<void>): Promise<void> {
+  const refused = new Map<number, number>();
+  const countRefused: Interceptor = (options, nextCall) =>
     new InterceptingCall(nextCall(options), {
       start(metadata: Metadata, _listener, next) {
         next(metadata, {
-          onReceiveStatus(received, pass) {
-            if (received.code !== status.OK) rejections += 1;
-            pass(received);
+          onReceiveStatus({ code, ...rest }, pass) {
+            if (code !== status.OK) refused.set(code, (refused.get(code) ?? 0) + 1);
+            pass({ code, ...rest });
           },
         });
       },
     });
   const temporal = await connectTemporal();
-  const interceptors = [...(RECEIVER_CONNECTION.interceptors ?? []), countRejections];
+  const interceptors = [...(RECEIVER_CONNECTION.interceptors ?? []), countRefused];
   const connection = await Connection.connect({ address: temporal.address, ...RECEIVER_CONNECTION, interceptors });
   try {
     const worker = await Worker.create({
@@ -50,16 +58,34 @@ test('signals that the server rejects because the workflow is closing are retrie
       searchAttributesReady: () => false,
       signalDeadlineMs: 60_000,
     });
-    await worker.runUntil(async () => {
-      for (let index = 0; rejections < REJECTIONS; index += 1) {
-        const site = { site: 'restless', domain: 'docs.example.com' };
-        await Promise.all([gateway.publish(site, signal(index)), gateway.publish(site, signal(index))]);
-      }
-    });
-    const { status: state } = await temporal.client.workflow.getHandle('export:restless').describe();
-    expect(state.name).toBe('RUNNING');
+    await worker.runUntil(use({ gateway, client: temporal.client, refused }));
   } finally {
     await connection.close();
     await temporal.stop();
   }
+}
+
+const SITE = { site: 'restless', domain: 'docs.example.com' };
+
+test('signals that the server rejects because the workflow is closing are retried until it accepts them', async () => {
+  await withReceiver(async ({ gateway, client, refused }) => {
+    const rejections = () => [...refused.values()].reduce((sum, count) => sum + count, 0);
+    for (let index = 0; rejections() < REJECTIONS; index += 1) {
+      await Promise.all([gateway.publish(SITE, signal(index)), gateway.publish(SITE, signal(index))]);
+    }
+    const { status: state } = await client.workflow.getHandle('export:restless').describe();
+    expect(state.name).toBe('RUNNING');
+  });
+});
+
+test('an update is retried if the server drops the workflow task that handled it, because an event arrived', async () => {
+  await withReceiver(async ({ gateway, refused }) => {
+    await gateway.publish(SITE, signal(0));
+    for (let index = 1; !refused.has(status.FAILED_PRECONDITION); index += 1) {
+      const paused = gateway.update(SITE.site, { name: 'pause', args: [{ actor: 'ada' }] }, 60_000);
+      const published = gateway.publish(SITE, signal(index));
+      expect(await paused).toBe('paused');
+      await published;
+    }
+  });
 });
