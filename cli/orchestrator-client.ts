@@ -25,7 +25,7 @@ export async function openOrchestrator(options: { url?: string | undefined }): P
   const { settings, home, running, base } = await locate(options);
   const token = settings.operatorToken ?? (running ? await home.readSecret(OPERATOR_TOKEN_FILE) : undefined);
   if (token === undefined) {
-    if (URL.canParse(base) && !(await listens(new URL(base)))) throw nothingListens(new URL(base));
+    if (!(await listens(new URL(base)))) throw nothingListens(new URL(base));
     throw new UsageError('OPERATOR_TOKEN: expected the token that the api was started with');
   }
   const headers = { 'x-galley-actor': userName() };
@@ -38,7 +38,19 @@ export async function orchestratorUrl(options: { url?: string | undefined }): Pr
   return (await locate(options)).base;
 }
 
+/**
+ * The URL of a `--url` option.
+ * @throws UsageError if it isn't an http(s) URL.
+ */
+export function parseUrlOption(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.username + url.password !== '')
+    throw new UsageError('--url: expected an http(s) URL without a password, such as http://127.0.0.1:3000');
+  return url;
+}
+
 async function locate({ url }: { url?: string | undefined }) {
+  if (url !== undefined) parseUrlOption(url);
   const { settings } = createContext();
   const home = openHome(settings.home);
   const running = await home.running();

@@ -21,6 +21,9 @@ const ACTIONS = {
   reject: 'drop the export that a guard holds; the served version stays',
 } as const;
 
+/** These wait until the deployments are written. */
+const WRITES: readonly string[] = ['refresh', 'approve'];
+
 export function sitesCommand(): Command {
   const command = new Command('sites').description('the sites of a running api');
   command
@@ -49,8 +52,8 @@ export function sitesCommand(): Command {
       .action(async (site: string, options: Options) => {
         const ask = await openOrchestrator(options);
         const response = await ask(`/sites/${encodeURIComponent(site)}/${name}`, 'POST');
-        if (options.json) printJson(response);
-        else printLines([describeBriefly(siteStatus.parse(response))]);
+        const after = showSite(response, options);
+        if (WRITES.includes(name)) requireNoFailure([after]);
       });
   }
   command
@@ -65,8 +68,7 @@ export function sitesCommand(): Command {
       const ask = await openOrchestrator(options);
       const body = exportJobId.safeParse(name).success ? { jobId: name } : { version: name };
       const response = await ask(`/sites/${encodeURIComponent(site)}/rollback`, 'POST', body);
-      if (options.json) printJson(response);
-      else printLines([describeBriefly(siteStatus.parse(response))]);
+      requireNoFailure([showSite(response, options)]);
     });
   command
     .command('remove')
@@ -108,6 +110,14 @@ async function showStatus(site: string | undefined, options: Options): Promise<v
   if (options.json) printJson(response);
   else printLines(describeInFull(found, { urls: await deploymentUrls(options), now: new Date() }));
   requireNoFailure([found]);
+}
+
+/** Prints the site of a response. */
+function showSite(response: unknown, options: Options): SiteStatus {
+  const site = siteStatus.parse(response);
+  if (options.json) printJson(response);
+  else printLines([describeBriefly(site)]);
+  return site;
 }
 
 /** The URLs of the deployments of the running `up`, by their values files; none for an api elsewhere. */

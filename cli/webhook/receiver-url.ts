@@ -1,6 +1,7 @@
 import { UsageError } from '../command-error.ts';
 import type { Settings } from '../environment.ts';
 import { openHome } from '../home.ts';
+import { parseUrlOption } from '../orchestrator-client.ts';
 import { listeningUrl } from '../serve.ts';
 
 /**
@@ -21,8 +22,6 @@ export async function receiverUrl(
 }
 
 function givenUrl(text: string, path: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.username + url.password !== '')
-    throw new UsageError('--url: expected an http(s) URL without a password');
+  const url = parseUrlOption(text);
   return url.pathname === '/' ? new URL(path, url) : url;
 }

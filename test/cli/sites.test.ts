@@ -153,6 +153,30 @@ test.each([
   expect(stdout).toBe('docs: live, version v7\n');
 });
 
+test.each([
+  ['refresh', 1],
+  ['approve', 1],
+  ['rollback', 1],
+  ['export', 0],
+  ['pause', 0],
+])('sites %s of a site whose deployment can not be written exits with %i', async (action, expected) => {
+  const api = await startHttpSite((_, response) => {
+    const lastError = { message: 'values.yaml: ENOSPC', status: null, at: '2026-11-21T08:11:30Z' };
+    response.end(JSON.stringify({ site: 'docs', phase: 'failed', lastError }));
+  });
+  const version = action === 'rollback' ? ['2026-11-20.3'] : [];
+  const { code, stdout } = await galleyHere(['sites', action, 'docs', ...version, '--url', api.origin], {
+    OPERATOR_TOKEN: 'token',
+  });
+  await api.close();
+  expect([code, stdout]).toEqual([expected, expect.stringContaining('docs: failed')]);
+});
+
+test.each(['localhost:3000', 'ftp://localhost', 'nonsense'])('sites status rejects --url %s', async (url) => {
+  const { code, stderr } = await galleyHere(['sites', 'status', '--url', url]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--url: expected an http(s) URL')]);
+});
+
 test('sites remove reports its effects', async () => {
   const state = {
     site: 'docs',
