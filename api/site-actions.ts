@@ -121,14 +121,20 @@ function createAct({ config, logger }: SiteActionsDeps): Act {
     try {
       return await action();
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError) throw missing;
-      if (error instanceof WorkflowUpdateFailedError) {
-        throw new HttpError(409, error.cause instanceof Error ? error.cause.message : error.message);
-      }
-      logger.warn({ site, error: String(error) }, 'Temporal did not respond to an action on a site');
-      throw unavailable('no response in time: the action may still happen. Look at the state of the site');
+      const failure = actionFailure(error, missing);
+      if (failure.status === 503)
+        logger.warn({ site, error: String(error) }, 'Temporal did not respond to an action on a site');
+      throw failure;
     }
   };
+}
+
+/** Why an update of a workflow failed: it rejected the update, it doesn't run, or nothing responded in time. */
+export function actionFailure(error: unknown, missing: HttpError): HttpError {
+  if (error instanceof WorkflowNotFoundError) return missing;
+  if (error instanceof WorkflowUpdateFailedError)
+    return new HttpError(409, error.cause instanceof Error ? error.cause.message : error.message);
+  return unavailable('no response in time: the action may still happen. Look at the state before you repeat it');
 }
 
 async function requireDelivery(status: SiteActionsDeps['status'], site: string, deliveryId: string): Promise<void> {

@@ -142,7 +142,7 @@ function addCancel(router: Router, { client, logger }: PagesDeps): void {
   form(router, '/ui/changes/:workflowId/cancel', async (request) => {
     const workflowId = String(request.params.workflowId);
     if (siteOfChange(workflowId) === undefined) throw new HttpError(404, 'no such change');
-    if (!(await agents.cancelChange(workflowId))) throw new HttpError(409, 'the change has ended already');
+    await agents.cancelChange(workflowId);
     logger.info({ workflowId, operator: actorOf(request) }, 'An operator cancelled a change');
     return withMessage(changePath(workflowId), 'cancel');
   });

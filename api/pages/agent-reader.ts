@@ -1,23 +1,26 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import {
   type AgentChangeState,
   type AgentRuleState,
   agentChangeState,
   agentRuleState,
 } from '../../contract/agent-state.ts';
+import { HttpError } from '../../contract/http-error.ts';
 import { changesOfSite, QUERIES, UPDATES, WORKFLOW_IDS } from '../../contract/names.ts';
 import { withinDeadline } from '../deadline.ts';
+import { actionFailure } from '../site-actions.ts';
 
 const QUERY_DEADLINE_MS = 2_000;
-const UPDATE_DEADLINE_MS = 20_000;
+/** Longer than the 30 s for which a change tries to cancel its agent job. */
+const UPDATE_DEADLINE_MS = 45_000;
 
 export type AgentReader = {
   /** Undefined if the rule has collected nothing yet, or its workflow doesn't respond. */
   rule: (site: string, rule: string) => Promise<AgentRuleState | undefined>;
   /** Undefined if there is no such change, or its workflow doesn't respond. */
   change: (workflowId: string) => Promise<AgentChangeState | undefined>;
-  /** Cancels a change. False if it has ended. */
-  cancelChange: (workflowId: string) => Promise<boolean>;
+  /** Cancels a change. Rejects with HttpError 409 if it is over, 503 without a response. */
+  cancelChange: (workflowId: string) => Promise<void>;
 };
 
 /** Reads the states of rules and changes from their workflows. */
@@ -33,13 +36,9 @@ export function createAgentReader(client: Client): AgentReader {
     async cancelChange(workflowId) {
       const handle = client.workflow.getHandle(workflowId);
       const call = client.withDeadline(Date.now() + UPDATE_DEADLINE_MS, () => handle.executeUpdate(UPDATES.cancel));
-      try {
-        await withinDeadline(UPDATE_DEADLINE_MS, call);
-        return true;
-      } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return false;
-        throw error;
-      }
+      await withinDeadline(UPDATE_DEADLINE_MS, call).catch((error: unknown) => {
+        throw actionFailure(error, new HttpError(409, 'the change has ended already'));
+      });
     },
   };
 }

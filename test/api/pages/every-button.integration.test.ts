@@ -1,7 +1,7 @@
 import { WORKFLOW_IDS } from '../../../contract/names.ts';
 import { runWorker } from '../../helpers/run-worker.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
-import { type Browser, openBrowser } from '../../platform/dashboard/browser.ts';
+import { type Browser, formsOf, openBrowser } from '../../platform/dashboard/browser.ts';
 import { type Buttons, watchButtons } from '../../platform/dashboard/buttons.ts';
 import { OPERATOR_TOKEN } from '../running-api.ts';
 import { type SitesFixture, startSites } from '../sites-fixture.ts';
@@ -100,8 +100,13 @@ describe('every button of the sites page', () => {
     await waitFor(async () => (await changes()).length > 0, { describe: 'started a change' });
     const [change = ''] = await changes();
     const page = `/ui/changes/${encodeURIComponent(change)}`;
+    const action = `${page}/cancel`;
+    const shown = formsOf((await browser.get(page)).text).find((each) => each.action === action);
     expect(await press(page, 'POST /ui/changes/:workflowId/cancel')).toBe(`${page}?done=cancel`);
     await waitFor(async () => !(await changes()).includes(change), { describe: 'cancelled the change' });
+    // The button of a page that is still open.
+    const again = await browser.post(action, shown?.hidden ?? {});
+    expect([again.status, again.text]).toEqual([409, expect.stringContaining('The change has ended already')]);
 
     await buttons.look(browser, `${SITE}/rules/changelog`);
     expect(await act('remove', `${SITE}/remove`)).toBe('/?done=remove');
