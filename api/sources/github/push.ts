@@ -16,8 +16,8 @@ const commit = z.object({
   removed: anything,
 });
 
-/** A longer push lists only its newest commits, and so not all files. GitHub's own limit is higher. */
-const MOST_COMMITS = 20;
+/** A push with as many commits may have more than it lists. GitHub's own limit is higher, Gitea's is a setting. */
+const MOST_COMMITS = { github: 20, gitea: 5 };
 
 /** Blanks only: with `\s`, the match would start again at each of thousands of empty lines. */
 const TRAILER = /^[ \t]*Galley-Job: aj_[0-9a-f]{16}[ \t\r]*$/m;
@@ -34,6 +34,7 @@ const push = z.object({
   compare_url: anything,
   head_commit: commit.nullish().catch(undefined),
   commits: z.array(commit).nullish().catch(undefined),
+  total_commits: anything,
   pusher: z.object({ name: anything, login: anything }).nullish().catch(undefined),
 });
 
@@ -41,14 +42,14 @@ const push = z.object({
 export function parsePush({ body, id: deliveryId, receivedAt }: Delivery, branch: string): ParsedDelivery {
   const parsed = push.safeParse(body);
   if (!parsed.success) throw new HttpError(400, 'a push needs the field ref: expected a text such as refs/heads/main');
-  const { ref, after, deleted, head_commit: head, commits, pusher, compare, compare_url: compareUrl } = parsed.data;
+  const { ref, after, deleted, head_commit: head, pusher, compare, compare_url: compareUrl } = parsed.data;
   if (deleted === true) return { kind: 'filtered', topic: 'push', why: 'a branch was deleted' };
   if (ref !== `refs/heads/${branch}`) return { kind: 'filtered', topic: 'push', why: `branch is not ${branch}` };
   const id = readText(after) ?? readText(head?.id) ?? deliveryId;
-  const own = isAgentsOwn(messageOf(head), (commits ?? []).map(messageOf));
+  const own = isAgentsOwn(parsed.data);
   return {
     kind: 'publish',
-    paths: changedFiles(commits ?? []),
+    paths: changedFiles(parsed.data),
     event: {
       topic: 'push',
       action: 'publish',
@@ -62,12 +63,21 @@ export function parsePush({ body, id: deliveryId, receivedAt }: Delivery, branch
   };
 }
 
+type Push = z.infer<typeof push>;
+
 /** Every file that the commits change; undefined if a commit lacks its files, or if commits may be missing. */
-function changedFiles(commits: readonly z.infer<typeof commit>[]): string[] | undefined {
-  if (commits.length === 0 || commits.length >= MOST_COMMITS) return undefined;
+function changedFiles({ commits, ...rest }: Push): string[] | undefined {
+  if (!commits?.length || mayLackCommits({ commits, ...rest })) return undefined;
   const lists = commits.flatMap(({ added, modified, removed }) => [added, modified, removed]);
   if (!lists.every((list) => Array.isArray(list))) return undefined;
   return lists.flat().filter((file) => typeof file === 'string');
+}
+
+/** Whether older commits were left out. Some releases of Gitea don't count them in `total_commits` either. */
+function mayLackCommits({ commits, total_commits: total, compare_url: compareUrl }: Push): boolean {
+  const listed = commits?.length ?? 0;
+  if (typeof total === 'number' && total > listed) return true;
+  return listed >= (compareUrl === undefined ? MOST_COMMITS.github : MOST_COMMITS.gitea);
 }
 
 /** The whole message: the trailer of an agent's commit is at its end. */
@@ -79,7 +89,11 @@ function messageOf(read: z.infer<typeof commit> | null | undefined): string {
  * Whether a push brings only an agent's own work, which must not prompt the agent again: it merges an agent's branch, or
  * every commit has the platform's trailer. The signal `ownMerge` covers agent services that mark neither.
  */
-function isAgentsOwn(headMessage: string, messages: readonly string[]): boolean {
+function isAgentsOwn(pushed: Push): boolean {
+  const headMessage = messageOf(pushed.head_commit);
   if (MERGE_OF_AGENT_BRANCH.test(headMessage)) return true;
-  return [headMessage, ...messages].every((message) => TRAILER.test(message));
+  return (
+    !mayLackCommits(pushed) &&
+    [headMessage, ...(pushed.commits ?? []).map(messageOf)].every((message) => TRAILER.test(message))
+  );
 }

@@ -190,6 +190,13 @@ describe('a push', () => {
     ['that merges a branch of another name', push({ message: 'Merge pull request #7 from acme/galley/docs' })],
     ['whose message is hundreds of thousands of empty lines', push({ message: `x${'\n'.repeat(500_000)}x` })],
     ['that only speaks of a job', push({ message: `Revert what Galley-Job: ${JOB} did` })],
+    [
+      'that may have left out people’s commits',
+      push(
+        agents(),
+        Array.from({ length: 20 }, () => agents()),
+      ),
+    ],
     ['without any commit', parse('push', { ref: 'refs/heads/main', after: 'abc', head_commit: null, commits: [] })],
   ])('%s is a publish like any other', (_what, reading) => {
     expect(reading).toMatchObject({ kind: 'publish' });

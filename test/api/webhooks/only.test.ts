@@ -87,6 +87,12 @@ describe('a source that publishes only some deliveries', () => {
     for (const commits of [[], [{ id: 'abc' }], many]) {
       expect(parse('github', only, push(commits), pushed).kind).toBe('publish');
     }
+    // Gitea lists five commits of a longer push, and not every release counts the others.
+    const five = Array.from({ length: 5 }, () => commit(['src/a.ts']));
+    const kindOf = (body: object) => parse('github', only, { ...push(five), ...body }, pushed).kind;
+    expect(kindOf({ compare_url: 'https://git.example/compare', total_commits: 5 })).toBe('publish');
+    expect(kindOf({ total_commits: 7 })).toBe('publish');
+    expect(kindOf({ total_commits: 5 })).toBe('filtered');
   });
 
   test('is refused with a pattern that is empty or a key that is none', () => {
