@@ -92,8 +92,9 @@ export function createSiteActions(deps: SiteActionsDeps): SiteActions {
     },
     async remove(site, actor) {
       const sent: Update = { name: UPDATES.remove, args: [{ actor }] };
-      const state = await update(site, sent);
-      return { ...state, endedRules: await act(site, () => endRules(gateway, site, sent)) };
+      // First, so that a repeated request ends those that a failed one left.
+      const endedRules = await act(site, () => endRules(gateway, site, sent));
+      return { ...(await update(site, sent)), endedRules };
     },
     async removeRule(site, rule, actor) {
       const missing = new HttpError(404, 'no such rule runs');

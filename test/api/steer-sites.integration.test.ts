@@ -121,6 +121,12 @@ describe('an operator', () => {
       body: { site: 'docs', phase: 'live', endedRules: ['changelog'] },
     });
     expect(await send('GET', '/sites/docs')).toMatchObject({ status: 200, body: { phase: 'idle', jobId: null } });
+
+    // A removal that failed half way can be repeated.
+    await startRule();
+    await waitFor(isListed, { describe: 'listed the rule' });
+    expect((await send('DELETE', '/sites/docs')).status).toBe(409);
+    await temporal.client.workflow.getHandle(rule).result();
   });
 
   it('is recorded with each action, by the name that the client sent', async () => {
