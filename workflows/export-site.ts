@@ -254,7 +254,7 @@ async function removeSite(run: SiteRun, options: unknown): Promise<SiteState> {
   const lastState = briefSiteStateOf(run);
   recordAction(run, 'remove', options);
   run.removed = true;
-  for (const scope of run.longWrites.values()) scope.cancel();
+  for (const { scope } of run.longWrites.values()) scope.cancel();
   const { exporting } = run.state;
   if (exporting !== null) {
     const isStarted = (): boolean => exporting.stage !== 'starting' || run.state.exporting !== exporting;

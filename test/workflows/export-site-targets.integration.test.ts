@@ -1,10 +1,12 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { createDeploymentWorker } from '../../worker/worker.ts';
+import { buildBundle } from '../deployment/bundles.ts';
 import { findSecrets } from '../helpers/find-secrets.ts';
 import { createTestRepository } from '../helpers/forge-repository.ts';
 import { writeHelmRecorder } from '../helpers/helm-recorder.ts';
+import { startHttpSite } from '../helpers/http-site.ts';
 import { type NotificationReceiver, startNotificationReceiver } from '../helpers/notification-receiver.ts';
 import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
@@ -81,6 +83,46 @@ describe('a site with targets of several kinds', () => {
       ({ phase, deployments }) =>
         deployments.every(({ version, error }) => version === 'v2' && error === null) && phase === 'live',
     );
+  });
+});
+
+describe('a folder that gets all files', () => {
+  it.concurrent('is rolled back at once while a newer version is being written to it', async () => {
+    const site = await startSite();
+    const root = join(dirname(site.valuesFile), 'public');
+    const first = await buildBundle({ files: { 'index.html': 'The first' } });
+    let arrivals = 0;
+    let left = 0;
+    const bundles = await startHttpSite((request, response) => {
+      if (request.url === '/v1') return response.end(first);
+      arrivals += 1;
+      return request.socket.once('close', () => {
+        left += 1;
+      });
+    });
+    closeLater({ close: bundles.close, workflowIds: () => [] });
+    site.api.behaviour.intercept = ({ path }) => {
+      const [, jobId] = /^\/v1\/static-export\/jobs\/(.+)\/bundle$/.exec(path) ?? [];
+      if (jobId === undefined) return undefined;
+      const version = `v${site.api.jobs.findIndex((job) => job.jobId === jobId) + 1}`;
+      const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+      return {
+        status: 200,
+        body: JSON.stringify({ jobId, version, bundleUrl: `${bundles.origin}/${version}`, expiresAt }),
+      };
+    };
+    site.configure({ deployments: [{ directory: root }] });
+    await site.publish();
+    await site.until('live', ({ phase }) => phase === 'live');
+    await site.publish();
+    await site.until('deploying', ({ phase, version }) => phase === 'deploying' && version === 'v2');
+    await waitFor(() => arrivals > 0, { describe: 'downloads v2' });
+
+    const rolledBack = await site.handle.executeUpdate('rollback', { args: ['v1'] });
+    expect(rolledBack).toMatchObject({ deployments: [{ kind: 'directory', version: 'v1', error: null }] });
+    expect([arrivals, left]).toEqual([1, 1]);
+    expect(await readFile(join(root, 'index.html'), 'utf8')).toBe('The first');
+    expect((await site.state()).phase).toBe('live');
   });
 });
 

@@ -15,7 +15,7 @@ import { reasonOf } from '../failures/read-failure.ts';
 import { adminApiCall, retryPolicy } from '../retry/activity-timeouts.ts';
 import { beginConfirmation } from './confirmations.ts';
 import { jobDeployed } from './histories.ts';
-import { awaitLongWrites, writeLong } from './long-writes.ts';
+import { awaitLongWrites, replacesWrite, writeLong } from './long-writes.ts';
 import { notifyServed } from './notifications.ts';
 import type { SiteRun } from './run.ts';
 import type { State, Target } from './state.ts';
@@ -80,13 +80,13 @@ type Deploy = {
  */
 export function deploy(run: SiteRun, link: Deploy): Promise<string | null> {
   const { state } = run;
-  const targets = state.targets.filter((target) => needsWrite(state, target, link));
+  const targets = state.targets.filter((target) => needsWrite(run, target, link));
   const [files, others] = [targets.filter(isQuick), targets.filter((target) => !isQuick(target))];
   run.deploysWaiting++;
   const [first = Promise.resolve(null), ...more] = groupsOf(files).map((group) => writeInTurn(run, group, link));
   // With one deployment there must be no additional promise: recorded histories depend on the order of resolution.
   const ofFiles = more.length === 0 ? first : Promise.all([first, ...more]).then(firstName);
-  const ofOthers = others.map((target) => writeLong(run, target, () => writeAlone(run, target, link)));
+  const ofOthers = others.map((target) => writeLong(run, target, link.jobId, () => writeAlone(run, target, link)));
   const newerAt =
     ofOthers.length === 0
       ? ofFiles
@@ -107,11 +107,12 @@ function isQuick({ kind }: Target): boolean {
   return kind === 'valuesFile';
 }
 
-function needsWrite(state: State, target: Target, link: Deploy): boolean {
+function needsWrite(run: SiteRun, target: Target, link: Deploy): boolean {
+  const { state } = run;
   // The newest job goes to held deployments too: only the write itself can tell whether the pin still holds.
   if (!isNewest(state, link) && wantedJobId(state, target) !== link.jobId) return false;
   if (holdsLink(target.kind) && link.onlyBehind !== true) return true;
-  return isBehind(state, target, Number.POSITIVE_INFINITY);
+  return isBehind(state, target, Number.POSITIVE_INFINITY) || replacesWrite(run, target, link.jobId);
 }
 
 async function writeAlone(run: SiteRun, target: Target, link: Deploy): Promise<string | null> {

@@ -1,34 +1,41 @@
-import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, patched } from '@temporalio/workflow';
+import { holdsLink } from '../../contract/target-kind.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
 import type { SiteRun } from './run.ts';
 import type { Target } from './state.ts';
-import { setWriting, writeFailed } from './targets.ts';
+import { setWriting, wantedJobId, writeFailed, writeReplaced } from './targets.ts';
 
 /** A deploy waits this long for deployments that may take long; then it goes on, and they are `writing`. */
 const AWAITED_MS = 10_000;
 
 /**
- * Writes to a deployment that may take long, such as a folder that gets all files. A later write to it cancels this one
- * and begins once this one has ended.
+ * Writes a job to a deployment that may take long, such as a folder that gets all files. A later write to it cancels this
+ * one and begins once this one has ended.
  */
-export function writeLong(run: SiteRun, target: Target, write: () => Promise<string | null>): Promise<string | null> {
+export function writeLong(
+  run: SiteRun,
+  target: Target,
+  jobId: string,
+  write: () => Promise<string | null>,
+): Promise<string | null> {
   const { valuesFile } = target;
-  run.longWrites.get(valuesFile)?.cancel();
+  if (replacesWrite(run, target, jobId)) writeReplaced(target);
+  run.longWrites.get(valuesFile)?.scope.cancel();
   const earlier = run.lastWrites.get(valuesFile) ?? Promise.resolve();
   // Not a part of the refresh or the update that began it.
   return CancellationScope.nonCancellable(async () => {
     const scope = new CancellationScope();
-    run.longWrites.set(valuesFile, scope);
+    run.longWrites.set(valuesFile, { scope, jobId });
     setWriting(target, true);
     const turn = earlier
       .then(() => scope.run(write))
       .catch((error: unknown) => {
         if (!isCancellation(error)) throw error;
-        if (run.longWrites.get(valuesFile) === scope) writeFailed(target, 'the write was interrupted');
+        if (run.longWrites.get(valuesFile)?.scope === scope) writeFailed(target, 'the write was interrupted');
         return null;
       })
       .finally(() => {
-        if (run.longWrites.get(valuesFile) !== scope) return;
+        if (run.longWrites.get(valuesFile)?.scope !== scope) return;
         run.longWrites.delete(valuesFile);
         setWriting(target, false);
         run.refreshChanges++;
@@ -36,6 +43,16 @@ export function writeLong(run: SiteRun, target: Target, write: () => Promise<str
     run.lastWrites.set(valuesFile, turn);
     return await turn;
   });
+}
+
+/**
+ * Whether a write of this job has to replace a running one of a job that is no longer wanted. A deployment with a link gets
+ * every write anyway.
+ */
+export function replacesWrite({ longWrites, state }: SiteRun, target: Target, jobId: string): boolean {
+  const running = longWrites.get(target.valuesFile);
+  if (running === undefined || running.jobId === jobId || holdsLink(target.kind)) return false;
+  return running.jobId !== wantedJobId(state, target) && patched('replace-write-2026-11');
 }
 
 /** Waits for these writes, but not for long: one that hangs doesn't delay the next export. */

@@ -23,8 +23,8 @@ export type SiteRun = EntityRun & {
   deploysWaiting: number;
   /** The last write to each deployment, by its name. */
   lastWrites: Map<string, Promise<unknown>>;
-  /** Scopes of the writes that may take long, by the deployment's name: a newer job cancels them. */
-  longWrites: Map<string, CancellationScope>;
+  /** The writes that may take long, by the deployment's name, and the jobs they write: a newer write cancels them. */
+  longWrites: Map<string, { scope: CancellationScope; jobId: string }>;
   /** Whether a version that wasn't served in time is being rolled back. */
   rollingBack: boolean;
   /** An operator removed the site: the workflow ends. */

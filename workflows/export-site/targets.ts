@@ -209,6 +209,12 @@ export function setWriting(target: MutableTarget, writing: boolean): void {
   target.writing = writing;
 }
 
+/** Until the next write has ended, the deployment may have the files of several jobs. */
+export function writeReplaced(target: MutableTarget): void {
+  target.jobId = null;
+  target.version = null;
+}
+
 export function writeFailed(target: MutableTarget, message: string): void {
   target.failures++;
   target.error = message.slice(0, 500);
