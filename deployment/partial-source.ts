@@ -44,9 +44,10 @@ export async function openPartialSource(
     return { kind: 'unchanged' };
   }
   if (response.status === 200) return { kind: 'whole', response };
-  const archiveBytes = rangeOf(response, 0)?.totalBytes;
-  if (archiveBytes === undefined || archiveBytes > maxSizeBytes) return await giveUp(response);
-  const first = await collect(link, response.body);
+  const range = rangeOf(response, 0);
+  if (range === undefined || range.totalBytes > maxSizeBytes || range.end > FIRST_BYTES) return await giveUp(response);
+  const archiveBytes = range.totalBytes;
+  const first = await collect(withFaults(link, response.body, range.end));
   const headBytes = readHeadLength(first.subarray(0, HEAD_LENGTH_BYTES));
   // An archive of an older release, or none.
   if (headBytes === undefined || headBytes > Math.min(archiveBytes, MAX_MANIFEST_BYTES)) {
@@ -56,7 +57,7 @@ export async function openPartialSource(
   const strongEtag = receivedEtag?.startsWith('"') === true ? receivedEtag : undefined;
   const read = readerOf(link, strongEtag, signal);
   const parts = [first.subarray(0, headBytes)];
-  if (headBytes > first.length) parts.push(await collect(link, await read(first.length, headBytes)));
+  if (headBytes > first.length) parts.push(await collect(await read(first.length, headBytes)));
   const head = await readBundleHead(Readable.from([Buffer.concat(parts)]));
   return { kind: 'partial', source: { head, headBytes, archiveBytes, etag: strongEtag, read } };
 }
@@ -71,7 +72,8 @@ function readerOf(link: URL, etag: string | undefined, signal: AbortSignal): Par
   const condition: Record<string, string> = etag === undefined ? {} : { 'if-range': etag };
   return async (start, end) => {
     const response = await openHttp(link, { ...condition, range: `bytes=${start}-${end - 1}` }, signal);
-    if (response.status === 206 && rangeOf(response, start)?.end === end) return withFaults(link, response.body);
+    if (response.status === 206 && rangeOf(response, start)?.end === end)
+      return withFaults(link, response.body, end - start);
     // Destroyed rather than read to its end: it may be the whole archive.
     response.body.destroy();
     throw new BundleUnavailableError(`${linkLabel(link)} no longer sends parts of the archive`, 'soon');
@@ -84,16 +86,22 @@ function rangeOf({ header }: HttpResponse, start: number): { end: number; totalB
   return { end: Number(last) + 1, totalBytes: Number(total) };
 }
 
-async function* withFaults(link: URL, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Of a server that sends more than the requested part, nothing more is read: it could fill the memory. */
+async function* withFaults(link: URL, body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let receivedBytes = 0;
   try {
-    yield* body;
+    for await (const chunk of body) {
+      receivedBytes += chunk.length;
+      if (receivedBytes > maxBytes) throw new Error('it sends more than the requested part');
+      yield chunk;
+    }
   } catch (error) {
     throw new BundleUnavailableError(`the download from ${linkLabel(link)} broke off (${reason(error)})`, 'soon');
   }
 }
 
-async function collect(link: URL, body: AsyncIterable<Buffer>): Promise<Buffer> {
+async function collect(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of withFaults(link, body)) chunks.push(chunk);
+  for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks);
 }

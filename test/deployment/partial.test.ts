@@ -211,6 +211,27 @@ it('a link that expires midway leaves the last version, and a new link goes on',
   await expectServed(next);
 });
 
+it('if a server sends more than the requested part, nothing more is read, and the whole archive is fetched', async () => {
+  const limitBytes = 64 * 1024 * 1024;
+  let written = 0;
+  store.intercept = ({ request, response, start, end }) => {
+    if (request.url !== '/2' || request.headers.range === undefined) return false;
+    response.writeHead(206, { etag: '"endless"', 'content-range': `bytes ${start}-${end - 1}/5000000` });
+    const more = (): void => {
+      while (!response.destroyed && written < limitBytes) {
+        written += 65_536;
+        if (!response.write(Buffer.alloc(65_536))) return void response.once('drain', more);
+      }
+      response.end();
+    };
+    more();
+    return true;
+  };
+  await deploy('/2', '2');
+  expect(written).toBeGreaterThan(0);
+  expect(written).toBeLessThan(limitBytes);
+});
+
 it('a process that ends midway leaves nothing behind, and the next one completes the version', async () => {
   const gate = createGate();
   store.intercept = async ({ start, response }) => {
