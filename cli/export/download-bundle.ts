@@ -15,7 +15,10 @@ const ANSWER_TIMEOUT_MS = 30_000;
  * Writes the archive to `file` atomically; resolves with its size in bytes.
  * @throws CommandError if the link is rejected, breaks off, or its bytes don't match the hash.
  */
-export async function downloadBundle({ bundleUrl, sha256 }: Bundle, file: string): Promise<number> {
+export async function downloadBundle(
+  { bundleUrl, sha256 }: Bundle,
+  { file, signal }: { file: string; signal: AbortSignal },
+): Promise<number> {
   await mkdir(dirname(file), { recursive: true });
   const partial = `${file}.${process.pid}.part`;
   const hash = createHash('sha256');
@@ -30,9 +33,10 @@ export async function downloadBundle({ bundleUrl, sha256 }: Bundle, file: string
   try {
     const answer = new AbortController();
     const timer = setTimeout(() => answer.abort(), ANSWER_TIMEOUT_MS);
-    const response = await fetch(bundleUrl, { signal: answer.signal }).finally(() => clearTimeout(timer));
+    const any = AbortSignal.any([signal, answer.signal]);
+    const response = await fetch(bundleUrl, { signal: any }).finally(() => clearTimeout(timer));
     if (!response.ok || !response.body) throw new CommandError(`The bundle's link was answered ${response.status}`);
-    await pipeline(response.body, measure, createWriteStream(partial));
+    await pipeline(response.body, measure, createWriteStream(partial), { signal });
     const digest = hash.digest('hex');
     if (sha256 && digest !== sha256)
       throw new CommandError(`The bundle has the sha256 ${digest}, but ${sha256} was promised`);

@@ -34,7 +34,7 @@ export async function exportByService(
   const { jobId } = await client.exports.start({ domain });
   try {
     const pageCount = await untilCompleted(client, jobId, { domain, signal });
-    const sizeBytes = await downloadBundle(await client.exports.bundle(jobId, { signal }), file);
+    const sizeBytes = await downloadBundle(await client.exports.bundle(jobId, { signal }), { file, signal });
     const content = await readContent(file);
     return { jobId, pageCount, sizeBytes, ...content, report: await obtainReport(client, jobId) };
   } catch (error) {

@@ -3,6 +3,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { exportByService } from '../../cli/export/export-by-service.ts';
+import { createAdminApiClient } from '../../client/admin-api-client.ts';
 import { buildBundle } from '../deployment/bundles.ts';
 import { type Finished, galley } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
@@ -94,4 +96,23 @@ test.each([
   const { code, stderr, requests } = await exportBy(() => undefined, '--out', 'site.tar.gz', option, value);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(option) });
   expect(requests).toEqual([]);
+});
+
+test('an interrupted download ends at once, cancels the job and leaves no file', async () => {
+  const interrupt = new AbortController();
+  const requests: string[] = [];
+  const service = await startHttpSite((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    if (request.url === '/link') {
+      response.write('the beginning');
+      setImmediate(() => interrupt.abort(new Error('interrupted')));
+    } else if (request.url?.endsWith('/bundle')) response.end(JSON.stringify({ bundleUrl: `${service.origin}/link` }));
+    else response.end(JSON.stringify({ jobId: 'j1', status: 'completed' }));
+  });
+  const client = createAdminApiClient({ url: service.origin, key: 'galley_key' });
+  const options = { domain: 'docs.example.com', file: join(folder, 'site.tar.gz'), signal: interrupt.signal };
+  await expect(exportByService(client, options)).rejects.toThrow('interrupted');
+  await service.close();
+  expect(requests).toEqual(expect.arrayContaining(['GET /link', 'POST /v1/static-export/jobs/j1/cancel']));
+  expect(await readdir(folder)).toEqual([]);
 });
