@@ -57,8 +57,11 @@ export async function runTool(run: ToolRun): Promise<string> {
   });
 }
 
-/** "20 s", or "20 s of about 150 s" if the usual duration is known. */
+/** "20 s", "20 s of about 150 s" if the usual duration is known, or "160 s (usually about 150 s)" once it is over. */
 function elapsed(startedAt: number, usualMs: number | undefined): string {
   const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
-  return seconds(Date.now() - startedAt) + (usualMs === undefined ? '' : ` of about ${seconds(usualMs)}`);
+  const elapsedMs = Date.now() - startedAt;
+  if (usualMs === undefined) return seconds(elapsedMs);
+  const usual = `about ${seconds(usualMs)}`;
+  return elapsedMs <= usualMs ? `${seconds(elapsedMs)} of ${usual}` : `${seconds(elapsedMs)} (usually ${usual})`;
 }
