@@ -1,4 +1,5 @@
 import type { Site } from '../document/types.ts';
+import { originUrl } from '../document/url-identity.ts';
 import { ExportFailure } from '../export-failure.ts';
 import type { FetchFailure } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
@@ -47,7 +48,8 @@ export async function readRules(
       const count = tries === 1 ? 'one try' : `${tries} tries`;
       throw new ExportFailure(
         'ExportImpossible',
-        `${url} can't be read (${failure.reason}, after ${count}), so what may be exported isn't known; ` +
+        `${originUrl(url, site)} can't be read (${failure.reason}, after ${count}), so what may be exported isn't known; ` +
+          (failure.status === null ? 'if another server has the site, set the origin of its project; ' : '') +
           "robots: ignore in the project's settings exports without it",
       );
     }

@@ -1,7 +1,8 @@
 import { notFoundUrl } from '../crawl/not-found-page.ts';
 import { rankOf } from '../crawl/resource-rank.ts';
 import type { SettledRow } from '../crawl-records.ts';
-import { isOfSite } from '../document/url-identity.ts';
+import type { Site } from '../document/types.ts';
+import { isOfSite, originUrl } from '../document/url-identity.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { ExportFailure } from '../export-failure.ts';
 import { checkBudget } from '../limits.ts';
@@ -67,7 +68,7 @@ function isOriginFailure(row: SettledRow): boolean {
   return row.status === null ? !row.reason?.startsWith('refused') : row.status >= 500 || row.status === 429;
 }
 
-function failureOfEntry(url: string, rows: ReadonlyMap<string, SettledRow>): string | undefined {
+function failureOfEntry(url: string, rows: ReadonlyMap<string, SettledRow>, site: Site): string | undefined {
   const row = rows.get(url);
   if (row === undefined) return `${url} was not fetched`;
   const end = followRedirect(row, rows);
@@ -75,7 +76,7 @@ function failureOfEntry(url: string, rows: ReadonlyMap<string, SettledRow>): str
   if (end.kind === 'outside') return `${url} redirects to ${end.url}, which is not part of the site`;
   if (end.row.outcome === 'file') return undefined;
   if (end.row.outcome === 'skipped') return `${end.row.url} was left out: ${end.row.reason ?? 'not wanted'}`;
-  return `${end.row.url} can't be fetched: ${end.row.reason ?? 'no response'}`;
+  return `${originUrl(end.row.url, site)} can't be fetched: ${end.row.reason ?? 'no response'}`;
 }
 
 /**
@@ -86,17 +87,17 @@ export function judgeCrawl(rows: readonly SettledRow[], settings: ExportSettings
   const startUrl = `https://${settings.site.domain}/`;
   const byUrl = redirectTargets(rows, settings.pages ?? [startUrl]);
   if (settings.pages === null) {
-    const failure = failureOfEntry(startUrl, byUrl);
+    const failure = failureOfEntry(startUrl, byUrl, settings.site);
     if (failure !== undefined) return `The start page ${failure}`;
   } else {
-    const failures = settings.pages.flatMap((url) => failureOfEntry(url, byUrl) ?? []);
+    const failures = settings.pages.flatMap((url) => failureOfEntry(url, byUrl, settings.site) ?? []);
     if (failures.length === settings.pages.length) return `None of the paths can be exported: ${failures[0]}`;
   }
   const pages = rows.filter((row) => isOfSite(row.url, settings.site) && (row.isPage || row.rank === rankOf('page')));
   const failed = pages.filter(isOriginFailure);
   if (failed.length > MIN_FAILED && failed.length > pages.length * MAX_FAILED_SHARE) {
-    const example = failed[0];
-    return `The origin did not respond for ${failed.length} of ${pages.length} pages, for example ${example?.url} (${example?.reason})`;
+    const example = failed[0] && `${originUrl(failed[0].url, settings.site)} (${failed[0].reason})`;
+    return `The origin did not respond for ${failed.length} of ${pages.length} pages, for example ${example}`;
   }
   return undefined;
 }

@@ -144,7 +144,7 @@ describe('an export in one process', () => {
     site.setHandler(serveFiles({}));
     const deps = depsOf(never);
     await expect(exportSite(deps, requestOf(), { signal: never })).rejects.toMatchObject({
-      message: expect.stringContaining('The start page https://docs.example.com/'),
+      message: expect.stringContaining(`The start page ${site.origin}/ can't be fetched`),
       type: 'ExportImpossible',
     });
     expect(site.requests.filter((path) => path === '/')).toHaveLength(1);
