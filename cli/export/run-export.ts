@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import { type ExportReport, exportReport } from '../../contract/admin-api.ts';
 import type { BundleSigner } from '../../contract/signing.ts';
 import { reportToStderr } from '../../embedded/report.ts';
-import type { Site } from '../../exporter/document/types.ts';
 import { createExportDeps, type ExportDeps } from '../../exporter/export-deps.ts';
 import { ExportFailure } from '../../exporter/export-failure.ts';
 import { exportSite } from '../../exporter/export-site.ts';
@@ -86,7 +85,7 @@ async function attemptExport(task: ExportTask): Promise<Exported> {
     if (!(error instanceof ExportFailure) || error.type === 'ExportInputGone') throw error;
     const hasReport = (await storeFailedReport(deps, jobId)) !== null;
     const report = hasReport ? await readReport(task.objects, jobId) : undefined;
-    throw new ExportFailed(asRequested(error.message, site), report);
+    throw new ExportFailed(error.message, report);
   } finally {
     shown.stop();
   }
@@ -121,9 +120,4 @@ async function checkStartPage(deps: ExportDeps, { settings, signal }: ExportTask
 
 async function readReport(objects: ObjectStore, jobId: string): Promise<ExportReport> {
   return exportReport.parse(JSON.parse(String(await objects.read(reportKey(jobId)))));
-}
-
-/** A message with the URLs that were requested instead of the site's public ones. */
-function asRequested(text: string, { domain, origin }: Site): string {
-  return text.replaceAll(`https://${domain}/`, `${origin}/`);
 }

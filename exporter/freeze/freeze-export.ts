@@ -68,15 +68,18 @@ function isOriginFailure(row: SettledRow): boolean {
   return row.status === null ? !row.reason?.startsWith('refused') : row.status >= 500 || row.status === 429;
 }
 
+/** Why a page that must exist can't be exported. URLs are those that were requested. */
 function failureOfEntry(url: string, rows: ReadonlyMap<string, SettledRow>, site: Site): string | undefined {
   const row = rows.get(url);
-  if (row === undefined) return `${url} was not fetched`;
+  const requested = originUrl(url, site);
+  if (row === undefined) return `${requested} was not fetched`;
   const end = followRedirect(row, rows);
-  if (end.kind === 'nowhere') return `${url}: ${end.reason}`;
-  if (end.kind === 'outside') return `${url} redirects to ${end.url}, which is not part of the site`;
+  if (end.kind === 'nowhere') return `${requested}: ${end.reason}`;
+  if (end.kind === 'outside') return `${requested} redirects to ${end.url}, which is not part of the site`;
   if (end.row.outcome === 'file') return undefined;
-  if (end.row.outcome === 'skipped') return `${end.row.url} was left out: ${end.row.reason ?? 'not wanted'}`;
-  return `${originUrl(end.row.url, site)} can't be fetched: ${end.row.reason ?? 'no response'}`;
+  const ended = originUrl(end.row.url, site);
+  if (end.row.outcome === 'skipped') return `${ended} was left out: ${end.row.reason ?? 'not wanted'}`;
+  return `${ended} can't be fetched: ${end.row.reason ?? 'no response'}`;
 }
 
 /**
