@@ -103,3 +103,17 @@ describe('an export beyond the guards', () => {
     expect(await mailsOf(site)).toHaveLength(2);
   });
 });
+
+describe('the mails about a review', () => {
+  it('go to at most 50 operators, and the site goes on when another one takes the place of one of them', async () => {
+    operators.push(...Array.from({ length: 48 }, (_, index) => `operator-${index}@example.com`));
+    const site = await heldSite();
+    await waitFor(async () => (await mailsOf(site)).length === 50, { describe: 'a mail to each operator' });
+    operators.splice(0, 1, 'lin@example.com');
+    // Reads the settings again.
+    await site.handle.executeUpdate('refreshNow');
+    await site.handle.executeUpdate('approve');
+    expect(await site.state()).toMatchObject({ phase: 'live', version: 'v2', review: null });
+    expect(await mailsOf(site)).toHaveLength(50);
+  });
+});

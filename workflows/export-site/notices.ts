@@ -3,7 +3,7 @@ import type { Activities } from '../../activities/create-activities.ts';
 import type { SiteMailInput } from '../../activities/reviewers/mail-input.ts';
 import type { MailRecord } from '../../contract/agent-state.ts';
 import { uniqueAddresses } from '../mails/mail-record.ts';
-import { type IncidentSource, MAX_OPERATORS, mailEach } from '../mails/notify-operators.ts';
+import { type IncidentSource, mailEach, withoutMail } from '../mails/notify-operators.ts';
 import { wants } from '../notifications/outbox.ts';
 import { mailTimeouts } from '../retry/activity-timeouts.ts';
 import { notifyFailed, notifyRecovered } from './notifications.ts';
@@ -51,10 +51,12 @@ type Notice = {
 
 /** Mails that don't wait for a failure to last: each goes once to each operator, as soon as there is a reason. */
 export async function mailNotices(run: SiteRun): Promise<void> {
-  const unsent = (): { notice: Notice; to: string[] }[] =>
-    noticesOf(run)
-      .map((notice) => ({ notice, to: withoutMail(run, notice) }))
+  const unsent = (): { notice: Notice; to: string[] }[] => {
+    const operators = uniqueAddresses(run.settings.operators ?? []);
+    return noticesOf(run)
+      .map((notice) => ({ notice, to: withoutMail(notice.mails, notice.mail.event, operators) }))
       .filter(({ to }) => to.length > 0);
+  };
   for (;;) {
     await condition(() => unsent().length > 0);
     for (const { notice, to } of unsent()) await send(run, notice, to);
@@ -76,12 +78,6 @@ function noticesOf({ state: { review, notServed } }: SiteRun): Notice[] {
     notices.push({ mails, mail: { event: 'site-not-served', since: at, error, heldVersion: version ?? jobId } });
   }
   return notices;
-}
-
-function withoutMail({ settings }: SiteRun, { mails }: Notice): string[] {
-  const mailed = new Set(mails.map(({ to }) => to));
-  const addresses = uniqueAddresses(settings.operators ?? []).slice(0, MAX_OPERATORS);
-  return addresses.filter((to) => !mailed.has(to));
 }
 
 async function send(run: SiteRun, { mail, mails }: Notice, addresses: readonly string[]): Promise<void> {

@@ -6,7 +6,7 @@ import { waitAtMost } from '../entity/coroutines.ts';
 import { mailRecord, resultOfFailedSend, uniqueAddresses } from './mail-record.ts';
 
 /** Of one event. */
-export const MAX_OPERATORS = 50;
+const MAX_OPERATORS = 50;
 
 /** A failure that persists: when it began, the mails about it, and whether it was reported to other targets. */
 export const incident = z.object({
@@ -98,10 +98,8 @@ export async function mailEach(
   addresses: readonly string[],
   send: (to: string, summary: string) => Promise<MailResult>,
 ): Promise<void> {
-  const done = new Set(records.filter((sent) => sent.event === event).map(({ to }) => to));
-  const remaining = addresses.filter((to) => !done.has(to)).slice(0, Math.max(MAX_OPERATORS - done.size, 0));
   const sent = await Promise.allSettled(
-    remaining.map(async (to) => {
+    withoutMail(records, event, addresses).map(async (to) => {
       const summary = `${event} to ${to}`.slice(0, 200);
       const result = await send(to, summary).catch((error: unknown) => {
         if (isCancellation(error)) throw error;
@@ -111,4 +109,10 @@ export async function mailEach(
     }),
   );
   for (const each of sent) if (each.status === 'rejected') throw each.reason;
+}
+
+/** Those that `mailEach` sends a mail to. Addresses that were removed since they got theirs count against the limit. */
+export function withoutMail(records: readonly MailRecord[], event: string, addresses: readonly string[]): string[] {
+  const done = new Set(records.filter((sent) => sent.event === event).map(({ to }) => to));
+  return addresses.filter((to) => !done.has(to)).slice(0, Math.max(MAX_OPERATORS - done.size, 0));
 }
