@@ -16,6 +16,9 @@ const GROUP = 'staticExport';
 /** The library's default of 100 rejects ordinary files. This still stops aliases of aliases that expand without end. */
 const MAX_ALIASES = 10_000;
 
+/** The workflow keeps this much of a pin and waits until the file has another one, so both must be cut alike. */
+const MAX_PIN = 200;
+
 /**
  * Sets `staticExport.enabled` and `staticExport.bundleUrl` in a values file by replacing only their characters:
  * comments, order, quoting, anchors and line ends elsewhere stay byte for byte.
@@ -35,8 +38,8 @@ export function editValues(text: string, edit: ValuesEdit): string {
 }
 
 /**
- * The operator's switches. `pin` is `staticExport.version` as typed, null if there is none. `off` is whether
- * `staticExport.enabled` is `false`; a missing key doesn't count.
+ * The operator's switches. `pin` is `staticExport.version` as typed, cut to 200 characters; null if there is none. `off` is
+ * whether `staticExport.enabled` is `false`; a missing key doesn't count.
  * @throws ValuesFileError if the text isn't YAML
  */
 export function readSwitches(text: string): { pin: string | null; off: boolean } {
@@ -49,7 +52,8 @@ export function readSwitches(text: string): { pin: string | null; off: boolean }
 /** `version: 1.10` is the number 1.1 in YAML, so this is what the operator typed. */
 function pinOf(node: unknown): string | null {
   if (!isScalar(node) || node.value === null) return null;
-  return (typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))) || null;
+  const typed = typeof node.value === 'string' ? node.value : (node.source ?? String(node.value));
+  return typed.slice(0, MAX_PIN) || null;
 }
 
 function valueIn(document: Document, name: string): unknown {

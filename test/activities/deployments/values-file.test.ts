@@ -1,10 +1,13 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { parse } from 'yaml';
+import { createDeploymentActivities } from '../../../activities/deployments/activities.ts';
 import type { DeploymentWrite } from '../../../activities/deployments/deployment-target.ts';
 import { readSidecar, sidecarPath, writeSidecar } from '../../../activities/deployments/sidecar.ts';
 import { createValuesFileTarget } from '../../../activities/deployments/values-file.ts';
+import { activityEnvironment, failureOf } from '../activity-environment.ts';
 
 let folder: string;
 let path: string;
@@ -167,6 +170,15 @@ describe('a values file', () => {
       outcome: 'unpinned',
       pin: 'v9',
     });
+  });
+
+  it('is not reported as changed again and again because its pin is longer than the workflow keeps', async () => {
+    await writeFile(path, `staticExport: {version: "${'7'.repeat(201)}"}\n`);
+    const logger = pino({ level: 'silent' });
+    const { waitForPinChange } = createDeploymentActivities({ logger, readSite: () => undefined });
+    const kept = { valuesFile: path, pin: '7'.repeat(200), off: false };
+    const waiting = activityEnvironment().run(waitForPinChange, [kept]);
+    expect((await failureOf(waiting)).type).toBe('PinUnchanged');
   });
 
   it('keeps its job if it is pinned and the service returns no versions', async () => {
