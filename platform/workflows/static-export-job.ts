@@ -43,6 +43,8 @@ const shared = proxyActivities<PlatformActivities>({
 const endings = proxyActivities<PlatformActivities>({
   // A job's end must be recorded, however long it takes.
   startToCloseTimeout: '10m',
+  // Until then the domain accepts no other export, so it must not wait ten minutes for a worker that was killed.
+  heartbeatTimeout: '5s',
   retry: RETRY,
 });
 

@@ -17,9 +17,12 @@ type EndDeps = { db: Database; store: CrawlStore; objects: ObjectStore; logger: 
 
 /** Ends a job as failed, unless it has ended, with a report of what it found until then. */
 export async function failExport(deps: EndDeps, jobId: string, error: string): Promise<void> {
-  const job = await getExportJob(deps.db, jobId);
-  if (job === undefined || job.status === 'completed' || job.status === 'failed') return;
-  await failExportJob(deps.db, jobId, error, await storeFailedReport(deps, jobId));
+  const { db, logger } = deps;
+  await withHeartbeat({ details: () => 'recording the failure', logger }, async () => {
+    const job = await getExportJob(db, jobId);
+    if (job === undefined || job.status === 'completed' || job.status === 'failed') return;
+    await failExportJob(db, jobId, error, await storeFailedReport(deps, jobId));
+  });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { exportReport } from '../../../contract/admin-api.ts';
@@ -114,6 +115,21 @@ describe('the end of a staticExportJob', () => {
     });
     expect(ended).toMatchObject({ status: 'completed' });
     expect(calls).toEqual(['crawl', 'freeze', 'crawl', 'freeze']);
+  });
+
+  it('notices within seconds if the worker that records its end is killed', async () => {
+    const timeoutsMs: (number | undefined)[] = [];
+    const recordTimeout = async (): Promise<void> => {
+      timeoutsMs.push(Context.current().info.heartbeatTimeoutMs);
+    };
+    await play('ends-watched', [], {
+      packExport: async () => {
+        throw ApplicationFailure.nonRetryable('the disk is full', 'ExportImpossible');
+      },
+      failExport: recordTimeout,
+      cleanUpExport: recordTimeout,
+    });
+    expect(timeoutsMs).toEqual([5_000, 5_000]);
   });
 
   const RESTARTED = ['crawl', 'rewrite', 'anew', 'crawl', 'rewrite'];
