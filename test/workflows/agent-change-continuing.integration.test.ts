@@ -46,6 +46,28 @@ describe('a change that continues as new', () => {
     expect(new Set(agents.notified.map(({ id }) => id)).size).toBe(2);
   });
 
+  it('while very many events arrive loses none of them and sends no mail twice', async () => {
+    const agents = await startAgents();
+    const change = await agents.startChange('storm');
+    await change.until('in review', ({ phase }) => phase === 'in-review');
+    const { runId } = await change.describe();
+    let building: Promise<void> | undefined;
+    for (let count = 0; count < 180; count += 10) {
+      if (count === 60) building = agents.newBuild('storm');
+      // The last ones wake the workflow in the new build.
+      if (count === 170) await building;
+      const some = Array.from({ length: 10 }, (_, index) => {
+        const reviewer = `reviewer-${(count + index) % 90}`;
+        return change.signal('reviewed', { ...reviewed, deliveryId: `d-${count + index}`, reviewer });
+      });
+      await Promise.all(some);
+    }
+    await waitFor(async () => (await change.describe()).runId !== runId, { describe: 'continued as new' });
+    const { reviews } = await change.until('all known', (state) => state.reviews.length === 90);
+    expect(reviews).toHaveLength(90);
+    expect(agents.mails).toHaveLength(1);
+  });
+
   it('while its job runs continues with the same job', async () => {
     const agents = await startAgents();
     agents.outside.end = null;

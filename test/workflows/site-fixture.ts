@@ -26,8 +26,10 @@ export type SiteFixture = {
   /** Changes the configuration, as of the next time it is read. Undefined removes the site from it. */
   configure(settings: Record<string, unknown> | undefined): void;
   publish(options?: { id?: string; title?: string; dedupeMs?: number }): Promise<void>;
-  /** Publishes until the workflow continues as new because of its long history. */
+  /** Publishes until the workflow continues as new because of its long history, which takes many seconds. */
   continueAsNew(): Promise<void>;
+  /** Replaces the worker, which other fixtures may share, by a new build, and publishes until the workflow is in it. */
+  continueInNewBuild(): Promise<void>;
   /** Starts the workflow without a publish. */
   start(): Promise<void>;
   state(): Promise<SiteState>;
@@ -68,6 +70,10 @@ export async function startSiteFixture(options: SiteFixtureOptions): Promise<Sit
   const api = worker.serve(site, domain, () => config);
   let config: SiteConfig | undefined;
   let published = 0;
+  const untilOtherRun = async (runId: string): Promise<void> => {
+    const isOther = async () => (await fixture.handle.describe()).runId !== runId;
+    await waitFor(isOther, { describe: 'continued as new' });
+  };
 
   const fixture: SiteFixture = {
     site,
@@ -100,8 +106,13 @@ export async function startSiteFixture(options: SiteFixtureOptions): Promise<Sit
       for (let count = 0; count < LONG_HISTORY_EVENTS; count += 10) {
         await Promise.all(Array.from({ length: 10 }, () => fixture.publish()));
       }
-      const isNew = async () => (await fixture.handle.describe()).runId !== runId;
-      await waitFor(isNew, { describe: 'continued as new' });
+      await untilOtherRun(runId);
+    },
+    async continueInNewBuild() {
+      const { runId } = await fixture.handle.describe();
+      await worker.startNewBuild();
+      await fixture.publish();
+      await untilOtherRun(runId);
     },
     async start() {
       await workflow.start(exportSite, { workflowId, taskQueue, args: [{ site }] });

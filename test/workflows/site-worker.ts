@@ -39,6 +39,8 @@ export type SiteWorker = {
   /** Does nothing if it already runs. Without a bundle it uses the previous one, at first the product's. */
   start(options?: { workflowBundle?: WorkflowBundleOption; version?: WorkerVersion }): Promise<void>;
   stop(): Promise<void>;
+  /** Replaces it by one with another build, so that runs of the previous build continue as new. */
+  startNewBuild(): Promise<void>;
   /** Starts another worker on the same task queue, with another build and a galley.yaml without sites. */
   startStranger(): Promise<{ stop(): Promise<void> }>;
   /** Stops the worker and its Admin APIs. */
@@ -48,6 +50,7 @@ export type SiteWorker = {
 const started = z.object({ domain: z.string() });
 
 let workers = 0;
+let builds = 0;
 
 /**
  * The orchestrator's worker, which many fixtures may share, because starting one takes a second of CPU time. A call
@@ -114,10 +117,13 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
       running ??= run((site) => sites.get(site)?.(), { workflowBundle, version });
       await running;
     },
+    async startNewBuild() {
+      await worker.stop();
+      await worker.start({ workflowBundle: await newBuild() });
+    },
     async startStranger() {
       // One process may run only one worker of a build for a task queue.
-      const code = await readFile(workflowBundles.orchestrator.codePath, 'utf8');
-      return await run(() => undefined, { workflowBundle: { code: `// another build\n${code}` } });
+      return await run(() => undefined, { workflowBundle: await newBuild() });
     },
     async stop() {
       const stopped = running;
@@ -130,4 +136,11 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
     },
   };
   return worker;
+}
+
+/** The product's workflows under a build id of their own, which the SDK derives from the code. */
+async function newBuild(): Promise<WorkflowBundleOption> {
+  const code = await readFile(workflowBundles.orchestrator.codePath, 'utf8');
+  // Inserted before the code, because text after it would become part of the source map.
+  return { code: `// build ${++builds}\n${code}` };
 }
