@@ -155,7 +155,7 @@ async function exportTo(
   const limits = { ...DEFAULT_LIMITS, ...variables.exportLimits, ...SINGLE_PROCESS_LIMITS };
   const state = stateFolder === undefined ? undefined : await openState(stateFolder);
   const objectsFolder = state?.objectsFolder ?? join(folder, 'objects');
-  const objects = state?.objects ?? (await createFileStore({ folder: objectsFolder, now: Date.now }));
+  const objects = state?.objects ?? (await createFileStore({ folder: objectsFolder, now: Date.now, isDurable: false }));
   const spill = createSpill(join(folder, 'rows'));
   try {
     const reuseKey = async () => reuseKeyOf(await engineVersion(logger), { ...settings, robotsTxt: '' }, limits);
