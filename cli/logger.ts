@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module';
 import pino, { type Logger } from 'pino';
-import pretty from 'pino-pretty';
 import { errorCode } from '../contract/error-code.ts';
 
 /** Fields that are redacted in logs, whatever object has them. */
@@ -23,6 +23,9 @@ export function createLogger({ level, terminal }: { level: string; terminal: boo
     serializers: { err: describeError },
     redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '[redacted]' },
   };
+  if (!terminal) return pino(options, pino.destination({ dest: 2, sync: true }));
+  // Loaded only for a terminal, and not by `import`, which would make every caller wait for it.
+  const pretty: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
   const readable = { destination: process.stderr.fd, sync: true, singleLine: true, translateTime: 'HH:MM:ss' };
-  return terminal ? pino(options, pretty(readable)) : pino(options, pino.destination({ dest: 2, sync: true }));
+  return pino(options, pretty(readable));
 }

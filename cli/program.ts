@@ -1,28 +1,4 @@
 import { Command } from 'commander';
-import { agentWorkerCommand } from './commands/agent-worker.ts';
-import { agentsCommand } from './commands/agents.ts';
-import { apiCommand } from './commands/api.ts';
-import { completeCommand, completionCommand } from './commands/completion.ts';
-import { configCommand } from './commands/config.ts';
-import { deliveriesCommand } from './commands/deliveries.ts';
-import { demoCommand } from './commands/demo.ts';
-import { deploymentCommand } from './commands/deployment.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { exportCommand } from './commands/export.ts';
-import { exportsCommand } from './commands/exports.ts';
-import { initCommand } from './commands/init.ts';
-import { keysCommand } from './commands/keys.ts';
-import { membersCommand } from './commands/members.ts';
-import { migrateCommand } from './commands/migrate.ts';
-import { openCommand } from './commands/open.ts';
-import { organizationsCommand } from './commands/organizations.ts';
-import { platformCommand } from './commands/platform.ts';
-import { platformWorkerCommand } from './commands/platform-worker.ts';
-import { projectsCommand } from './commands/projects.ts';
-import { sitesCommand } from './commands/sites.ts';
-import { upCommand } from './commands/up.ts';
-import { webhookCommand } from './commands/webhook.ts';
-import { workerCommand } from './commands/worker.ts';
 import { wrapLines } from './output.ts';
 import { packageVersion } from './package-root.ts';
 
@@ -30,11 +6,41 @@ const EXIT_CODES_HELP = `
 Exit codes: 0 done, 1 the work failed, 2 the command line or configuration is wrong.
 Configuration: galley.yaml (GALLEY_CONFIG) and the environment; see docs/configuration.md.`;
 
+/** In the order of the help. Loaded only when needed: all together take longer to load than many a command takes. */
+const COMMANDS = new Map(
+  Object.entries({
+    init: async () => (await import('./commands/init.ts')).initCommand(),
+    up: async () => (await import('./commands/up.ts')).upCommand(),
+    api: async () => (await import('./commands/api.ts')).apiCommand(),
+    worker: async () => (await import('./commands/worker.ts')).workerCommand(),
+    platform: async () => (await import('./commands/platform.ts')).platformCommand(),
+    'platform-worker': async () => (await import('./commands/platform-worker.ts')).platformWorkerCommand(),
+    'agent-worker': async () => (await import('./commands/agent-worker.ts')).agentWorkerCommand(),
+    migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),
+    deployment: async () => (await import('./commands/deployment.ts')).deploymentCommand(),
+    export: async () => (await import('./commands/export.ts')).exportCommand(),
+    exports: async () => (await import('./commands/exports.ts')).exportsCommand(),
+    keys: async () => (await import('./commands/keys.ts')).keysCommand(),
+    organizations: async () => (await import('./commands/organizations.ts')).organizationsCommand(),
+    members: async () => (await import('./commands/members.ts')).membersCommand(),
+    projects: async () => (await import('./commands/projects.ts')).projectsCommand(),
+    sites: async () => (await import('./commands/sites.ts')).sitesCommand(),
+    deliveries: async () => (await import('./commands/deliveries.ts')).deliveriesCommand(),
+    agents: async () => (await import('./commands/agents.ts')).agentsCommand(),
+    webhook: async () => (await import('./commands/webhook.ts')).webhookCommand(),
+    config: async () => (await import('./commands/config.ts')).configCommand(),
+    doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
+    open: async () => (await import('./commands/open.ts')).openCommand(),
+    demo: async () => (await import('./commands/demo.ts')).demoCommand(),
+  }),
+);
+
 /**
  * The whole command line.
+ * @param only with this command alone, if there is one of that name
  * @param completes with the commands that complete the others
  */
-export function createProgram({ completes = true } = {}): Command {
+export async function createProgram({ only = '', completes = true } = {}): Promise<Command> {
   const program = new Command('galley')
     .description('Keeps self-hosted documentation in sync with your CMS.')
     .version(packageVersion(), '-V, --version', 'print the version')
@@ -46,33 +52,11 @@ export function createProgram({ completes = true } = {}): Command {
     // A subcommand may have an option with the name of one of its parent, such as --values of `deployment import`.
     .enablePositionalOptions()
     .exitOverride();
-  const commands = [
-    initCommand(),
-    upCommand(),
-    apiCommand(),
-    workerCommand(),
-    platformCommand(),
-    platformWorkerCommand(),
-    agentWorkerCommand(),
-    migrateCommand(),
-    deploymentCommand(),
-    exportCommand(),
-    exportsCommand(),
-    keysCommand(),
-    organizationsCommand(),
-    membersCommand(),
-    projectsCommand(),
-    sitesCommand(),
-    deliveriesCommand(),
-    agentsCommand(),
-    webhookCommand(),
-    configCommand(),
-    doctorCommand(),
-    openCommand(),
-    demoCommand(),
-  ];
-  for (const command of commands) program.addCommand(command);
-  if (completes) {
+  const named = COMMANDS.get(only);
+  const loaders = named === undefined ? [...COMMANDS.values()] : [named];
+  for (const load of loaders) program.addCommand(await load());
+  if (named === undefined && completes) {
+    const { completeCommand, completionCommand } = await import('./commands/completion.ts');
     program.addCommand(completionCommand());
     program.addCommand(
       completeCommand(() => createProgram({ completes: false })),

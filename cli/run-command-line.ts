@@ -17,7 +17,7 @@ function isBadRequest(error: unknown): boolean {
 
 /** Runs one command line and reports errors on standard error; resolves with the exit code. */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {
-  const program = createProgram();
+  const program = await createProgram({ only: argv[0] });
   try {
     if (argv.length === 0) {
       program.outputHelp({ error: true });

@@ -20,9 +20,9 @@ export function completionCommand(): Command {
 }
 
 /** What the scripts call, as `galley complete -- WORDS`. */
-export function completeCommand(createProgram: () => Command): Command {
+export function completeCommand(createProgram: () => Promise<Command>): Command {
   return new Command('complete').argument('[words...]').action(async (words: string[]) => {
     const { complete } = await import('../completion.ts');
-    complete(createProgram(), words);
+    complete(await createProgram(), words);
   });
 }

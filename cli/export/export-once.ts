@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { type AdminApiClient, createAdminApiClient } from '../../client/admin-api-client.ts';
+import type { AdminApiClient } from '../../client/admin-api-client.ts';
 import { domainName, type ExportReport, siteOrigin } from '../../contract/admin-api.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { reportToStderr } from '../../embedded/report.ts';
@@ -19,8 +19,7 @@ import { type Context, createContext } from '../context.ts';
 import type { Settings } from '../environment.ts';
 import { keepHeapSmall } from '../heap-growth.ts';
 import { untilSignal } from '../lifetime.ts';
-import { exportByService } from './export-by-service.ts';
-import { checkStateFolder, type ExportState, openExportState } from './export-state.ts';
+import type { ExportState } from './export-state.ts';
 import { type EndedExport, exportSummary, exportSummaryJson, type FailOn, failureOf } from './export-summary.ts';
 import { checkFile, checkOutput, copyTo, type Output, unpackTo } from './output.ts';
 import { type Exported, ExportFailed, runExport } from './run-export.ts';
@@ -41,7 +40,10 @@ export async function exportOnce(given: string, options: ExportOptions): Promise
   const reportFile = options.report === undefined ? undefined : resolve(options.report);
   if (reportFile !== undefined) await checkFile('--report', reportFile);
   const stateFolder = options.incremental === undefined ? undefined : resolve(options.incremental);
-  if (stateFolder !== undefined) await checkStateFolder(stateFolder);
+  if (stateFolder !== undefined) {
+    const { checkStateFolder } = await import('./export-state.ts');
+    await checkStateFolder(stateFolder);
+  }
   keepHeapSmall();
   const context = createContext({ quiet: true });
   const stop = new AbortController();
@@ -84,7 +86,7 @@ interface Deps {
 async function run(site: SiteAddress, results: Results, deps: Deps): Promise<void> {
   const { output, reportFile, failOn = [] } = results;
   try {
-    const service = namedService(deps.context.settings, site, results);
+    const service = await namedService(deps.context.settings, site, results);
     const exported =
       service === undefined
         ? await exportTo(output, site, { ...deps, stateFolder: results.stateFolder })
@@ -105,11 +107,11 @@ async function run(site: SiteAddress, results: Results, deps: Deps): Promise<voi
 }
 
 /** The service in the variables; undefined if the export runs in this process. */
-function namedService(
+async function namedService(
   settings: Settings,
   { origin }: SiteAddress,
   { stateFolder }: Results,
-): AdminApiClient | undefined {
+): Promise<AdminApiClient | undefined> {
   const { adminApiUrl: url, adminApiKey: key } = settings;
   if (url === undefined) return undefined;
   if (key === undefined)
@@ -122,6 +124,7 @@ function namedService(
     throw new UsageError(
       '--incremental needs an export in this process: unset ADMIN_API_URL. The service keeps its own state.',
     );
+  const { createAdminApiClient } = await import('../../client/admin-api-client.ts');
   return createAdminApiClient({ url, key });
 }
 
@@ -132,6 +135,7 @@ async function exportToByService(
   { folder, signal }: Deps,
 ): Promise<Omit<EndedExport, 'out' | 'reportFile'>> {
   const file = output.kind === 'archive' ? output.path : join(folder, 'bundle.tar.gz');
+  const { exportByService } = await import('./export-by-service.ts');
   const exported = await exportByService(service, { domain, file, signal });
   if (output.kind === 'folder') await unpackTo(output.path, file, signal);
   return { reusedFiles: null, ...exported };
@@ -149,13 +153,13 @@ async function exportTo(
   const job = { id: newId.exportJob(), version, createdAt, domain, paths: null };
   const settings = exportSettings(job, { origin, settings: projectSettings.parse({}) });
   const limits = { ...DEFAULT_LIMITS, ...variables.exportLimits, ...SINGLE_PROCESS_LIMITS };
-  const state = stateFolder === undefined ? undefined : await openExportState(stateFolder);
+  const state = stateFolder === undefined ? undefined : await openState(stateFolder);
   const objectsFolder = state?.objectsFolder ?? join(folder, 'objects');
-  const objects = state?.objects ?? (await createFileStore({ folder: objectsFolder, now: Date.now }));
+  const objects = state?.objects ?? (await createFileStore({ folder: objectsFolder, now: Date.now, isDurable: false }));
   const spill = createSpill(join(folder, 'rows'));
   try {
-    const reuseKey = reuseKeyOf(await engineVersion(logger), { ...settings, robotsTxt: '' }, limits);
-    const previous = state && (await loadPrevious(state, reuseKey, spill));
+    const reuseKey = async () => reuseKeyOf(await engineVersion(logger), { ...settings, robotsTxt: '' }, limits);
+    const previous = state && (await loadPrevious(state, await reuseKey(), spill));
     const task = {
       settings,
       limits,
@@ -180,6 +184,11 @@ async function exportTo(
     spill.close();
     await state?.close();
   }
+}
+
+async function openState(folder: string): Promise<ExportState> {
+  const { openExportState } = await import('./export-state.ts');
+  return openExportState(folder);
 }
 
 async function loadPrevious(state: ExportState, reuseKey: string, spill: Spill): Promise<MemoryCrawl | undefined> {

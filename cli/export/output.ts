@@ -4,7 +4,6 @@ import { basename, dirname, join } from 'node:path';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { NO_LIMITS } from '../../bundle/manifest.ts';
 import { MANIFEST_PATH } from '../../contract/bundle.ts';
-import { unpackBundle } from '../../deployment/unpack.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 
 /** Where an export goes: one archive, or a folder with the unpacked bundle. */
@@ -63,6 +62,7 @@ export async function copyTo(file: string, archive: string): Promise<void> {
 export async function unpackTo(folder: string, archive: string, signal: AbortSignal): Promise<void> {
   const beside = (suffix: string): string => join(dirname(folder), `.${basename(folder)}.${process.pid}.${suffix}`);
   const partial = beside('part');
+  const { unpackBundle } = await import('../../deployment/unpack.ts');
   const earlier = beside('old');
   try {
     await rm(partial, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-import { SingleBar } from 'cli-progress';
+import { createRequire } from 'node:module';
 
 /** Shows an export's progress on standard error. */
 export interface ProgressBar {
@@ -12,6 +12,7 @@ type Stream = NodeJS.WritableStream & { isTTY?: boolean };
 /** Without a terminal, prints a line at each tenth instead of a bar. */
 export function createProgressBar(label: string, stream: Stream = process.stderr): ProgressBar {
   if (stream.isTTY !== true) return createProgressLines(label, stream);
+  const { SingleBar }: typeof import('cli-progress') = createRequire(import.meta.url)('cli-progress');
   const bar = new SingleBar({
     stream,
     // Fits 80 columns but for the label; the terminal's edge cuts off the rest.

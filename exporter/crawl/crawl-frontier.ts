@@ -29,6 +29,8 @@ type Options = {
   /** Call `onBody` when the response's body starts to arrive, and again when it is complete. */
   visit: (leased: LeasedUrl, onBody: OnBody) => Promise<Visited>;
   stored: StoredUrls;
+  /** Whether to store the links of each page, for a later export that reuses this one. */
+  keepsLinks: boolean;
   /** Called after each report with what the export has spent. If it throws, the crawl ends. */
   onSpent?: (spent: SpentCounts) => void;
   signal: AbortSignal;
@@ -158,7 +160,7 @@ async function settleGroup(
   const early = linksFirst && found.length > 0 ? report(crawl, [], found) : undefined;
   if (early !== undefined) crawl.work.write(early);
   const place = async (): Promise<SettledUrl[]> => {
-    const settled = await placeFiles(crawl.segments, crawl.jobId, visits);
+    const settled = await placeFiles(crawl.segments, crawl.jobId, visits, crawl);
     bytes.giveBack();
     await early;
     return settled;

@@ -108,6 +108,7 @@ async function crawlUrls(deps: ExportDeps, run: Run, tools: CrawlTools): Promise
     token,
     scope,
     stored: deps.stored.of(jobId),
+    keepsLinks: crawl.keep,
     signal,
     maxMs: Math.min(maxMs, crawlPlan(limits, settings).activityMs),
     ...(rendering && { graceMs: rendering.graceMs }),

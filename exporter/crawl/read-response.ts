@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { LeasedUrl } from '../crawl-records.ts';
 import { assignPath } from '../document/assign-path.ts';
@@ -51,7 +51,7 @@ export async function readResponse(
   const whole = leadsNowhere ? own : await addModuleImports(own, { site, importsOf });
   const serialized = Buffer.from(serializeExtraction(whole));
   // The hash also covers the imports, so the next export reads and rewrites such a page again.
-  const result = { ...file, sha256: sha256Of(bytes, serialized), extraction: serialized };
+  const result = { ...file, sha256: sha256OfBoth(bytes, serialized), extraction: serialized };
   return { leased, result, resources: followed(whole.resources), dependsOnModules: true };
 }
 
@@ -87,7 +87,7 @@ export function parseResponse(response: ResponseToParse, site: Site): ParsedResp
   const { url, body, headElements, nofollow, rendered } = response;
   const fetched = { bytes: body, contentType: response.contentType, url };
   const { bytes, contentType, format } = readResponseDocument(fetched, headElements, site);
-  const document = { contentType, format, bytes: bytes === body ? undefined : bytes, sha256: sha256Of(bytes) };
+  const document = { contentType, format, bytes: bytes === body ? undefined : bytes, sha256: hash('sha256', bytes) };
   const unread = { ...document, extraction: new Uint8Array(), resources: [], hasImportMaps: false };
   if (format === 'other') return { ...unread, failure: undefined };
   const read = tryExtract({ bytes, contentType, url, format, nofollow }, site);
@@ -111,10 +111,8 @@ function tryExtract(document: PageDocument, site: Site): Extraction | string {
 }
 
 /** In hexadecimal. */
-function sha256Of(...parts: readonly Uint8Array[]): string {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest('hex');
+function sha256OfBoth(first: Uint8Array, second: Uint8Array): string {
+  return createHash('sha256').update(first).update(second).digest('hex');
 }
 
 const MAX_REDIRECTS = 5;

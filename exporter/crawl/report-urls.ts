@@ -48,7 +48,8 @@ export async function settleVisits(
   }
   // Enqueue links first: if the worker dies in between, another one visits the pages again.
   await enqueueUrls(store, lease, found.list());
-  await store.settleUrls({ ...lease, settled: await placeFiles(segments, lease.jobId, visits), found: [] });
+  const settled = await placeFiles(segments, lease.jobId, visits, { keepsLinks: true });
+  await store.settleUrls({ ...lease, settled, found: [] });
 }
 
 /** What a job's frontier is known to hold: URLs with the strongest use reported for each. */

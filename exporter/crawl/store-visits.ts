@@ -78,11 +78,14 @@ export function unplacedBytes(result: Visited['result']): number {
 /**
  * Stores the bodies of a group of results as one object, each followed by its extraction, and the group's link table at
  * the end. Returns their positions. Disks and S3 handle one large write better than many small ones.
+ *
+ * @param keepsLinks false: no link table, because no later export reuses this one
  */
 export async function placeFiles(
   segments: SegmentStore,
   jobId: string,
   group: readonly Visited[],
+  { keepsLinks }: { keepsLinks: boolean },
 ): Promise<SettledUrl[]> {
   const objectKey = segmentKey(jobId, randomUUID());
   const parts: Uint8Array[] = [];
@@ -92,7 +95,7 @@ export async function placeFiles(
     if (!isUnplaced(result)) return result;
     const { bytes, extraction, ...file } = result;
     parts.push(bytes, extraction);
-    if (extraction.length > 0) {
+    if (keepsLinks && extraction.length > 0) {
       // The links of a wrong guess aren't enqueued, but it may turn out to be a page.
       links.push({ byteOffset, resources: resources.length > 0 ? resources : parseResources(extraction) });
     }
@@ -109,6 +112,10 @@ export async function placeFiles(
     return placed;
   });
   if (byteOffset === 0) return settled;
+  if (!keepsLinks) {
+    await segments.write(objectKey, parts);
+    return settled;
+  }
   // Written even if empty: it shows that this release, not an older one, read the bodies.
   const table = encodeLinks(links);
   await segments.write(objectKey, [...parts, table]);

@@ -82,6 +82,9 @@ export async function openExport(
   });
 }
 
+/** The reuse key of an export that neither reuses another one nor is kept. */
+const NO_REUSE = '';
+
 const NO_HINTS: Discovery = { sitemaps: [], pages: [] };
 
 /** Opens the job's crawl if it isn't open yet. Returns the kept crawl that it reuses, if there is one. */
@@ -94,7 +97,8 @@ async function openWithBase(
     jobId: settings.jobId,
     settingsJson: JSON.stringify(settings),
     projectId,
-    reuseKey: reuseKeyOf(await engineVersion(deps.logger), settings, deps.limits),
+    // Computing it takes as long as exporting some ten pages.
+    reuseKey: incremental ? reuseKeyOf(await engineVersion(deps.logger), settings, deps.limits) : NO_REUSE,
     takes: incremental,
     // An export of some pages is no base for a later export of the whole site.
     keep: incremental && settings.pages === null,

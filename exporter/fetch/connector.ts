@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { buildConnector } from 'undici';
+import type { buildConnector } from 'undici';
+import createBaseConnector from 'undici/lib/core/connect.js';
 
 const RETRY_MS = 20;
 
@@ -11,7 +12,7 @@ const RETRY_MS = 20;
 export function createConnector(options: buildConnector.BuildOptions = {}): buildConnector.connector {
   // Half open, because undici can't read on from a socket that Node has destroyed at its end.
   const halfOpen: buildConnector.BuildOptions & { allowHalfOpen: boolean } = { ...options, allowHalfOpen: true };
-  const connect = buildConnector(halfOpen);
+  const connect = createBaseConnector(halfOpen);
   return (target, callback) =>
     connect(target, (error, socket) => {
       if (error !== null) callback(error, null);

@@ -1,4 +1,5 @@
-import { Agent, type buildConnector, type Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
+import Agent from 'undici/lib/dispatcher/agent.js';
 import { type AddressGuard, portOf } from './address-guard.ts';
 import { createConnector } from './connector.ts';
 import { errorMessage } from './error-code.ts';

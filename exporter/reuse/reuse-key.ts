@@ -38,6 +38,7 @@ export async function openPreviousCrawl(
   { store, logger, limits }: BaseDeps,
   crawl: Crawl & { settings: ExportSettings },
 ): Promise<Crawl | undefined> {
+  if (!crawl.keep && crawl.baseJobId === null) return undefined;
   const ownKey = reuseKeyOf(await engineVersion(logger), crawl.settings, limits);
   if (crawl.reuseKey !== ownKey) {
     if (crawl.keep) await store.forbidReuse(crawl.jobId);

@@ -17,8 +17,18 @@ const MAX_DRAFT_IDLE_MS = 86_400_000;
 /**
  * Objects as files in one folder, which several processes may share. Names that begin with a dot are the store's own:
  * `.tmp` for unfinished writes and `.signing-key`. No key can name them.
+ *
+ * @param isDurable false: objects need not survive a power failure, so writes don't wait for the disk
  */
-export async function createFileStore({ folder, now }: { folder: string; now: () => number }): Promise<ObjectStore> {
+export async function createFileStore({
+  folder,
+  now,
+  isDurable = true,
+}: {
+  folder: string;
+  now: () => number;
+  isDurable?: boolean;
+}): Promise<ObjectStore> {
   const tmp = join(folder, '.tmp');
   await mkdir(tmp, { recursive: true });
   const signer = createLinkSigner({ signingKey: await readSigningKey(folder), now });
@@ -45,10 +55,10 @@ export async function createFileStore({ folder, now }: { folder: string; now: ()
       const draft = join(tmp, randomUUID());
       try {
         const measured = measure(source, { key, sizeBytes: expectedBytes });
-        await writeDurably(draft, measured.chunks);
+        await writeNew(draft, measured.chunks, { isDurable });
         const sizeBytes = measured.sizeBytes();
         await moveTo(draft, target);
-        await syncFolder(dirname(target));
+        if (isDurable) await syncFolder(dirname(target));
         return { sizeBytes };
       } catch (error) {
         await rm(draft, { force: true });
@@ -120,12 +130,16 @@ async function moveTo(path: string, target: string): Promise<void> {
   }
 }
 
-/** Writes a new file; resolves once the bytes are on the disk. */
-async function writeDurably(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+/** Writes a new file; if it is durable, resolves once the bytes are on the disk. */
+async function writeNew(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  { isDurable }: { isDurable: boolean },
+): Promise<void> {
   const file = await open(path, 'wx');
   try {
     await writeFile(file, chunks);
-    await file.sync();
+    if (isDurable) await file.sync();
   } finally {
     await file.close();
   }

@@ -32,7 +32,7 @@ function leaves(command: Command, path: readonly string[] = []): [name: string, 
   return command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
 }
 
-const commands = leaves(createProgram());
+const commands = leaves(await createProgram());
 
 /** The output of `--help`. */
 function helpOf(command: Command): string {
@@ -59,4 +59,14 @@ test.each(commands)('galley %s: its help fits 80 columns, and it has --json if i
   expect(help.split('\n').filter((line) => line.length > 80 && line.trim().includes(' '))).toEqual([]);
   expect(command.description() === '' && name !== 'complete').toBe(false);
   expect(command.options.some(({ long }) => long === '--json')).toBe(!WITHOUT_JSON.includes(name));
+});
+
+test('a program with one command has that command only, and one with an unknown command has all', async () => {
+  const whole = (await createProgram()).commands.map((command) => command.name());
+  for (const only of whole.filter((name) => !['completion', 'complete'].includes(name))) {
+    expect((await createProgram({ only })).commands.map((command) => command.name())).toEqual([only]);
+  }
+  for (const only of ['exprot', 'constructor', 'completion', '--version']) {
+    expect((await createProgram({ only })).commands).toHaveLength(whole.length);
+  }
 });

@@ -143,7 +143,7 @@ describe('every pod', () => {
   });
 
   it.each(cases)('of $chart for $kind has a command and variables that galley knows', async ({ chart, kind }) => {
-    const commands = createProgram().commands.map((command) => command.name());
+    const commands = (await createProgram()).commands.map((command) => command.name());
     const known = [...VARIABLE_NAMES, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'TEMPORAL_API_KEY'];
     for (const { name, spec } of podsOf(await renderKind(chart, kind))) {
       const [only] = spec.containers;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -30,7 +30,7 @@ export async function gzipMember(
   const files = entries.map(({ path, bytes, contentType }) => ({
     path,
     size: bytes.byteLength,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
+    sha256: hash('sha256', bytes),
     contentType,
   }));
   return { bytes: await gzipBlocks(await tarBlocks(entries), options), files };

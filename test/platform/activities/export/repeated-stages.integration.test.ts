@@ -100,7 +100,7 @@ describe('a stage that is repeated or late', () => {
       {
         ...{ jobId, token: 'one', maxMs, graceMs: 0, signal: new AbortController().signal },
         now: () => Date.now() + aheadMs,
-        ...{ scope, stored },
+        ...{ scope, stored, keepsLinks: true },
         visit: async (leased) => {
           if (leased.url === `${HOME}/later`) await later;
           else if (leased.url !== `${HOME}/late`) return new Promise(() => undefined);
