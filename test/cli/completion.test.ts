@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { galley } from '../helpers/galley.ts';
+import { galleyHere } from '../helpers/galley.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 const folder = emptiedFolder();
@@ -11,7 +11,7 @@ beforeEach(() =>
 
 /** The candidates that the shell scripts get for these words. The last word is incomplete. */
 async function candidates(...words: string[]): Promise<string[]> {
-  const { code, stdout } = await galley(['complete', '--', ...words], {}, folder);
+  const { code, stdout } = await galleyHere(['complete', '--', ...words], {}, folder);
   expect(code).toBe(0);
   const lines = stdout.trimEnd().split('\n');
   expect(lines.pop()).toBe(':4');
@@ -34,12 +34,12 @@ test('names of sites and sources come from galley.yaml, also from one with mista
 });
 
 test('--json prints the script that a shell evaluates', async () => {
-  const { stdout: script } = await galley(['completion', 'bash'], {}, folder);
+  const { stdout: script } = await galleyHere(['completion', 'bash'], {}, folder);
   expect(script).toContain('galley complete --');
-  const { stdout } = await galley(['completion', 'bash', '--json'], {}, folder);
+  const { stdout } = await galleyHere(['completion', 'bash', '--json'], {}, folder);
   expect(JSON.parse(stdout)).toEqual({ shell: 'bash', script });
 });
 
 test('an unknown shell is rejected', async () => {
-  expect(await galley(['completion', 'tcsh'], {}, folder)).toMatchObject({ code: 2 });
+  expect(await galleyHere(['completion', 'tcsh'], {}, folder)).toMatchObject({ code: 2 });
 });

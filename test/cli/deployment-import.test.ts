@@ -7,7 +7,7 @@ import { importFolder } from '../../cli/deployment/import-folder.ts';
 import { createSigner } from '../../contract/signing.ts';
 import { buildBundle, sha256, siteOf } from '../deployment/bundles.ts';
 import { buildMemberBundle } from '../deployment/member-bundle.ts';
-import { galley } from '../helpers/galley.ts';
+import { galleyHere } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
@@ -91,11 +91,11 @@ it.each([
 
 it('is a command that ends with 0, and with 2 for a bad folder', async () => {
   await prepare(await buildBundle(siteOf('7')));
-  const done = await galley(['deployment', 'import', transfer(), '--values', valuesFile(), '--json']);
+  const done = await galleyHere(['deployment', 'import', transfer(), '--values', valuesFile(), '--json']);
   expect(done).toMatchObject({ code: 0 });
   expect(JSON.parse(done.stdout)).toMatchObject({ version: '7', changed: true });
   await writeFile(join(transfer(), 'bundle.tar.gz'), 'x');
-  const refused = await galley(['deployment', 'import', transfer(), '--values', valuesFile()]);
+  const refused = await galleyHere(['deployment', 'import', transfer(), '--values', valuesFile()]);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("bundle.tar.gz doesn't match SHA256SUMS") });
 });
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { exportByService } from '../../cli/export/export-by-service.ts';
 import { createAdminApiClient } from '../../client/admin-api-client.ts';
 import { buildBundle } from '../deployment/bundles.ts';
-import { type Finished, galley } from '../helpers/galley.ts';
+import { type Finished, galleyHere } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 
 let folder: string;
@@ -28,7 +28,7 @@ async function exportBy(respond: Respond, ...args: string[]): Promise<Finished &
   });
   try {
     const variables = { ADMIN_API_URL: service.origin, ADMIN_API_KEY: 'galley_key' };
-    return { ...(await galley(['export', 'docs.example.com', ...args], variables, folder)), requests };
+    return { ...(await galleyHere(['export', 'docs.example.com', ...args], variables, folder)), requests };
   } finally {
     await service.close();
   }

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openExportState } from '../../cli/export/export-state.ts';
-import { galley } from '../helpers/galley.ts';
+import { galley, galleyHere } from '../helpers/galley.ts';
 import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
 
 let folder: string;
@@ -36,10 +36,12 @@ afterEach(async () => {
 type Result = { code: number | null; stderr: string; sent: string[]; content: string; reused: number };
 
 /** Exports the site and returns what the origin sent. */
-async function exported(...options: string[]): Promise<Result> {
+const exported = (...options: string[]) => exportedBy(galleyHere, ...options);
+
+async function exportedBy(run: typeof galley, ...options: string[]): Promise<Result> {
   sent = [];
   const args = ['export', 'docs.example.com', '--origin', site.origin, '--out', 'site.tar.gz', '--json', ...options];
-  const { code, stdout, stderr } = await galley(args, { LOG_LEVEL: 'error' }, folder);
+  const { code, stdout, stderr } = await run(args, { LOG_LEVEL: 'error' }, folder);
   const { contentSha256, reusedFileCount } = code === 0 ? JSON.parse(stdout) : {};
   return { code, stderr, sent, content: contentSha256, reused: reusedFileCount };
 }
@@ -109,7 +111,7 @@ describe('galley export --incremental', () => {
     ]);
     await rm(join(folder, 'state'), { recursive: true });
     const state = await openExportState(join(folder, 'state'));
-    const busy = await incrementally();
+    const busy = await exportedBy(galley, '--incremental', 'state');
     expect([busy.code, busy.stderr]).toEqual([1, expect.stringMatching(/another export uses .*state/)]);
     await state.close();
   });

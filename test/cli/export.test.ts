@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportReport } from '../../contract/admin-api.ts';
-import { galley, spawnService } from '../helpers/galley.ts';
+import { galley, galleyHere, spawnService } from '../helpers/galley.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../helpers/http-site.ts';
 import { readBundleArchive } from '../helpers/read-bundle.ts';
 
@@ -21,10 +21,17 @@ let site: HttpSite;
 /** Runs `galley export` for the site in the test's folder. */
 const exporting = (...options: string[]) => exportingTo('site.tar.gz', ...options);
 
-const exportingTo = (out: string, ...options: string[]) =>
-  galley(['export', 'docs.example.com', '--origin', site.origin, '--out', out, ...options], variables(), folder);
+const exportingTo = (out: string, ...options: string[]) => galleyHere(exportTo(out, ...options), variables(), folder);
 
-/** A separate temporary folder shows what the command leaves behind. */
+/** The same in a separate process. */
+const exportingApart = (...options: string[]) => galley(exportTo('site.tar.gz', ...options), variables(), folder);
+
+const exportTo = (out: string, ...options: string[]) => [
+  ...['export', 'docs.example.com', '--origin', site.origin, '--out', out],
+  ...options,
+];
+
+/** A separate process's temporary folder shows what the command leaves behind. */
 const variables = () => ({ TMPDIR: join(folder, 'tmp'), GALLEY_HOME: join(folder, 'home'), LOG_LEVEL: 'error' });
 
 /** The content of the test's folder, without its temporary folder, which must be empty. */
@@ -46,7 +53,7 @@ afterEach(async () => {
 
 describe('galley export', () => {
   it('writes the archive, shows progress, and lists skipped URLs by rule and broken links', async () => {
-    const { code, stdout, stderr } = await exporting();
+    const { code, stdout, stderr } = await exportingApart();
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: expect.stringMatching(/docs\.example\.com 100 % \| 2 pages \| completed\n$/),
@@ -108,7 +115,7 @@ describe('galley export', () => {
   });
 
   it('fails for the conditions of --fail-on, after it has written the results', async () => {
-    const failed = await exporting('--fail-on', 'broken-links,left-out');
+    const failed = await exportingApart('--fail-on', 'broken-links,left-out');
     expect([failed.code, failed.stderr]).toEqual([
       1,
       expect.stringContaining('--fail-on broken-links,left-out: 1 broken links, 3 URLs left out'),
@@ -148,7 +155,7 @@ describe('galley export', () => {
     await mkdir(join(folder, 'notes'));
     await writeFile(join(folder, 'notes/mine.txt'), 'mine');
     const args = ['export', 'docs.example.com', '--origin', site.origin, ...options];
-    const { code, stderr } = await galley(args, variables(), folder);
+    const { code, stderr } = await galleyHere(args, variables(), folder);
     expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
     expect(site.requests).toEqual([]);
   });
@@ -184,7 +191,7 @@ describe('galley export of a site that cannot be exported', () => {
       count += 1;
       response.writeHead(isThere ? 200 : 404, { 'content-type': 'text/html' }).end('<p>');
     });
-    const { code, stderr } = await exporting('--report', 'report.json');
+    const { code, stderr } = await exportingApart('--report', 'report.json');
     expect([code, stderr]).toEqual([
       1,
       expect.stringContaining(`The export failed: The start page ${site.origin}/ can't be fetched: HTTP 404`),

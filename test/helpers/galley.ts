@@ -98,6 +98,11 @@ export async function galleyHere(
       stream.write = write;
     };
   });
+  // Jest's console doesn't write to the process's streams.
+  const { log } = console;
+  console.log = (line: string) => {
+    output.stdout += `${line}\n`;
+  };
   process.env = shellEnvironment({ LOG_LEVEL: 'warn', ...variables });
   process.chdir(cwd);
   try {
@@ -105,6 +110,7 @@ export async function galleyHere(
   } finally {
     process.chdir(before.cwd);
     process.env = before.env;
+    console.log = log;
     for (const each of restore) each();
   }
 }
