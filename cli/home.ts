@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { access, constants, mkdir, readFile, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { access, constants, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { replaceFile } from '../activities/deployments/replace-file.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { errorCode } from '../contract/error-code.ts';
 import { isFolderLocked, lockFolder } from '../embedded/folder-lock.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** The URLs of the parts of a running `up`. */
 const addresses = z.object({
@@ -52,7 +53,7 @@ export function openHome(folder: string): Home {
   const path = (...names: string[]): string => join(folder, ...names);
   const prepare = async (): Promise<void> => {
     try {
-      await makeFolder(folder);
+      await makeFolder(folder, { mode: 0o700 });
       await access(folder, constants.W_OK | constants.X_OK);
     } catch (error) {
       const reason = errorCode(error) ?? String(error);
@@ -99,21 +100,4 @@ export function openHome(folder: string): Home {
       }
     },
   };
-}
-
-/** Node's recursive mkdir never returns if a parent folder exists but takes no entries, as in /proc. */
-async function makeFolder(folder: string): Promise<void> {
-  if (await isFolder(folder)) return;
-  if (!(await isFolder(dirname(folder)))) await makeFolder(dirname(folder));
-  // Another command may have created it first.
-  await mkdir(folder, { mode: 0o700 }).catch(async (error: unknown) => {
-    if (!(await isFolder(folder))) throw error;
-  });
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }

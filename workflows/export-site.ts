@@ -6,6 +6,7 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
+  patched,
   setHandler,
 } from '@temporalio/workflow';
 import { QUERIES, SIGNALS, UPDATES } from '../contract/names.ts';
@@ -110,14 +111,16 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
     }
   }
   await condition(() => canEnd(run));
-  if (run.removed) return;
-  await continueAsNew<typeof exportSite>({ site: run.site, carry: serializeState(run.state, run.seen) });
+  const next = run.removed ? run.successor : run;
+  if (next === null || (run.removed && !patched('publish-after-remove-2026-11'))) return;
+  await continueAsNew<typeof exportSite>({ site: run.site, carry: serializeState(next.state, next.seen) });
 }
 
 function setHandlers(run: SiteRun): void {
   const { state } = run;
   handleSignal(published, publishedSignal, 'Publishes that wait for an export.', (signal) => {
-    applyDeliveries(state, run.seen, signal, Date.now());
+    const target = run.removed ? successorOf(run) : run;
+    applyDeliveries(target.state, target.seen, signal, Date.now());
   });
   handleSignal(acted, actedPayload, 'An operator acted on a rule of the site.', (action) => {
     actionBegan(state.histories, action);
@@ -265,6 +268,12 @@ async function removeSite(run: SiteRun, options: unknown): Promise<SiteState> {
     exportEnded(run.state.histories, 'canceled', { waiting: false });
   }
   return lastState;
+}
+
+/** A publish after `remove` begins the site anew, as it does after the workflow has ended. A running write can take long. */
+function successorOf(run: SiteRun): Pick<SiteRun, 'state' | 'seen'> {
+  run.successor ??= { state: newState(Date.now()), seen: createSeenDeliveries() };
+  return run.successor;
 }
 
 /** Publishes wait until a worker knows the site's settings. */

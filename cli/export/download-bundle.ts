@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Bundle } from '../../client/admin-api-client.ts';
 import { errorText } from '../../contract/error-code.ts';
 import { CommandError } from '../command-error.ts';
+import { makeFolder } from '../make-folder.ts';
 
 /** Timeout for the link's first byte; the rest may take longer. */
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -19,7 +20,7 @@ export async function downloadBundle(
   { bundleUrl, sha256 }: Bundle,
   { file, signal }: { file: string; signal: AbortSignal },
 ): Promise<number> {
-  await mkdir(dirname(file), { recursive: true });
+  await makeFolder(dirname(file));
   const partial = `${file}.${process.pid}.part`;
   const hash = createHash('sha256');
   let sizeBytes = 0;

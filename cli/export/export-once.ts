@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { AdminApiClient } from '../../client/admin-api-client.ts';
@@ -19,6 +19,7 @@ import { type Context, createContext } from '../context.ts';
 import type { Settings } from '../environment.ts';
 import { keepHeapSmall } from '../heap-growth.ts';
 import { untilSignal } from '../lifetime.ts';
+import { makeFolder } from '../make-folder.ts';
 import type { ExportState } from './export-state.ts';
 import { type EndedExport, exportSummary, exportSummaryJson, type FailOn, failureOf } from './export-summary.ts';
 import { checkFile, checkOutput, copyTo, type Output, unpackTo } from './output.ts';
@@ -204,6 +205,6 @@ const WHY_FULL = {
 } as const;
 
 async function writeReport(file: string, report: ExportReport): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
+  await makeFolder(dirname(file));
   await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
 }

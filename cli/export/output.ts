@@ -1,10 +1,11 @@
 import { constants } from 'node:fs';
-import { access, copyFile, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { access, copyFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { NO_LIMITS } from '../../bundle/manifest.ts';
 import { MANIFEST_PATH } from '../../contract/bundle.ts';
 import { CommandError, UsageError } from '../command-error.ts';
+import { makeFolder } from '../make-folder.ts';
 
 /** Where an export goes: one archive, or a folder with the unpacked bundle. */
 export type Output = { kind: 'archive' | 'folder'; path: string };
@@ -47,7 +48,7 @@ export async function checkFile(option: '--out' | '--report' | '--incremental', 
 export async function copyTo(file: string, archive: string): Promise<void> {
   const partial = `${file}.${process.pid}.part`;
   try {
-    await mkdir(dirname(file), { recursive: true });
+    await makeFolder(dirname(file));
     await copyFile(archive, partial);
     await rename(partial, file);
   } finally {
@@ -66,7 +67,7 @@ export async function unpackTo(folder: string, archive: string, signal: AbortSig
   const earlier = beside('old');
   try {
     await rm(partial, { recursive: true, force: true });
-    await mkdir(partial, { recursive: true });
+    await makeFolder(partial);
     await unpackBundle({ archive, folder: partial, limits: NO_LIMITS, signal, accept: () => {} });
     // Something else may have been put there during the export.
     if ((await existing(folder)) !== undefined) await checkReplaceable(folder);

@@ -127,6 +127,17 @@ describe('a folder that gets all files', () => {
 });
 
 describe('a values file on a certain host', () => {
+  it.concurrent('exports a publish that arrives after the removal while that write still runs', async () => {
+    const site = await startSite();
+    site.configure({ deployments: [{ valuesFile: site.valuesFile, host: `us-${process.pid}` }] });
+    await site.publish();
+    await site.until('deploying', ({ phase }) => phase === 'deploying');
+    await site.handle.executeUpdate('remove');
+    await site.publish();
+    const { pendingCount, exports } = await site.until('exported anew', () => site.api.jobs.length === 2);
+    expect({ pendingCount, exports: exports.map(({ number }) => number) }).toEqual({ pendingCount: 0, exports: [1] });
+  });
+
   it.concurrent('is written by the workers of this host only, and the state names a host without any', async () => {
     const site = await startSite();
     const host = `eu-${process.pid}`;

@@ -29,6 +29,8 @@ export type SiteRun = EntityRun & {
   rollingBack: boolean;
   /** An operator removed the site: the workflow ends. */
   removed: boolean;
+  /** The publishes that arrive after the removal: the next run begins with them. */
+  successor: { state: State; seen: SeenDeliveries } | null;
 };
 
 export function newRun(site: string, state: State, seen: SeenDeliveries): SiteRun {
@@ -47,6 +49,7 @@ export function newRun(site: string, state: State, seen: SeenDeliveries): SiteRu
     longWrites: new Map(),
     rollingBack: false,
     removed: false,
+    successor: null,
   };
 }
 
