@@ -27,7 +27,8 @@ export function paint(color: 'green' | 'yellow' | 'red' | 'bold', text: string):
   return process.stdout.isTTY && process.stdout.hasColors() ? styleText(color, text) : text;
 }
 
-const COLUMNS = 80;
+/** The width of what commands print. */
+export const COLUMNS = 80;
 
 /** Wraps a text at 80 columns, each line with the indent. */
 export function wrap(text: string, indent = ''): string {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { wrapLines } from './output.ts';
+import { COLUMNS, wrapLines } from './output.ts';
 import { packageVersion } from './package-root.ts';
 
 const EXIT_CODES_HELP = `
@@ -48,7 +48,12 @@ export async function createProgram({ only = '', completes = true } = {}): Promi
     .addHelpText('after', EXIT_CODES_HELP)
     .showHelpAfterError('(galley --help lists the commands)')
     .showSuggestionAfterError()
-    .configureOutput({ writeOut: (text) => process.stdout.write(wrapLines(text)) })
+    .configureOutput({
+      getOutHelpWidth: () => Math.min(process.stdout.columns ?? COLUMNS, COLUMNS),
+      writeOut: (text) => process.stdout.write(wrapLines(text)),
+    })
+    // Commands with long arguments leave less room than commander wraps by default.
+    .configureHelp({ minWidthToWrap: 20 })
     // A subcommand may have an option with the name of one of its parent, such as --values of `deployment import`.
     .enablePositionalOptions()
     .exitOverride();

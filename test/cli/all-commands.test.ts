@@ -61,6 +61,14 @@ test.each(commands)('galley %s: its help fits 80 columns, and it has --json if i
   expect(command.options.some(({ long }) => long === '--json')).toBe(!WITHOUT_JSON.includes(name));
 });
 
+test('help keeps its two columns, however long the arguments of a command are', async () => {
+  for (const command of (await createProgram()).commands.filter(({ commands: children }) => children.length > 0)) {
+    const [, list = ''] = helpOf(command).split('\nCommands:\n');
+    const starts = list.split('\n').map((line) => /^ {2}\S.*? {2,}(?=\S)|^ +/.exec(line)?.[0].length);
+    expect([command.name(), ...new Set(starts.filter((start) => start !== undefined))]).toHaveLength(2);
+  }
+});
+
 test('a program with one command has that command only, and one with an unknown command has all', async () => {
   const whole = (await createProgram()).commands.map((command) => command.name());
   for (const only of whole.filter((name) => !['completion', 'complete'].includes(name))) {
