@@ -111,10 +111,10 @@ export function createSiteActions(deps: SiteActionsDeps): SiteActions {
 type Act = <T>(site: string, action: () => Promise<T>, missing?: HttpError) => Promise<T>;
 
 function createAct({ config, logger }: SiteActionsDeps): Act {
-  /** Why a site has no workflow: it was never published, or it is unknown. */
+  /** Why a site has no workflow: nothing was published, or it is unknown. */
   const noWorkflow = (site: string): HttpError =>
     Object.hasOwn(config.sites, site)
-      ? new HttpError(409, 'nothing was published yet: the site has no workflow')
+      ? new HttpError(409, 'the site has no workflow: nothing was published yet, or since the site was removed')
       : new HttpError(404, 'no such site');
 
   return async (site, action, missing = noWorkflow(site)) => {

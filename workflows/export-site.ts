@@ -138,6 +138,7 @@ function setHandlers(run: SiteRun): void {
 /** What operators do. Each update that isn't rejected is recorded. */
 function setActionHandlers(run: SiteRun): void {
   const { state } = run;
+  const validator = (options?: unknown): void => rejectUnlessRunning(run, options);
   setHandler(
     exportNow,
     (options) => {
@@ -150,7 +151,7 @@ function setActionHandlers(run: SiteRun): void {
     {
       description: 'Exports now, without a quiet period.',
       validator(options?: unknown) {
-        rejectInvalidOptions(options);
+        rejectUnlessRunning(run, options);
         rejectIf(state.paused, 'the site is paused: resume it first');
       },
     },
@@ -158,11 +159,10 @@ function setActionHandlers(run: SiteRun): void {
   setHandler(refreshNow, (options) => refreshBy(run, options), {
     description: 'Refreshes all links. Returns when they are deployed.',
     validator(options?: unknown) {
-      rejectInvalidOptions(options);
+      rejectUnlessRunning(run, options);
       rejectIf(state.live === null, 'nothing is deployed yet, so there is no link to refresh');
     },
   });
-  const validator = rejectInvalidOptions;
   setHandler(pause, (options) => setPausedBy(run, true, options), {
     description: 'Collects publishes without exporting them until `resume`. The deployed links are still refreshed.',
     validator,
@@ -171,12 +171,12 @@ function setActionHandlers(run: SiteRun): void {
   setReviewHandlers(run);
   setHandler(remove, (options) => removeSite(run, options), {
     description: 'Ends the workflow and cancels the running export. Returns the last state.',
-    validator,
+    validator: rejectInvalidOptions,
   });
   setHandler(rollback, (versionOrJobId, options) => rollBackBy(run, versionOrJobId, options), {
     description: 'Deploys an earlier job, by its id or its version, until the next publish.',
     validator(name: unknown, options?: unknown) {
-      rejectInvalidOptions(options);
+      rejectUnlessRunning(run, options);
       rejectIf(!isJobName(name), 'expected a version or the id of a completed job');
     },
   });
@@ -185,7 +185,7 @@ function setActionHandlers(run: SiteRun): void {
 /** For an export that a guard holds. */
 function setReviewHandlers(run: SiteRun): void {
   const validator = (options?: unknown): void => {
-    rejectInvalidOptions(options);
+    rejectUnlessRunning(run, options);
     rejectIf(run.state.review === null, 'no export waits for a review');
   };
   setHandler(approve, (options) => approveBy(run, options), {
@@ -201,6 +201,12 @@ function setReviewHandlers(run: SiteRun): void {
     },
     { description: 'Drops the export that a guard holds. The served version stays.', validator },
   );
+}
+
+/** An action on a removed site would be lost with its workflow, which ends once the last write has ended. */
+function rejectUnlessRunning(run: SiteRun, options?: unknown): void {
+  rejectInvalidOptions(options);
+  rejectIf(run.removed, 'the site was removed, but its last deploy has not ended yet: try again later');
 }
 
 function recordAction(

@@ -49,7 +49,10 @@ const untilPhase = (site: string, phase: string) =>
 
 describe('an operator', () => {
   it('exports, refreshes, pauses and resumes a site', async () => {
-    const none = { status: 409, body: { error: 'nothing was published yet: the site has no workflow' } };
+    const none = {
+      status: 409,
+      body: { error: 'the site has no workflow: nothing was published yet, or since the site was removed' },
+    };
     for (const action of ['refresh', 'pause', 'resume']) {
       expect(await send('POST', `/sites/paused/${action}`)).toEqual(none);
     }

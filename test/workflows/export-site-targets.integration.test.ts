@@ -127,12 +127,15 @@ describe('a folder that gets all files', () => {
 });
 
 describe('a values file on a certain host', () => {
-  it.concurrent('exports a publish that arrives after the removal while that write still runs', async () => {
+  it.concurrent('rejects actions after the removal while that write still runs, but exports a publish', async () => {
     const site = await startSite();
     site.configure({ deployments: [{ valuesFile: site.valuesFile, host: `us-${process.pid}` }] });
     await site.publish();
     await site.until('deploying', ({ phase }) => phase === 'deploying');
     await site.handle.executeUpdate('remove');
+    await expect(site.handle.executeUpdate('exportNow')).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('the site was removed') },
+    });
     await site.publish();
     const { pendingCount, exports } = await site.until('exported anew', () => site.api.jobs.length === 2);
     expect({ pendingCount, exports: exports.map(({ number }) => number) }).toEqual({ pendingCount: 0, exports: [1] });
