@@ -276,7 +276,7 @@ async function removeSite(run: SiteRun, options: unknown): Promise<SiteState> {
   return lastState;
 }
 
-/** A publish after `remove` begins the site anew, as it does after the workflow has ended. A running write can take long. */
+/** After `remove`, a publish starts the site again, also while the last write still runs, which can take long. */
 function successorOf(run: SiteRun): Pick<SiteRun, 'state' | 'seen'> {
   run.successor ??= { state: newState(Date.now()), seen: createSeenDeliveries() };
   return run.successor;

@@ -34,8 +34,8 @@ export async function downloadBundle(
   try {
     const answer = new AbortController();
     const timer = setTimeout(() => answer.abort(), ANSWER_TIMEOUT_MS);
-    const any = AbortSignal.any([signal, answer.signal]);
-    const response = await fetch(bundleUrl, { signal: any }).finally(() => clearTimeout(timer));
+    const ended = AbortSignal.any([signal, answer.signal]);
+    const response = await fetch(bundleUrl, { signal: ended }).finally(() => clearTimeout(timer));
     if (!response.ok || !response.body) throw new CommandError(`The bundle's link was answered ${response.status}`);
     await pipeline(response.body, measure, createWriteStream(partial), { signal });
     const digest = hash.digest('hex');

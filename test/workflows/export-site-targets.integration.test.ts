@@ -137,7 +137,7 @@ describe('a values file on a certain host', () => {
       cause: { message: expect.stringContaining('the site was removed') },
     });
     await site.publish();
-    const { pendingCount, exports } = await site.until('exported anew', () => site.api.jobs.length === 2);
+    const { pendingCount, exports } = await site.until('exported again', () => site.api.jobs.length === 2);
     expect({ pendingCount, exports: exports.map(({ number }) => number) }).toEqual({ pendingCount: 0, exports: [1] });
   });
 
