@@ -24,9 +24,10 @@ export async function startGiteaFixture(): Promise<GiteaFixture> {
   const { id } = z.object({ id: z.int() }).parse(await call(admin, 'POST', '/orgs/acme/teams', team));
   for (const { login } of [bot, ada, grace]) await call(admin, 'PUT', `/teams/${id}/members/${login}`);
 
-  const both = (token: string, url = gitea.url, timeoutMs = 15_000): ForgeSides => {
+  // Gitea responds late while other tests run; the timeout only stops a call that hangs.
+  const both = (token: string, url = gitea.url, timeoutMs = 300_000) => {
     const forge = createForge({ kind: 'gitea', url, auth: { token }, timeoutMs });
-    return { writer: forge, reader: forge };
+    return { writer: forge, reader: forge } satisfies ForgeSides;
   };
   const elsewhere = (port: number): ForgeSides & Place => {
     const url = `http://127.0.0.1:${port}`;
@@ -36,15 +37,15 @@ export async function startGiteaFixture(): Promise<GiteaFixture> {
     };
   };
   const silent = await startSilentServer();
-  const forge = createForge({ kind: 'gitea', url: `${gitea.url}/api/v1`, auth: { token: bot.token } });
+  const { writer, reader } = both(bot.token, `${gitea.url}/api/v1`);
   const person = ({ login, mail }: GiteaUser): Person => ({ login, mail });
   let repositories = 0;
   return {
     gitea,
     bot,
     reviewer: ada,
-    writer: forge,
-    reader: forge,
+    writer,
+    reader,
     people: {
       author: person(bot),
       reviewers: [person(ada), person(grace)],
