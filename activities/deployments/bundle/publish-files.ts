@@ -6,6 +6,7 @@ import type { DeploymentReport, DeploymentWrite } from '../deployment-target.ts'
 import { orderOf, refusalOf, type WrittenOrder, writtenReport } from '../write-order.ts';
 import { downloadBundle } from './download-bundle.ts';
 import { readArchive } from './read-archive.ts';
+import { foldersOf } from './redirects.ts';
 
 /** What a place remembers of what is in it. */
 export type PublishedState = WrittenOrder & {
@@ -36,6 +37,8 @@ export type PublishedPlace = {
   checkOwner(): Promise<void> | void;
   /** The files that are missing or have been changed by someone else, of those that the state names. */
   findDamage(state: PublishedState): Promise<ReadonlySet<string>>;
+  /** It has folders: no path is a file and a folder at once. */
+  hasFolders?: boolean;
   /** The files for a version, in any order. */
   filesOf(manifest: BundleManifest): NewFile[];
   /** Puts one file in its place, at once. `source` is the path of its bytes. */
@@ -141,17 +144,30 @@ async function replaceVersion(place: PublishedPlace, { current, order, staged, s
     );
     await settled(puts);
   };
+  const outdated = [...new Set([...Object.keys(before), ...retired])].filter((path) => !wanted.has(path));
+  const inTheWay = place.hasFolders ? blocking(outdated, wanted) : new Set<string>();
+  if (inTheWay.size > 0) {
+    await place.checkOwner();
+    await place.remove([...inTheWay]);
+  }
   await putAll(changed.filter(({ file }) => !isPage(file)));
   await putAll(changed.filter(({ file }) => isPage(file)));
 
   await place.checkOwner();
-  const gone = Object.keys(before).filter((path) => !wanted.has(path));
-  const kept = new Set(current?.complete ? gone.filter((path) => !/\.html?$/.test(path)) : []);
-  const outdated = new Set([...gone, ...retired]);
-  const removed = [...outdated].filter((path) => !wanted.has(path) && !kept.has(path));
+  const left = outdated.filter((path) => !inTheWay.has(path));
+  const kept = new Set(
+    current?.complete ? left.filter((path) => Object.hasOwn(before, path) && !/\.html?$/.test(path)) : [],
+  );
+  const removed = left.filter((path) => !kept.has(path));
   const files = Object.fromEntries([...wanted.values()].map(({ path, sha256 }) => [path, sha256]));
   await place.remove(removed);
   await place.writeState({ ...order, complete: true, files, retired: [...kept] });
+}
+
+/** Those with the name of a folder that the wanted files need, or in a folder with the name of a wanted file. */
+function blocking(outdated: readonly string[], wanted: ReadonlyMap<string, NewFile>): ReadonlySet<string> {
+  const folders = new Set([...wanted.keys()].flatMap(foldersOf));
+  return new Set(outdated.filter((path) => folders.has(path) || foldersOf(path).some((folder) => wanted.has(folder))));
 }
 
 /** All of them, even if one fails: a write that goes on in the background could replace a newer one. */

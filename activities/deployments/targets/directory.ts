@@ -45,6 +45,7 @@ function placeAt(root: string, stillHeld: () => void): PublishedPlace {
     },
     checkOwner: stillHeld,
     findDamage: (state) => findDamage(root, state),
+    hasFolders: true,
     filesOf,
     async put({ path }, source) {
       const target = join(root, path);
@@ -54,7 +55,7 @@ function placeAt(root: string, stillHeld: () => void): PublishedPlace {
       await rename(source, target);
     },
     async remove(paths) {
-      for (const path of paths) await rm(join(root, path), { force: true });
+      for (const path of paths) await removeFile(join(root, path));
       const emptied = new Set(paths.map(dirname).filter((folder) => folder !== '.'));
       for (const folder of emptied) await removeEmpty(root, folder);
     },
@@ -99,14 +100,23 @@ async function isFile(path: string): Promise<boolean> {
   }
 }
 
-/** A file of the version before may have the name of a folder of this one. */
+/** Nothing is left to remove if a folder has the file's name by now, or a file the name of its folder. */
+async function removeFile(path: string): Promise<void> {
+  try {
+    await rm(path, { force: true });
+  } catch (error) {
+    if (errorCode(error) !== 'ERR_FS_EISDIR' && errorCode(error) !== 'ENOTDIR') throw error;
+  }
+}
+
+/** A file that the state doesn't name may have the name of a folder. */
 async function makeFolder(root: string, folder: string): Promise<void> {
   try {
     await mkdir(join(root, folder), { recursive: true });
   } catch (error) {
     if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'ENOTDIR') throw error;
     for (let each = folder; each !== '.'; each = dirname(each)) {
-      if (await isFile(join(root, each))) await rm(join(root, each));
+      if (await isFile(join(root, each))) await removeFile(join(root, each));
     }
     await mkdir(join(root, folder), { recursive: true });
   }

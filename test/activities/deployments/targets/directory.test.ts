@@ -94,11 +94,31 @@ describe('a folder with a site', () => {
     expect(await readFile(join(root, '_headers'), 'utf8')).toContain('X-Own');
   });
 
-  it('restores a file that someone deleted, and takes a name of a file for a folder', async () => {
-    await deploy({ files: { 'index.html': 'home', docs: 'a file', 'a.css': 'a' } }, 1);
+  it('restores a file that someone deleted', async () => {
+    await deploy({ files: { 'index.html': 'home', 'a.css': 'a' } }, 1);
     await rm(join(root, 'a.css'));
-    await deploy({ files: { 'index.html': 'home', 'docs/page.html': 'page', 'a.css': 'a' } }, 2);
-    expect(await filesIn(root)).toEqual(['.galley/deployed.json', 'a.css', 'docs/page.html', 'index.html']);
+    await deploy({ files: { 'index.html': 'home', 'a.css': 'a' } }, 2);
+    expect(await filesIn(root)).toEqual(['.galley/deployed.json', 'a.css', 'index.html']);
+  });
+
+  it('takes the name of a file for a folder, and of a folder for a file, and later versions succeed', async () => {
+    const asFile = { 'index.html': 'home', docs: 'a file', 'guide.html': 'a page' };
+    const asFolder = { 'index.html': 'home', 'docs/a/b.html': 'b', 'docs/c.css': 'c', 'guide.html/x.html': 'x' };
+    let sequence = 0;
+    for (const files of [asFile, asFolder, asFolder, asFile, asFile, asFolder]) {
+      await deploy({ files }, ++sequence);
+      expect(await filesIn(root)).toEqual(['.galley/deployed.json', ...Object.keys(files)].sort());
+    }
+  });
+
+  it('recovers from a write that died with a name as a file in the state and as a folder on the disk', async () => {
+    await deploy({ files: { docs: 'a file', 'guide/a.html': 'a' } }, 1);
+    const state = JSON.parse(await readFile(join(root, '.galley', 'deployed.json'), 'utf8'));
+    state.complete = false;
+    state.retired = ['docs/old.css', 'guide'];
+    await writeFile(join(root, '.galley', 'deployed.json'), JSON.stringify(state));
+    await deploy({ files: { docs: 'a file', 'guide/a.html': 'a' } }, 2);
+    expect(await filesIn(root)).toEqual(['.galley/deployed.json', 'docs', 'guide/a.html']);
   });
 
   it.each([

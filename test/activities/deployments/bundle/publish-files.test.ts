@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import {
+  type PublishedPlace,
+  type PublishedState,
+  publishFiles,
+} from '../../../../activities/deployments/bundle/publish-files.ts';
+import type { DeploymentReport, DeploymentWrite } from '../../../../activities/deployments/deployment-target.ts';
+import { isOlder } from '../../../../activities/deployments/sidecar.ts';
+import { buildBundle } from '../../../deployment/bundles.ts';
+import { startHttpSite } from '../../../helpers/http-site.ts';
+import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
+
+const parent = temporaryFolder();
+
+/** A bucket in memory: without folders and without locks. */
+function createBucket() {
+  const objects = new Map<string, string>();
+  let state: PublishedState | null = null;
+  const log: string[] = [];
+  const placeOf = (write: DeploymentWrite): PublishedPlace => ({
+    readState: async () => state,
+    async writeState(next) {
+      log.push(next.complete ? 'completed' : 'claimed');
+      state = next;
+    },
+    async checkOwner() {
+      if (state !== null && isOlder(write, state)) throw new Error('a newer write has begun');
+    },
+    findDamage: async () => new Set(),
+    filesOf: ({ files }) => files,
+    async put({ path }, source) {
+      log.push(`put ${path}`);
+      objects.set(path, await readFile(source, 'utf8'));
+    },
+    async remove(paths) {
+      for (const path of paths) {
+        log.push(`remove ${path}`);
+        objects.delete(path);
+      }
+    },
+  });
+  return { objects, log, placeOf };
+}
+
+type Deploy = { place: (write: DeploymentWrite) => PublishedPlace; files: Record<string, string>; sequence: number };
+
+async function deploy({ place, files, sequence }: Deploy): Promise<DeploymentReport> {
+  const bundle = await buildBundle({ files });
+  const server = await startHttpSite((_, response) => response.end(bundle));
+  const bundleUrl = `${server.origin}/bundle.tar.gz`;
+  const about = { epoch: 1, sequence, kind: 'deploy', version: `v${sequence}`, newest: true } as const;
+  const write = { ...about, jobId: `se_${sequence}`, bundleUrl };
+  try {
+    return await publishFiles(place(write), write, { parent, signal: new AbortController().signal });
+  } finally {
+    await server.close();
+  }
+}
+
+describe('a bucket', () => {
+  it('deletes nothing before a version is in place, also if a name was a folder', async () => {
+    const { objects, log, placeOf: place } = createBucket();
+    await deploy({ place, files: { 'docs/page.html': 'page', 'docs/a.css': 'a' }, sequence: 1 });
+    log.length = 0;
+    await deploy({ place, files: { docs: 'a file' }, sequence: 2 });
+    expect(log).toEqual(['claimed', 'put docs', 'remove docs/page.html', 'completed']);
+    await deploy({ place, files: { 'docs/page.html': 'page' }, sequence: 3 });
+    expect([...objects.keys()].sort()).toEqual(['docs', 'docs/page.html']);
+    await deploy({ place, files: { 'docs/page.html': 'page' }, sequence: 4 });
+    expect([...objects.keys()]).toEqual(['docs/page.html']);
+  });
+});
