@@ -33,7 +33,7 @@ export type NewFile = {
 export type PublishedPlace = {
   readState(): Promise<PublishedState | null>;
   writeState(state: PublishedState): Promise<void>;
-  /** Throws if another writer has taken over. Called before each step that visitors see. */
+  /** Throws if another writer has taken over. Called before each step that visitors see, and while many files are put. */
   checkOwner(): Promise<void> | void;
   /** The files that are missing or have been changed by someone else, of those that the state names. */
   findDamage(state: PublishedState): Promise<ReadonlySet<string>>;
@@ -48,6 +48,9 @@ export type PublishedPlace = {
 
 /** Files that are written at the same time. */
 const WRITES = 16;
+
+/** How often the owner is checked while files are put: in a bucket, each check is a request. */
+const OWNER_CHECK_MS = 5_000;
 
 /**
  * Brings a place to the version of a write: first what pages need, then the pages, and deletions last, so that no visitor
@@ -65,7 +68,7 @@ export async function publishFiles(
   const damaged = current === null ? new Set<string>() : await place.findDamage(current);
   const order = orderOf(write, current);
   if (current?.complete && current.jobId === write.jobId && damaged.size === 0) {
-    await place.writeState({ ...current, ...order });
+    await writeOwnState(place, { ...current, ...order });
     return writtenReport(write);
   }
   const folder = await mkdtemp(join(parent, 'deploy-'));
@@ -131,14 +134,16 @@ async function replaceVersion(place: PublishedPlace, { current, order, staged, s
   const unsure = Object.fromEntries(changed.map(({ file }) => [file.path, '']));
   const retired = current?.retired ?? [];
   // If the process dies from here on, the next write knows which files it may find.
-  await place.writeState({ ...order, complete: false, files: { ...before, ...unsure }, retired });
+  await writeOwnState(place, { ...order, complete: false, files: { ...before, ...unsure }, retired });
 
   const limit = pLimit(WRITES);
   const putAll = async (files: Staged['changed']): Promise<void> => {
     await place.checkOwner();
+    const checkOwner = atMostEvery(OWNER_CHECK_MS, () => place.checkOwner());
     const puts = files.map(({ file, source }) =>
       limit(async () => {
         signal.throwIfAborted();
+        await checkOwner();
         await place.put(file, source);
       }),
     );
@@ -161,7 +166,29 @@ async function replaceVersion(place: PublishedPlace, { current, order, staged, s
   const removed = left.filter((path) => !kept.has(path));
   const files = Object.fromEntries([...wanted.values()].map(({ path, sha256 }) => [path, sha256]));
   await place.remove(removed);
-  await place.writeState({ ...order, complete: true, files, retired: [...kept] });
+  await writeOwnState(place, { ...order, complete: true, files, retired: [...kept] });
+}
+
+/**
+ * Another write may have claimed the place since the state was read: the download takes minutes. Overwritten, the claim
+ * would be lost, and the place would have the older version.
+ */
+async function writeOwnState(place: PublishedPlace, state: PublishedState): Promise<void> {
+  await place.checkOwner();
+  await place.writeState(state);
+}
+
+/** The first check is due after the interval. Callers in between share the latest result, so that all stop at a failure. */
+function atMostEvery(intervalMs: number, check: () => Promise<void> | void): () => Promise<void> {
+  let checkedAtMs = performance.now();
+  let latest = Promise.resolve();
+  return async () => {
+    if (performance.now() - checkedAtMs >= intervalMs) {
+      checkedAtMs = performance.now();
+      latest = (async () => await check())();
+    }
+    await latest;
+  };
 }
 
 /** Those with the name of a folder that the wanted files need, or in a folder with the name of a wanted file. */

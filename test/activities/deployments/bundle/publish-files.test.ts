@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { jest } from '@jest/globals';
 import {
   type PublishedPlace,
   type PublishedState,
@@ -42,11 +43,20 @@ function createBucket() {
   return { objects, log, placeOf };
 }
 
-type Deploy = { place: (write: DeploymentWrite) => PublishedPlace; files: Record<string, string>; sequence: number };
+type Deploy = {
+  place: (write: DeploymentWrite) => PublishedPlace;
+  files: Record<string, string>;
+  sequence: number;
+  /** Runs while the bundle is requested. */
+  meanwhile?: () => Promise<unknown>;
+};
 
-async function deploy({ place, files, sequence }: Deploy): Promise<DeploymentReport> {
+async function deploy({ place, files, sequence, meanwhile }: Deploy): Promise<DeploymentReport> {
   const bundle = await buildBundle({ files });
-  const server = await startHttpSite((_, response) => response.end(bundle));
+  const server = await startHttpSite(async (_, response) => {
+    await meanwhile?.();
+    response.end(bundle);
+  });
   const bundleUrl = `${server.origin}/bundle.tar.gz`;
   const about = { epoch: 1, sequence, kind: 'deploy', version: `v${sequence}`, newest: true } as const;
   const write = { ...about, jobId: `se_${sequence}`, bundleUrl };
@@ -68,5 +78,44 @@ describe('a bucket', () => {
     expect([...objects.keys()].sort()).toEqual(['docs', 'docs/page.html']);
     await deploy({ place, files: { 'docs/page.html': 'page' }, sequence: 4 });
     expect([...objects.keys()]).toEqual(['docs/page.html']);
+  });
+
+  const died = (): Promise<void> => Promise.reject(new Error('died'));
+
+  it.each([
+    ['finishes', {}, ['claimed', 'put b', 'completed']],
+    ['dies', { put: died }, ['claimed']],
+  ])('gets nothing of a write if a newer one claims it meanwhile and %s', async (_, changes, expected) => {
+    const { log, placeOf: place } = createBucket();
+    const newer = (write: DeploymentWrite): PublishedPlace => ({ ...place(write), ...changes });
+    const meanwhile = () => deploy({ place: newer, files: { b: '2' }, sequence: 2 }).catch(() => {});
+    const older = deploy({ place, files: { a: '1' }, sequence: 1, meanwhile });
+    await expect(older).rejects.toThrow('a newer write has begun');
+    expect(log).toEqual(expected);
+    expect(await deploy({ place, files: { a: '1' }, sequence: 1 })).toMatchObject({ outcome: 'superseded' });
+  });
+
+  it('gets no more files of a write five seconds after a newer one has claimed it', async () => {
+    const { log, placeOf } = createBucket();
+    const files = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`${index}.txt`, 'x']));
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
+    let newer: Promise<unknown> | undefined;
+    const place = (write: DeploymentWrite): PublishedPlace => ({
+      ...placeOf(write),
+      async put(file, source) {
+        newer ??= deploy({ place: placeOf, files: { b: '2' }, sequence: 2 });
+        await newer;
+        clock.mockReturnValue(5_000);
+        await placeOf(write).put(file, source);
+      },
+    });
+    try {
+      await expect(deploy({ place, files, sequence: 1 })).rejects.toThrow('a newer write has begun');
+      // Those that had begun.
+      expect(log.filter((entry) => /^put .*txt$/.test(entry))).toHaveLength(16);
+      expect(log.filter((entry) => entry === 'completed')).toHaveLength(1);
+    } finally {
+      clock.mockRestore();
+    }
   });
 });
