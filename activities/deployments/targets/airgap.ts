@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { chmod, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { BundleInvalidError } from '../../../bundle/errors.ts';
+import { checkManifest, NO_LIMITS } from '../../../bundle/manifest.ts';
+import { readBundleHead } from '../../../bundle/read-bundle.ts';
 import { errorCode } from '../../../contract/error-code.ts';
 import type { BundleSigner } from '../../../contract/signing.ts';
 import { downloadBundle } from '../bundle/download-bundle.ts';
@@ -20,6 +24,7 @@ export type AirgapDeps = {
 
 /** Names the newest version. It is written last, so that it names only complete ones. */
 export const LATEST = 'latest';
+const ARCHIVE = 'bundle.tar.gz';
 const TEMPORARY = '.incomplete-';
 
 const latestFile = z.object({
@@ -50,7 +55,7 @@ export function createAirgapTarget(
         const refusal = refusalOf(write, current);
         if (refusal !== null) return refusal;
         await dropLeftovers(folder);
-        const name = folderName(write);
+        const name = await folderName(folder, write);
         if (!(await readdir(folder)).includes(name)) await writeVersion({ folder, name, write, signer, signal });
         stillHeld();
         await replaceFile(
@@ -96,7 +101,7 @@ async function fillFolder(
   temporary: string,
   { write, signer, signal }: Omit<NewVersion, 'folder' | 'name'>,
 ): Promise<void> {
-  const archive = join(temporary, 'bundle.tar.gz');
+  const archive = join(temporary, ARCHIVE);
   const { sha256 } = await downloadBundle(write.bundleUrl, archive, signal);
   // A damaged bundle can't be repaired on the other side.
   await readArchive(archive, { onManifest() {}, onFile: drain }, signal);
@@ -110,10 +115,27 @@ async function fillFolder(
   for (const file of await readdir(temporary)) await sync(join(temporary, file));
 }
 
-/** A version is a name that people chose, so it may be no name of a folder. */
-function folderName({ version, jobId }: DeploymentWrite): string {
+/**
+ * A version is a name that people chose, so it may be no name of a folder. After a restored database, or with another
+ * Admin API, an earlier job may have had it too: the new one must not pass that job's folder off as its own.
+ */
+async function folderName(folder: string, { version, jobId }: DeploymentWrite): Promise<string> {
+  const ownName = jobId.replaceAll(/[^A-Za-z0-9_-]/g, '-');
   const isName = version !== null && /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/.test(version) && version !== LATEST;
-  return isName ? version : jobId.replaceAll(/[^A-Za-z0-9_-]/g, '-');
+  if (!isName) return ownName;
+  const isFree = !(await readdir(folder)).includes(version);
+  return isFree || (await readJobId(join(folder, version, ARCHIVE))) === jobId ? version : ownName;
+}
+
+/** Null if there is no valid archive. */
+async function readJobId(archive: string): Promise<string | null> {
+  try {
+    const { manifest } = await readBundleHead(createReadStream(archive));
+    return checkManifest(manifest, NO_LIMITS).jobId;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || error instanceof BundleInvalidError) return null;
+    throw error;
+  }
 }
 
 async function readLatest(folder: string): Promise<WrittenOrder | null> {

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAirgapTarget } from '../../../../activities/deployments/targets/airgap.ts';
+import { readBundleHead } from '../../../../bundle/read-bundle.ts';
+import { buildBundle, siteOf } from '../../../deployment/bundles.ts';
+import { startHttpSite } from '../../../helpers/http-site.ts';
 import { emptiedFolder } from '../../../helpers/temporary-folder.ts';
 import { describeTarget, faultsOfBundles } from './contract.ts';
 
@@ -35,3 +39,29 @@ describeTarget('airgap', async (bundles) => ({
   },
   ...faultsOfBundles(bundles),
 }));
+
+test('a job whose version an earlier job had too gets a folder of its own, and a repeated write finds it', async () => {
+  const server = await startHttpSite(async (request, response) => {
+    response.end(await buildBundle({ ...siteOf('v1'), jobId: request.url?.slice(1) ?? '' }));
+  });
+  const deploy = async (jobId: string, sequence: number): Promise<string> => {
+    const about = { epoch: 1, sequence, kind: 'deploy', version: 'v1', newest: true } as const;
+    const context = { site: 'docs', signal: new AbortController().signal };
+    await createAirgapTarget(root).write({ ...about, jobId, bundleUrl: `${server.origin}/${jobId}` }, context);
+    const folder = (await latest())?.folder ?? '';
+    const { manifest } = await readBundleHead(createReadStream(join(root, 'docs', folder, 'bundle.tar.gz')));
+    expect(JSON.parse(manifest.toString())).toMatchObject({ jobId });
+    return folder;
+  };
+  try {
+    expect(await deploy('se_1', 1)).toBe('v1');
+    expect(await deploy('se_2', 2)).toBe('se_2');
+    expect(await deploy('se_2', 3)).toBe('se_2');
+    expect(await deploy('se_1', 4)).toBe('v1');
+    expect(server.requests).toHaveLength(2);
+    await writeFile(join(root, 'docs', 'v1', 'bundle.tar.gz'), 'damaged');
+    expect(await deploy('se_3', 5)).toBe('se_3');
+  } finally {
+    await server.close();
+  }
+});

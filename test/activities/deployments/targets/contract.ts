@@ -54,6 +54,7 @@ export async function startBundleServer(): Promise<BundleServer> {
 function bundleOf(version: string) {
   return {
     ...siteOf(version, { [`assets/app-${version}.css`]: `/* ${version} */`, 'assets/same.css': '/* same */' }),
+    jobId: `se_${version}`,
     redirects: [{ from: '/old/start', to: '/guides/start', status: 301 }],
   };
 }
