@@ -151,6 +151,8 @@ async function credentialsOf(
   { repository, token, username = TOKEN_USERNAME }: GitTarget,
   forge: ForgeWriter | undefined,
 ): Promise<GitCredentials | null> {
+  // Over SSH the worker's key signs in, and the token is for the forge's API only.
+  if (!/^https?:/i.test(repository)) return null;
   if (token !== undefined) return { username, password: token };
   return forge === undefined ? null : await forge.gitCredentials(repository);
 }
