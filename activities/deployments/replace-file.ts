@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../contract/error-code.ts';
@@ -19,11 +20,14 @@ export async function replaceFile(path: string, content: string, { lastCheck, mo
   const folder = dirname(target);
   await mkdir(folder, { recursive: true });
   const temporary = join(folder, `.${basename(target)}.${randomUUID()}.tmp`);
+  const current = await statIfExists(target);
+  const wantedMode = mode ?? (current === null ? undefined : current.mode & 0o7777);
   try {
-    const file = await open(temporary, 'wx', mode);
+    const file = await open(temporary, 'wx', wantedMode);
     try {
+      // Before the content: others must not read a secret, not even in what a killed process leaves behind.
+      await setModeAndOwner(file, current, wantedMode);
       await file.writeFile(content);
-      await setModeAndOwner(file, target, mode);
       await file.sync();
     } finally {
       await file.close();
@@ -47,12 +51,17 @@ export async function resolveLinks(path: string): Promise<string> {
   }
 }
 
-/** Those of the present file, if there is one; a given mode is set in any case. */
-async function setModeAndOwner(file: FileHandle, target: string, mode: number | undefined): Promise<void> {
-  const current = await stat(target).catch((error: unknown) => {
+async function statIfExists(path: string): Promise<Stats | null> {
+  try {
+    return await stat(path);
+  } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
     throw error;
-  });
+  }
+}
+
+/** The owner of the present file, if there is one, and the mode. */
+async function setModeAndOwner(file: FileHandle, current: Stats | null, mode: number | undefined): Promise<void> {
   const made = await file.stat();
   if (current !== null && (made.uid !== current.uid || made.gid !== current.gid)) {
     // Only root may change the owner; others keep the group and the mode.
@@ -60,9 +69,8 @@ async function setModeAndOwner(file: FileHandle, target: string, mode: number | 
       if (errorCode(error) !== 'EPERM') throw error;
     });
   }
-  // The umask may have taken rights from a given mode.
-  const wanted = mode ?? (current === null ? undefined : current.mode & 0o7777);
-  if (wanted !== undefined) await file.chmod(wanted);
+  // The umask may have taken rights from it.
+  if (mode !== undefined) await file.chmod(mode);
 }
 
 /** Makes the rename durable. Not every file system can sync a folder; the content is synced either way. */
