@@ -39,14 +39,14 @@ export async function insertExportJob(tx: Transaction, job: NewExportJob): Promi
   return row;
 }
 
-/** Also counts requested versions of this form, so that none is assigned twice. */
+/** Also counts requested versions of this form, of any number of digits, so that none is assigned twice. */
 async function nextVersion(tx: Transaction, projectId: string, at: Date): Promise<string> {
   const day = at.toISOString().slice(0, 10);
   const [row] = await tx
-    .select({ highest: sql<number | null>`max(substring(${exportJobs.version} from 12)::int)` })
+    .select({ next: sql<string>`coalesce(max(substring(${exportJobs.version} from 12)::numeric), 0) + 1` })
     .from(exportJobs)
-    .where(and(eq(exportJobs.projectId, projectId), sql`${exportJobs.version} ~ ${`^${day}\\.[0-9]{1,6}$`}`));
-  return `${day}.${(row?.highest ?? 0) + 1}`;
+    .where(and(eq(exportJobs.projectId, projectId), sql`${exportJobs.version} ~ ${`^${day}\\.[0-9]+$`}`));
+  return `${day}.${row?.next ?? 1}`;
 }
 
 /** The job of that id, for any owner. */

@@ -56,6 +56,20 @@ export function exportJobsContract(stores: StoreFixture): void {
     expect((await insert(other, { at: new Date('2026-11-21T00:00:00Z') })).version).toBe('2026-11-21.1');
   });
 
+  it('never assigns a version twice, also after one of the most digits that a client may request', async () => {
+    for (const digits of [6, 9, 53]) {
+      const project = await newProject();
+      const versions: string[] = [];
+      for (const version of [`2026-11-21.${'9'.repeat(digits)}`, undefined, undefined]) {
+        const job = await insert(project, { ...(version && { version }), at: new Date('2026-11-21T12:00:00Z') });
+        versions.push(job.version);
+        await failExportJob(db, job.id, 'made room');
+      }
+      const next = `2026-11-21.1${'0'.repeat(digits)}`;
+      expect(versions).toEqual([`2026-11-21.${'9'.repeat(digits)}`, next, next.replace(/0$/, '1')]);
+    }
+  });
+
   it('rejects a second active job of a project, and accepts one after the first has ended', async () => {
     const project = await newProject();
     const first = await insert(project);
