@@ -20,7 +20,7 @@ export function invitationPath(id: string): string {
 export type Session = {
   user: { id: string; name: string; email: string };
   sessionId: string;
-  /** A secret of the session that its forms carry. */
+  /** A secret of the session that its forms carry. A member's forms are for one organization: `organizationCsrf`. */
   csrf: string;
 };
 
@@ -62,7 +62,7 @@ export async function findSession(
   return {
     user: { id: user.id, name: user.name, email: user.email },
     sessionId: session.id,
-    csrf: csrfOf(context.operatorToken, session.token),
+    csrf: secretOf(context, `csrf ${session.token}`),
     activeOrganizationId: session.activeOrganizationId ?? null,
   };
 }
@@ -85,12 +85,22 @@ export async function findSigned(
   return {
     ...session,
     ...{ membership, memberships },
+    csrf: organizationCsrf(context, session, organizationId),
     caller: { organizationId, plan, actor: { kind: 'member', id: user.id, name: user.email } },
   };
 }
 
-function csrfOf(operatorToken: string, sessionToken: string): string {
-  return createHmac('sha256', authSecret(operatorToken)).update(`csrf ${sessionToken}`).digest('base64url');
+/** So that a form never acts for an organization that was chosen, in another tab, after its page was loaded. */
+export function organizationCsrf(
+  context: DashboardContext,
+  { csrf }: Pick<Session, 'csrf'>,
+  organizationId: string,
+): string {
+  return secretOf(context, `csrf ${csrf} of ${organizationId}`);
+}
+
+function secretOf({ operatorToken }: DashboardContext, text: string): string {
+  return createHmac('sha256', authSecret(operatorToken)).update(text).digest('base64url');
 }
 
 const signed = new WeakMap<Request, Signed>();
@@ -136,10 +146,13 @@ const requireCsrf: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** Throws 403 unless the form that was read has the session's token. */
+/** Throws 403 unless the form that was read has this token. */
 export function checkCsrf(request: Request, { csrf }: Pick<Signed, 'csrf'>): void {
   if (createTokenCheck(csrf)(fieldOf(request, CSRF_FIELD))) return;
-  throw new HttpError(403, 'The form is no longer valid: go back, reload the page and try again');
+  throw new HttpError(
+    403,
+    'The form is no longer valid, for example because you switched organizations: go back, reload the page and try again',
+  );
 }
 
 /** Lets only members with one of these roles through. */

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import { findUserByEmail, insertMember } from '../../../platform/store/members.ts';
+import { ensureOrganization } from '../../../platform/store/organizations.ts';
+import { getProject } from '../../../platform/store/projects.ts';
+import { pullRequests } from '../../../platform/store/schema/pull-requests.ts';
+import { type Browser, formsOf } from './browser.ts';
+import { type DashboardFixture, startDashboard } from './dashboard-fixture.ts';
+
+const [EMAIL, KEYS] = ['ada@example.com', '/ui/settings/keys'];
+const PULL_REQUEST = `/pulls/pr_${'0'.repeat(32)}`;
+
+describe('the dashboard of someone in two organizations', () => {
+  let fixture: DashboardFixture;
+  let ada: Browser;
+  let own: string;
+  const project = { organizationId: '', projectId: '', domain: '' };
+
+  beforeAll(async () => {
+    fixture = await startDashboard();
+    ada = await fixture.setUp(EMAIL, 'Handbook');
+    const { platform } = fixture;
+    own = (await ensureOrganization(platform.db, { name: 'Handbook', plan: 'enterprise' })).id;
+    const { project: projectId, domain } = await platform.addCustomer();
+    const { organizationId = '' } = (await getProject(platform.db, projectId)) ?? {};
+    Object.assign(project, { organizationId, projectId, domain });
+    await platform.db.insert(pullRequests).values({
+      ...{ id: PULL_REQUEST.slice(7), projectId, repository: 'file:///nowhere/docs.git', number: 1 },
+      ...{ author: 'galley', title: 'Change', body: '', headBranch: 'galley/x', headSha: 'a'.repeat(40) },
+      ...{ baseBranch: 'main', baseSha: 'b'.repeat(40) },
+    });
+  });
+  beforeEach(() => joinCustomer());
+  afterAll(() => fixture?.stop());
+
+  async function joinCustomer(): Promise<void> {
+    const user = await findUserByEmail(fixture.platform.db, EMAIL);
+    const member = { id: randomUUID(), organizationId: project.organizationId, userId: user?.id ?? '', role: 'owner' };
+    await leaveCustomer();
+    await insertMember(fixture.platform.db, member);
+  }
+
+  async function leaveCustomer(): Promise<void> {
+    await fixture.platform.db.execute(sql`delete from members where organization_id = ${project.organizationId}`);
+  }
+
+  async function workIn(organization: string): Promise<void> {
+    const done = await ada.submit('/ui/account', '/ui/account/organization', { organization });
+    expect([done.status, done.location]).toEqual([303, '/']);
+  }
+
+  async function fieldsOf(page: string, action: string): Promise<Record<string, string>> {
+    const form = formsOf((await ada.get(page)).text).find((each) => each.action === action);
+    if (form === undefined) throw new Error(`${page} has no form ${action}`);
+    return form.hidden;
+  }
+
+  it('rejects a form of the one after a switch to the other or a removal, and asks to reload the page', async () => {
+    const fields = { name: 'CI', days: '', addresses: '' };
+    const keys = async () =>
+      (await fixture.platform.db.execute(sql`select count(*)::int as n from api_keys`)).rows[0]?.n;
+    for (const leave of [() => workIn(own), leaveCustomer]) {
+      await workIn(project.organizationId);
+      const [created, signOut, before] = [
+        await fieldsOf(KEYS, KEYS),
+        await fieldsOf(KEYS, '/ui/sign-out'),
+        await keys(),
+      ];
+      await leave();
+      const refused = await ada.post(KEYS, { ...created, ...fields });
+      expect([refused.status, await keys()]).toEqual([403, before]);
+      expect(refused.text).toContain('reload the page and try again');
+      expect((await ada.post('/ui/sign-out', signOut)).status).toBe(403);
+      expect((await ada.submit(KEYS, KEYS, fields)).text).toMatch(/galley_[\w-]{49}/);
+    }
+  });
+
+  it('accepts the form of a pull request of the one while the other is active', async () => {
+    await workIn(project.organizationId);
+    const { text } = await ada.get(PULL_REQUEST);
+    await workIn(own);
+    const { csrf = '' } = formsOf(text)[0]?.hidden ?? {};
+    expect((await ada.post(`${PULL_REQUEST}/close`, { csrf: `${csrf}x` })).status).toBe(403);
+    expect((await ada.post(`${PULL_REQUEST}/close`, { csrf })).status).toBe(303);
+  });
+});
