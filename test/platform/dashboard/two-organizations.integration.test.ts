@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
+import { insertExportJob } from '../../../platform/store/export-jobs.ts';
 import { findUserByEmail, insertMember } from '../../../platform/store/members.ts';
 import { ensureOrganization } from '../../../platform/store/organizations.ts';
 import { getProject } from '../../../platform/store/projects.ts';
@@ -82,5 +83,19 @@ describe('the dashboard of someone in two organizations', () => {
     const { csrf = '' } = formsOf(text)[0]?.hidden ?? {};
     expect((await ada.post(`${PULL_REQUEST}/close`, { csrf: `${csrf}x` })).status).toBe(403);
     expect((await ada.post(`${PULL_REQUEST}/close`, { csrf })).status).toBe(303);
+  });
+
+  it('ends a live page of the one for someone who was removed from it', async () => {
+    const { db, baseUrl } = fixture.platform;
+    const job = { ...project, version: null, paths: null, at: new Date() };
+    const { id } = await db.transaction((tx) => insertExportJob(tx, job));
+    await workIn(project.organizationId);
+    const cookie = [...ada.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const live = await fetch(`${baseUrl}/ui/exports/${id}/events`, { headers: { cookie }, redirect: 'manual' });
+    expect(live.status).toBe(200);
+    await leaveCustomer();
+    // It ends only if the server ends it.
+    expect(await live.text()).toContain('data: ');
+    expect((await ada.get('/ui/exports')).status).toBe(200);
   });
 });
