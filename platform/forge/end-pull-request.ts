@@ -1,7 +1,7 @@
 import { HttpError } from '../../contract/http-error.ts';
 import { endPullRequest, getPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
 import { enqueuePullRequestEvent } from './enqueue-webhooks.ts';
-import type { ForgeContext } from './forge-context.ts';
+import { type ForgeContext, newCommits } from './forge-context.ts';
 import { mergeBranches } from './merge-branches.ts';
 import { recordMerge } from './record-merge.ts';
 import { openRepository } from './repository.ts';
@@ -10,12 +10,12 @@ const FILES_NAMED = 20;
 
 /**
  * Merges in git and records who did it; a merged one is returned unchanged. Throws an `HttpError` 409 with the reason
- * if git can't merge, and a `ForgeError` 404 if the repository is gone.
+ * if git can't merge or the head is another than `head`, and a `ForgeError` 404 if the repository is gone.
  */
 export async function mergePullRequest(
   context: ForgeContext,
   row: PullRequestRow,
-  by: string,
+  { by, head }: { by: string; head?: string | undefined },
 ): Promise<PullRequestRow> {
   if (row.state === 'merged') return row;
   if (row.state === 'closed') throw new HttpError(409, 'The pull request is closed');
@@ -23,12 +23,15 @@ export async function mergePullRequest(
   const outcome = await mergeBranches(repository, {
     headBranch: row.headBranch,
     headSha: row.headSha,
+    expectedHead: head,
     baseBranch: row.baseBranch,
     message: `Merge pull request #${row.number} from ${row.headBranch}\n\n${row.title}\n`,
   });
   switch (outcome.kind) {
     case 'merged':
       return await recordMerge(context, repository.git, row, { ...outcome, by });
+    case 'other-head':
+      throw newCommits();
     case 'refused':
       throw new HttpError(409, `The pull request can not be merged: ${outcome.reason}`);
     case 'conflict': {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { HttpError } from '../../contract/http-error.ts';
 import type { Database } from '../store/database.ts';
 import type { PullRequestRow } from '../store/pull-requests.ts';
 
@@ -18,6 +19,11 @@ export const FORGE_OPERATOR = 'operator';
 /** The page of a pull request. */
 export function pageOf({ publicUrl }: Pick<ForgeContext, 'publicUrl'>, { id }: Pick<PullRequestRow, 'id'>): string {
   return `${publicUrl()}/pulls/${id}`;
+}
+
+/** Rejects a decision about a head that is no longer the current one. */
+export function newCommits(): HttpError {
+  return new HttpError(409, 'New commits were pushed since this page was loaded: read them, then decide');
 }
 
 export const PULL_REQUEST_ID = /^pr_[0-9a-f]{32}$/;

@@ -12,6 +12,8 @@ export type Merge = {
 type MergeOutcome =
   | ({ kind: 'merged' } & Merge)
   | { kind: 'conflict'; files: string[] }
+  /** The head isn't the expected one. */
+  | { kind: 'other-head' }
   /** A sentence: why git can't merge. */
   | { kind: 'refused'; reason: string };
 
@@ -19,6 +21,8 @@ type MergeRequest = {
   headBranch: string;
   /** The last known head, used if its branch is gone. */
   headSha: string;
+  /** The head to merge and no other. Undefined: the branch's current one. */
+  expectedHead?: string | undefined;
   baseBranch: string;
   message: string;
 };
@@ -41,6 +45,8 @@ export async function mergeBranches(repository: Repository, request: MergeReques
     const branchSha = await readBranch(git, request.headBranch);
     const headSha = branchSha ?? (await readCommit(git, request.headSha));
     if (headSha === undefined) return refused(`The branch ${request.headBranch} is gone`);
+    // Here, where the head is read that is merged: no push comes in between.
+    if (headSha !== (request.expectedHead ?? headSha)) return { kind: 'other-head' };
     if (await isAncestor(git, headSha, baseSha)) return { kind: 'merged', ...(await findMerge(git, headSha, baseSha)) };
     if (branchSha === undefined) return refused(`The branch ${request.headBranch} is gone`);
 

@@ -48,9 +48,17 @@ async function end(
   else response.status(status).json(await json());
 }
 
+/** The commit that the sender has seen; the page's forms have it. Programs may leave it out. */
+const head = z
+  .string()
+  .regex(/^[0-9a-f]{40,64}$/, "expected a commit's full SHA")
+  .optional();
+
+const mergeRequest = z.object({ head });
+
 export async function merge(context: ChangeContext, request: Request, response: Response): Promise<void> {
-  const { row, actor } = await begin(context, request, response);
-  const merged = await mergePullRequest(context, row, actor.name);
+  const { body, row, actor } = await begin(context, request, response);
+  const merged = await mergePullRequest(context, row, { by: actor.name, ...parseInput(mergeRequest, body) });
   await recordPullAction(context, row, { actor, action: 'pull.merge' });
   const json = async () => ({ ...(await pullRequestJson(context, merged)), sha: merged.mergeCommitSha });
   await end(context, { request, response }, { row, json });
@@ -88,6 +96,7 @@ const reviewRequest = z.object({
   /** The reviewer's name if the operator sends the review. A reviewer's link names its own. */
   reviewer: name.optional(),
   body: z.string().max(65_536).default(''),
+  head,
 });
 
 export async function review(context: ChangeContext, request: Request, response: Response): Promise<void> {
@@ -98,8 +107,8 @@ export async function review(context: ChangeContext, request: Request, response:
   }
   const sent = isReviewer ? { ...body, reviewer: undefined } : body;
   const schema = isReviewer ? reviewRequest : reviewRequest.required({ reviewer: true });
-  const { event, reviewer = actor.name, body: words } = parseInput(schema, sent);
-  const added = await submitReview(context, row, { reviewer, verdict: VERDICTS[event], body: words });
+  const { event, reviewer = actor.name, body: words, head: seen } = parseInput(schema, sent);
+  const added = await submitReview(context, row, { reviewer, verdict: VERDICTS[event], body: words, head: seen });
   await recordPullAction(context, row, { actor, action: 'pull.review', detail: VERDICTS[event] });
   await end(context, { request, response }, { row, json: async () => reviewShape(added, pageOf(context, row)) });
 }

@@ -31,7 +31,13 @@ function tokenField(acting: ActingReviewer | undefined): Html {
     : html`<input type="hidden" name="csrf" value="${acting.csrf}">`;
 }
 
-export function reviewForm({ id, state }: PullRequestRow, { acting, canSignIn, root, remark }: FormState): Html {
+/** What is decided about: commits that were pushed after the page was loaded are not. */
+function headField({ headSha }: PullRequestRow): Html {
+  return html`<input type="hidden" name="head" value="${headSha}">`;
+}
+
+export function reviewForm(row: PullRequestRow, { acting, canSignIn, root, remark }: FormState): Html {
+  const { id, state } = row;
   const signIn = canSignIn ? html`, or <a href="/ui/sign-in?to=/pulls/${id}">sign in</a>` : null;
   const decisions =
     state === 'open'
@@ -46,16 +52,17 @@ ${NAME_FIELD}`
 <h3>Review</h3>
 ${who}
 <label>Remark <textarea name="body" rows="3" maxlength="60000">${remark}</textarea></label>
-${tokenField(acting)}
+${tokenField(acting)}${headField(row)}
 <div class="buttons">${decisions} <button name="event" value="COMMENT">Comment</button></div>
 </form>`;
 }
 
-export function actionForms({ id, baseBranch }: PullRequestRow, { acting, root }: FormState): Html {
+export function actionForms(row: PullRequestRow, { acting, root }: FormState): Html {
+  const { id, baseBranch } = row;
   return html`<form class="panel" method="post" action="${root}${id}/merge">
 <h3>Merge or close</h3>
 <p class="lead">Merging adds a merge commit to <code>${baseBranch}</code>. Closing leaves the branch as it is.</p>
-${tokenField(acting)}
+${tokenField(acting)}${headField(row)}
 <div class="buttons"><button class="main">Merge</button> <button formaction="${root}${id}/close">Close without merging</button></div>
 </form>`;
 }

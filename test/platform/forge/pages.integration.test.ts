@@ -32,6 +32,11 @@ function textOf(page: string): string {
   return text;
 }
 
+/** The commits that the page's forms decide about. */
+function headsOf(page: string): (string | undefined)[] {
+  return elementsOf(page).flatMap(({ attributes }) => (attributes.name === 'head' ? [attributes.value] : []));
+}
+
 describe('the page of a pull request', () => {
   let fixture: ForgeFixture;
   const lines: string[] = [];
@@ -208,6 +213,30 @@ describe('the page of a pull request', () => {
     expect(await repository.git('show', 'main:new.md')).toBe('New');
     const conflict = await fixture.post(`${opened.url}/close`, { token: '', form, accept });
     expect([conflict.status, textOf(conflict.text)]).toEqual([409, expect.stringContaining('merged already')]);
+  });
+
+  it('rejects a decision about another head than that of the page, and shows the new commits and the remark', async () => {
+    const { opened, repository } = await proposal({ 'new.md': 'New\n' });
+    const accept = 'text/html';
+    const send = (path: string, head: string) => {
+      const fields = path === 'reviews' ? { reviewer: 'ada', body: 'Good to go', event: 'APPROVE' } : {};
+      return fixture.post(`${opened.url}/${path}`, { form: { token: OPERATOR_TOKEN, head, ...fields }, accept });
+    };
+    const seen = headsOf((await page(opened.url)).text);
+    expect(seen).toEqual([opened.headSha, opened.headSha]);
+    const pushed = await repository.commit(BRANCH, { 'unread.md': 'Nobody has read this\n' });
+    for (const path of ['reviews', 'merge']) {
+      const { status, text } = await send(path, opened.headSha);
+      expect([status, headsOf(text)]).toEqual([409, [pushed, pushed]]);
+      for (const part of ['New commits were pushed since this page was loaded', 'Nobody has read this'])
+        expect(textOf(text)).toContain(part);
+      if (path === 'reviews') expect(textOf(text)).toContain('Good to go');
+    }
+    expect((await send('merge', 'main')).status).toBe(400);
+    expect(JSON.parse((await fixture.get(`${opened.url}/reviews`)).text)).toEqual([]);
+    expect((await fixture.get(opened.url)).json).toMatchObject({ state: 'open' });
+    for (const path of ['reviews', 'merge']) expect((await send(path, pushed)).status).toBe(303);
+    expect(await repository.git('show', 'main:unread.md')).toBe('Nobody has read this');
   });
 
   it("is available as JSON with GitHub's field names", async () => {

@@ -145,7 +145,7 @@ describe('a follow-up message', () => {
       const context = { db: fixture.db, logger: pino({ level: 'silent' }), publicUrl: () => PUBLIC_URL };
       const opened = await pullRequest(first.prLink);
       await (end === 'merged'
-        ? mergePullRequest(context, opened, 'operator')
+        ? mergePullRequest(context, opened, { by: 'operator' })
         : closePullRequest(context, opened, 'operator'));
       const start = await repository.commit('main', { 'later.txt': 'later\n' });
       const second = await fixture.message(first.id, 'write b.txt 2');

@@ -182,7 +182,7 @@ describe('each step of an agent job', () => {
     const input = { ...key, ...(await push(key)) };
     const { prLink } = await request(input);
     const row = await pullRequest(prLink);
-    await mergePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row, 'operator');
+    await mergePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row, { by: 'operator' });
     expect(await request(input)).toEqual({ prLink });
   });
 
