@@ -9,6 +9,9 @@ export const OPENID = 'openid';
 /** Where a failed sign-in by OpenID ends. */
 export const OPENID_FAILED = '/ui/sign-in?reason=openid';
 
+/** The error in that URL if the provider says that the email is unverified. */
+export const EMAIL_NOT_VERIFIED = 'email_not_verified';
+
 export const MIN_PASSWORD = 12;
 
 /** Of a person's name, in characters. */

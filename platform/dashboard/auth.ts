@@ -7,6 +7,7 @@ import { genericOAuth } from 'better-auth/plugins/generic-oauth';
 import { organization } from 'better-auth/plugins/organization';
 import { defaultStatements } from 'better-auth/plugins/organization/access';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import { recordAction } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
 import { findPendingInvitation, findUser, listMemberships } from '../store/members.ts';
@@ -24,6 +25,7 @@ import { organizations } from '../store/schema/organizations.ts';
 import {
   AUTH_PATH,
   authSecret,
+  EMAIL_NOT_VERIFIED,
   MAX_NAME,
   MIN_PASSWORD,
   OPENID,
@@ -70,6 +72,7 @@ export function createAuth({ db, publicUrl, operatorToken, openId, admitted, log
     emailAndPassword: { enabled: true, minPasswordLength: MIN_PASSWORD, maxPasswordLength: 200 },
     // Idle for 8 hours; each use extends it, at most every 10 minutes.
     session: { expiresIn: 8 * HOUR_SECONDS, updateAge: HOUR_SECONDS / 6, cookieCache: { enabled: false } },
+    user: { validateUserInfo: ({ source }) => rejectUnverified(source.oauth?.profile) },
     // Accounts exist only by an owner's invitation of that email, and the provider is the operator's choice.
     account: { accountLinking: { enabled: true, trustedProviders: [OPENID], requireLocalEmailVerified: false } },
     rateLimit: { enabled: true, storage: 'database', window: 60, max: 60 },
@@ -111,6 +114,17 @@ export function createAuth({ db, publicUrl, operatorToken, openId, admitted, log
       ...(openId === undefined ? [] : [openIdPlugin(openId)]),
     ],
   });
+}
+
+/** Some providers send booleans as strings. */
+const unverified = z.object({ email_verified: z.literal([false, 'false']) });
+
+/**
+ * Rejects a provider's identity if its claims say that the email is unverified: it could be anyone's. A provider may omit
+ * the claim.
+ */
+function rejectUnverified(claims: Record<string, unknown> | undefined): { error: string } | undefined {
+  return unverified.safeParse(claims).success ? { error: EMAIL_NOT_VERIFIED } : undefined;
 }
 
 /** In each of the person's organizations, because a session is for all of them. */

@@ -16,7 +16,7 @@ import {
   sameOriginOnly,
   signedOf,
 } from './access.ts';
-import { OPENID, OPENID_FAILED } from './auth-settings.ts';
+import { EMAIL_NOT_VERIFIED, OPENID, OPENID_FAILED } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
 import { SignedInPage, SignInPage } from './sign-in-pages.tsx';
@@ -53,10 +53,13 @@ const REASONS: Readonly<Record<string, string>> = {
   mailed: 'If there is an account with this email, a link is on its way.',
   everywhere: 'You are signed out everywhere.',
   openid: 'Single sign-on did not work, or you have no invitation. Ask an owner of your organization.',
+  [EMAIL_NOT_VERIFIED]:
+    'Your single sign-on says that your email is not verified. Verify it there, then sign in again.',
 };
 
 function reasonOf(request: Request): string | undefined {
-  const reason = queryOf(request, 'reason');
+  // Better Auth adds why a sign-in by OpenID failed.
+  const reason = queryOf(request, 'error') === EMAIL_NOT_VERIFIED ? EMAIL_NOT_VERIFIED : queryOf(request, 'reason');
   return Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
 }
 

@@ -11,8 +11,11 @@ export type OpenIdProvider = {
 
 /**
  * A certified OpenID provider on 127.0.0.1. Its page accepts any login and password; the login becomes the email.
+ * `isVerified` is what it says of an email; undefined: nothing.
  */
-export async function startOpenIdProvider(): Promise<OpenIdProvider> {
+export async function startOpenIdProvider(
+  isVerified: (email: string) => boolean | string | undefined = () => true,
+): Promise<OpenIdProvider> {
   const { warn, info } = console;
   // It warns of what is only good for tests.
   Object.assign(console, { warn: () => undefined, info: () => undefined });
@@ -31,7 +34,7 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
           claims: async () => ({
             sub: id,
             email: id,
-            email_verified: true,
+            email_verified: isVerified(id),
             name: `${id} at the provider ${'W'.repeat(10_000)}`,
           }),
         }),
