@@ -85,8 +85,11 @@ function addSite(router: Router, deps: PagesDeps, sessions: Sessions | undefined
       const stream = startEventStream(request, response, { stopped: deps.stopped, onEnd: () => unwatch?.() });
       unwatch = watches.watch(site, (state) => {
         // A session that has ended in the meantime sees no more.
-        if (sessionOf(request, sessions) === undefined) response.end();
-        else stream.send(renderPart(<SiteParts view={viewOf(deps, state, signed, exportNumber)} />));
+        if (sessionOf(request, sessions) !== undefined) {
+          return stream.send(renderPart(<SiteParts view={viewOf(deps, state, signed, exportNumber)} />));
+        }
+        response.end();
+        return true;
       });
       if (unwatch === undefined) response.end();
       else if (response.closed) unwatch();

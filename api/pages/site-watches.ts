@@ -6,7 +6,8 @@ const REPEAT_MS = 20_000;
 /** Each viewer holds a connection. */
 const MAX_VIEWERS = 500;
 
-type Viewer = (status: SiteStatus) => void;
+/** Returns false if it couldn't take the state; then it gets the next one that is read. */
+type Viewer = (status: SiteStatus) => boolean;
 
 type Watch = {
   viewers: Set<Viewer>;
@@ -34,8 +35,9 @@ export function createSiteWatches({ read, pollMs = POLL_MS }: SiteWatchesOptions
   const poll = async (site: string, watch: Watch): Promise<void> => {
     let sentText = '';
     let sentMs = 0;
+    let behind: Viewer[] = [];
     while (watch.viewers.size > 0) {
-      const newcomers = [...watch.newcomers];
+      behind.push(...watch.newcomers);
       watch.newcomers.clear();
       const status = await read(site).catch(() => undefined);
       const text = JSON.stringify(status);
@@ -43,8 +45,8 @@ export function createSiteWatches({ read, pollMs = POLL_MS }: SiteWatchesOptions
         const isDue = text !== sentText || Date.now() - sentMs >= REPEAT_MS;
         if (isDue) [sentText, sentMs] = [text, Date.now()];
         // Those who came during the read get the state of the next one.
-        const receivers = isDue ? [...watch.viewers].filter((each) => !watch.newcomers.has(each)) : newcomers;
-        for (const viewer of receivers) if (watch.viewers.has(viewer)) viewer(status);
+        const receivers = isDue ? [...watch.viewers].filter((each) => !watch.newcomers.has(each)) : behind;
+        behind = receivers.filter((viewer) => watch.viewers.has(viewer) && !viewer(status));
       }
       if (watch.newcomers.size === 0) await pause(watch);
     }

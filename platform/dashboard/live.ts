@@ -10,22 +10,29 @@ const CHECK_SESSION_EVERY = 10;
 
 type Exchange = { request: Request; response: Response };
 
+type ReadPart = () => Promise<{ html: string; isOver: boolean }>;
+
+type Changes = Pick<DashboardContext, 'logger' | 'stopped'> & { isSigned: () => Promise<boolean>; read: ReadPart };
+
+/** `streamChanges` for the session of a request. */
+export function streamPart(context: DashboardContext, exchange: Exchange, read: ReadPart): void {
+  const { logger, stopped } = context;
+  const { organizationId } = signedOf(exchange.request).membership;
+  const isSigned = () => isMember(context, exchange.request, organizationId);
+  streamChanges(exchange, { logger, stopped, isSigned, read });
+}
+
 /**
- * Sends a part of a page again each second if it has changed, until what it shows is over, the session ends, the person
- * leaves the page's organization or the browser leaves. The page then stays as it is.
+ * Sends a part of a page again each second if it has changed, until the last state of what it shows was sent, the
+ * session ends, the person leaves the page's organization or the browser leaves. The page then stays as it is.
  */
-export function streamPart(
-  context: DashboardContext,
-  { request, response }: Exchange,
-  read: () => Promise<{ html: string; isOver: boolean }>,
-): void {
-  const { organizationId } = signedOf(request).membership;
+export function streamChanges({ request, response }: Exchange, { logger, stopped, isSigned, read }: Changes): void {
   let timer: NodeJS.Timeout | undefined;
   let ended = false;
   let last = '';
   let turns = 0;
   const stream = startEventStream(request, response, {
-    stopped: context.stopped,
+    stopped,
     onEnd: () => {
       ended = true;
       clearTimeout(timer);
@@ -34,15 +41,18 @@ export function streamPart(
   const turn = async (): Promise<void> => {
     try {
       turns += 1;
-      const isSigned = turns % CHECK_SESSION_EVERY !== 0 || (await isMember(context, request, organizationId));
-      const { html, isOver } = isSigned ? await read() : { html: last, isOver: true };
-      if (html !== last) stream.send(html);
-      last = html;
+      if (turns % CHECK_SESSION_EVERY === 0 && !(await isSigned())) {
+        response.end();
+        return;
+      }
+      const { html, isOver } = await read();
+      const isCurrent = html === last || stream.send(html);
+      if (isCurrent) last = html;
       // A stream that only ends would be connected again: silence costs less than a poll.
-      if (!isSigned) response.end();
-      else if (!ended && !isOver) schedule();
+      const isDone = isOver && isCurrent;
+      if (!ended && !response.writableEnded && !isDone) schedule();
     } catch (error) {
-      context.logger.warn({ err: withoutValues(error) }, 'A live part of a page could not be rendered');
+      logger.warn({ err: withoutValues(error) }, 'A live part of a page could not be rendered');
       response.end();
     }
   };

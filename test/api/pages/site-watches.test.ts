@@ -24,7 +24,7 @@ describe('the viewers of a site', () => {
     const { read, resolveNext } = scriptedReads();
     const watches = createSiteWatches({ read, pollMs: 60_000 });
     const phases: Record<string, string[]> = { first: [], second: [] };
-    const watch = (name: string) => watches.watch('docs', ({ phase }) => phases[name]?.push(phase));
+    const watch = (name: string) => watches.watch('docs', ({ phase }) => phases[name]?.push(phase) !== undefined);
     const stops = [watch('first')];
     // The second viewer joins while a read that started before its page is pending.
     const early = resolveNext(siteStatus({ phase: 'live' }));
@@ -38,5 +38,15 @@ describe('the viewers of a site', () => {
     await resolveNext(siteStatus({ phase: 'paused' }));
     expect(phases).toEqual({ first: ['live', 'paused'], second: ['paused'], third: ['paused'] });
     for (const stop of stops) stop?.();
+  });
+
+  it('get an unchanged state again if they could not take it', async () => {
+    const { read, resolveNext } = scriptedReads();
+    const watches = createSiteWatches({ read, pollMs: 1 });
+    const offered: string[] = [];
+    const stop = watches.watch('docs', ({ phase }) => offered.push(phase) === 3);
+    for (let reads = 0; reads < 5; reads += 1) await resolveNext(siteStatus({ phase: 'live' }));
+    expect(offered).toEqual(['live', 'live', 'live']);
+    stop?.();
   });
 });
