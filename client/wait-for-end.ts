@@ -13,7 +13,7 @@ export type WaitOptions<Job> = {
   pollDelayMs?: ((waitedMs: number) => number) | undefined;
 };
 
-/** Temporary failures that last longer end the wait. */
+/** Temporary failures that last longer, from the first in a row, end the wait. */
 const OUTAGE_MS = 60_000;
 
 type Read<Job> = (options: RequestOptions) => Promise<Job>;
@@ -41,7 +41,7 @@ export async function waitForEnd<Job, Ended extends Job>(
 
 /** Polls once; no job means that the service is unavailable for the moment. */
 function createPoll<Job>(read: Read<Job>) {
-  let respondedMs = performance.now();
+  let failingSinceMs: number | undefined;
   return async (signal: AbortSignal): Promise<{ job?: Job; retryAfterMs: number }> => {
     let retryAfterMs = 0;
     const onResponse: RequestOptions['onResponse'] = (response) => {
@@ -49,10 +49,12 @@ function createPoll<Job>(read: Read<Job>) {
     };
     try {
       const job = await read({ signal, onResponse });
-      respondedMs = performance.now();
+      failingSinceMs = undefined;
       return { job, retryAfterMs };
     } catch (error) {
-      const lasts = performance.now() - respondedMs > OUTAGE_MS;
+      // Not since the last success: during a long pause nothing was tried.
+      failingSinceMs ??= performance.now();
+      const lasts = performance.now() - failingSinceMs > OUTAGE_MS;
       if (lasts || !(error instanceof AdminApiError) || !isTemporary(error)) throw error;
       return { retryAfterMs };
     }

@@ -66,6 +66,25 @@ describe('waiting for a job', () => {
     }
   });
 
+  it('continues after one failure that follows a pause of more than a minute', async () => {
+    const { client } = await service(job('running', 1), { status: 500 }, job('completed', 100));
+    const realNow = performance.now;
+    const startedMs = performance.now();
+    let polls = 0;
+    performance.now = () => startedMs + polls * 90_000;
+    try {
+      const pollDelay = (): number => {
+        polls += 1;
+        return 1;
+      };
+      await expect(client.waitForJob('se_1', { pollDelayMs: pollDelay })).resolves.toMatchObject({
+        status: 'completed',
+      });
+    } finally {
+      performance.now = realNow;
+    }
+  });
+
   it('ends at its timeout, also in the middle of a request', async () => {
     const { client } = await service(job('running', 1), 'silence');
     const wait = client.waitForJob('se_1', { pollDelayMs, timeoutMs: 100 });
