@@ -53,7 +53,7 @@ export type AdminApiRequest = {
   path: string;
   body?: unknown;
   idempotencyKey?: string;
-  /** A longer response is an error; 4 MiB by default. */
+  /** A longer success is an error, and the body of a longer error is cut; 4 MiB by default. */
   maxBytes?: number;
   /** Keeps only this many bytes from the end of the response, however long it is. */
   endBytes?: number;
@@ -129,7 +129,7 @@ function headersOf({ body, idempotencyKey }: AdminApiRequest, key: string): Reco
 
 async function readResponse(response: HttpResponse, request: AdminApiRequest): Promise<AdminApiResponse> {
   const { status, headers, body } = response;
-  const text = body === null ? '' : await readText(body, request);
+  const text = body === null ? '' : await readText(body, request, isSuccess(status));
   const date = headers.get('date') ?? undefined;
   return {
     status,
@@ -142,14 +142,21 @@ async function readResponse(response: HttpResponse, request: AdminApiRequest): P
   };
 }
 
-async function readText(body: AsyncIterable<Uint8Array>, { maxBytes = MAX_BYTES, endBytes }: AdminApiRequest) {
+async function readText(
+  body: AsyncIterable<Uint8Array>,
+  { maxBytes = MAX_BYTES, endBytes }: AdminApiRequest,
+  isWhole: boolean,
+): Promise<string> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const chunk of body) {
     sizeBytes += chunk.byteLength;
     chunks.push(chunk);
     if (endBytes !== undefined) chunks.splice(0, chunks.length, Buffer.concat(chunks).subarray(-endBytes));
-    else if (sizeBytes > maxBytes) throw new Error(`the response is longer than ${maxBytes} bytes`);
+    else if (sizeBytes > maxBytes) {
+      if (isWhole) throw new Error(`the response is longer than ${maxBytes} bytes`);
+      break;
+    }
   }
   return new TextDecoder().decode(Buffer.concat(chunks));
 }

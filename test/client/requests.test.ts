@@ -106,6 +106,7 @@ describe('a failed request', () => {
     ['HTML', { status: 400, text: '<h1>Bad' }, 'an HTML page instead of JSON'],
     ['text', { status: 400, text: 'bad' }, 'a body that is not JSON'],
     ['nothing', { status: 400, text: '' }, 'an empty body'],
+    ['5 MB', { status: 400, text: 'x'.repeat(5_000_000) }, 'a body that is not JSON'],
   ])('may have any body: %s', async (_, scripted, reason) => {
     const { client } = await service([scripted]);
     expect(await errorOf(client.exports.get('se_1'))).toMatchObject({ status: 400, reason });
