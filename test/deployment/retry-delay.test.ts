@@ -1,5 +1,5 @@
 import { BundleInvalidError } from '../../bundle/errors.ts';
-import { BundleUnavailableError } from '../../deployment/errors.ts';
+import { BundleUnavailableError, VersionPinnedError } from '../../deployment/errors.ts';
 import { RETRY_PAUSES, retryDelayMs } from '../../deployment/retry-delay.ts';
 
 const MIDDLE = 0.5;
@@ -19,8 +19,9 @@ describe('the retry delay of a link', () => {
     expect(retryDelayMs(withRetryAfter(1), 1, MIDDLE)).toBe(1_000);
   });
 
-  it('is long for an expired link and longer for an invalid bundle', () => {
+  it('is long for an expired link or another version than the pinned one, and longer for an invalid bundle', () => {
     expect(retryDelayMs(new BundleUnavailableError('x', 'slowly', 403), 1, MIDDLE)).toBe(RETRY_PAUSES.slowlyMs);
+    expect(retryDelayMs(new VersionPinnedError('2', '1'), 1, MIDDLE)).toBe(RETRY_PAUSES.slowlyMs);
     expect(retryDelayMs(new BundleInvalidError('x'), 1, MIDDLE)).toBe(RETRY_PAUSES.invalidMs);
   });
 
