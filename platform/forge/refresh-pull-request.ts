@@ -1,5 +1,5 @@
 import { changePullRequest, lockPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
-import { isAncestor, readBranch } from './commits.ts';
+import { isAncestor, readBranch, readCommit } from './commits.ts';
 import { enqueuePullRequestEvent } from './enqueue-webhooks.ts';
 import { FORGE_AUTHOR, type ForgeContext } from './forge-context.ts';
 import { findMerge } from './merge-branches.ts';
@@ -16,7 +16,8 @@ export async function refreshPullRequest(context: ForgeContext, row: PullRequest
   const { git } = await openRepository(row.repository);
   const baseSha = await readBranch(git, row.baseBranch);
   if (baseSha === undefined) return row;
-  const headSha = (await readBranch(git, row.headBranch)) ?? row.headSha;
+  const headSha = (await readBranch(git, row.headBranch)) ?? (await readCommit(git, row.headSha));
+  if (headSha === undefined) return row;
   if (headSha === row.headSha && baseSha === row.baseSha) return row;
   if (await isAncestor(git, headSha, baseSha)) {
     const merge = await findMerge(git, headSha, baseSha);

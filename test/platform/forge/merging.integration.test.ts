@@ -130,6 +130,18 @@ describe('merging at the embedded forge', () => {
     expect((await fixture.get(homeless.opened.url)).json).toMatchObject({ state: 'open', number: 1 });
   });
 
+  it('shows and closes a pull request whose commits git no longer has', async () => {
+    const { repository, opened, headSha } = await proposal();
+    await repository.git('update-ref', '-d', `refs/heads/${BRANCH}`);
+    await repository.git('reflog', 'expire', '--expire=now', '--all');
+    await repository.git('gc', '--quiet', '--prune=now');
+    await repository.commit('main', { 'later.md': 'Later\n' });
+    const { status, json } = await fixture.get(opened.url);
+    expect([status, json]).toMatchObject([200, { state: 'open', head: { sha: headSha } }]);
+    expect((await fixture.get(opened.url, 'text/html')).status).toBe(200);
+    expect((await fixture.post(`${opened.url}/close`)).json).toMatchObject({ state: 'closed', merged: false });
+  });
+
   it('updates the work tree if the base branch is checked out', async () => {
     const { repository, opened } = await proposal({ bare: false });
     expect((await fixture.post(`${opened.url}/merge`)).status).toBe(200);
