@@ -20,9 +20,16 @@ export function rejectUnserved(server: Server, lingerMs: number): void {
   const newest = new WeakMap<Duplex, ServerResponse>();
   const unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
   const ending = new WeakSet<Duplex>();
+  const openSocket = (socket: Duplex): Set<ServerResponse> => {
+    const responses = new Set<ServerResponse>();
+    unanswered.set(socket, responses);
+    // Later, because the rest of the last packet may still contain requests.
+    socket.once('close', () => setImmediate(closeAll, responses));
+    return responses;
+  };
   server.on('request', ({ socket }, response) => {
-    const ofSocket = unanswered.get(socket) ?? new Set();
-    unanswered.set(socket, ofSocket.add(response));
+    const ofSocket = unanswered.get(socket) ?? openSocket(socket);
+    ofSocket.add(response);
     newest.set(socket, response);
     response.once('close', () => ofSocket.delete(response));
   });
@@ -47,6 +54,11 @@ export function rejectUnserved(server: Server, lingerMs: number): void {
   server.on('checkExpectation', (_request, response) => {
     answer(response, 417, 'no expectation but 100-continue can be met');
   });
+}
+
+/** Node closes only the response whose turn it is: pipelined ones behind it would never end. */
+function closeAll(responses: ReadonlySet<ServerResponse>): void {
+  for (const response of responses) response.destroy().emit('close');
 }
 
 async function closed(response: ServerResponse): Promise<void> {

@@ -101,6 +101,8 @@ async function sendLargeFile(response: FileResponse, sent: Representation): Prom
     return;
   }
   const { start, end } = range === 'all' ? { start: 0, end: size - 1 } : range;
+  // A pipelined request waits for its turn without an open file: one packet can contain thousands.
+  if (!(await hasSocket(res))) return;
   const handle = await open(join(site.root, path));
   try {
     res.writeHead(range === 'all' ? status : 206, headersOf(sent, end - start + 1, range, size));
@@ -109,6 +111,15 @@ async function sendLargeFile(response: FileResponse, sent: Representation): Prom
   } finally {
     await handle.close();
   }
+}
+
+/** Resolves to true when all earlier responses of the connection have ended, and to false if the connection ends first. */
+async function hasSocket(res: ServerResponse): Promise<boolean> {
+  if (res.destroyed || res.socket !== null) return !res.destroyed;
+  return await new Promise((resolve) => {
+    res.once('socket', () => resolve(true));
+    res.once('close', () => resolve(false));
+  });
 }
 
 function isRanged({ req, status }: FileResponse): boolean {
