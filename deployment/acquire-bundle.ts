@@ -55,6 +55,8 @@ export class BundleAcquirer {
   readonly #knownBad = new Map<string, string>();
   /** Archives of another version than the pinned one. */
   readonly #knownVersions = new Map<string, string>();
+  /** The link whose archive a pin rejected: what is served in its place isn't this link's. */
+  #rejectedLink: string | undefined;
 
   constructor(deps: AcquireDeps) {
     this.#deps = deps;
@@ -64,12 +66,14 @@ export class BundleAcquirer {
     try {
       const acquired = await this.#fromLink(request);
       await checkStoredSignature(request.publicKey, acquired.site.root);
+      if (request.pinnedVersion === undefined) this.#rejectedLink = undefined;
       return acquired;
     } catch (error) {
       if (!(error instanceof VersionPinnedError)) throw error;
       const site = await this.#pinnedFromDisk(request);
       if (site === undefined) throw error;
       await checkStoredSignature(request.publicKey, site.root);
+      this.#rejectedLink = linkFingerprint(request.link);
       return { site, etag: undefined };
     }
   }
@@ -79,7 +83,9 @@ export class BundleAcquirer {
     const pointer = current === undefined ? null : state.current;
     const fits = current !== undefined && (pinnedVersion ?? current.manifest.version) === current.manifest.version;
     const named = sha256InLink(link);
-    const sameLink = pointer?.linkFingerprint === linkFingerprint(link);
+    const fingerprint = linkFingerprint(link);
+    const isUnpinned = pinnedVersion === undefined && this.#rejectedLink === fingerprint;
+    const sameLink = pointer?.linkFingerprint === fingerprint && !isUnpinned;
     // The object at the link may be signed by now.
     const mayKeep = sameLink && !revalidate && (await isSigned(request.publicKey, current));
     if (fits && (named === current.archiveSha256 || mayKeep)) {

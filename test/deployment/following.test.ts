@@ -292,6 +292,9 @@ describe('the values file', () => {
     await deploy(`${store.url}/2`, '2', running);
     await deploy(`${store.url}/2`, '1', running, '1');
     expect(await running.text('/')).toBe('<title>home 1</title>');
+    // Without the pin, the same link leads to its own version again.
+    await deploy(`${store.url}/2`, '2', running);
+    expect(await running.text('/')).toBe('<title>home 2</title>');
   });
 
   it('is still watched after the listener throws, and the failed change is reported again', async () => {
