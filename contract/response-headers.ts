@@ -25,7 +25,9 @@ export const HASHED_CACHE_CONTROL = 'public, max-age=604800, immutable';
  * Pages and all files without a hash in their name are revalidated each time (304 by their ETag). Hashed assets are
  * cached for a week instead of the usual year: the export rewrote links inside them, so a later export may change such
  * a file's bytes under its old name.
+ * @param isPrivate visitors sign in, so a cache that several of them share must keep nothing (RFC 9111, 3.5)
  */
-export function cacheControl(path: string): string {
-  return isHashed(path) ? HASHED_CACHE_CONTROL : 'public, no-cache';
+export function cacheControl(path: string, isPrivate = false): string {
+  const control = isHashed(path) ? HASHED_CACHE_CONTROL : 'public, no-cache';
+  return isPrivate ? control.replace('public', 'private') : control;
 }

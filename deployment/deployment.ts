@@ -92,7 +92,7 @@ export function createDeployment(options: DeploymentOptions): Deployment {
   let served: Served | undefined;
   let follower: Follower | undefined;
   let watch: TargetWatch | undefined;
-  const settings = createLiveSettings();
+  const settings = createLiveSettings(options.basicAuth !== undefined);
 
   const status = (): DeploymentStatus =>
     describeStatus(served, follower?.report(), watch?.current(), settings.current().kind);

@@ -13,11 +13,14 @@ export type LiveSettings = {
   apply(target: Target): void;
 };
 
-/** What the values file's group `deployment` says, and what follows from it for responses. */
-export function createLiveSettings(): LiveSettings {
+/**
+ * What the values file's group `deployment` says, and what follows from it for responses.
+ * @param isPrivate visitors sign in
+ */
+export function createLiveSettings(isPrivate: boolean): LiveSettings {
   let current = DEFAULT_SETTINGS;
   let policy = policyOf(current);
-  let representations = createRepresentations(policy);
+  let representations = createRepresentations(policy, isPrivate);
   return {
     current: () => current,
     policy: () => policy,
@@ -26,7 +29,7 @@ export function createLiveSettings(): LiveSettings {
       if (target.kind === 'unreadable' || JSON.stringify(target.wanted.settings) === JSON.stringify(current)) return;
       current = target.wanted.settings;
       policy = policyOf(current);
-      representations = createRepresentations(policy);
+      representations = createRepresentations(policy, isPrivate);
     },
   };
 }

@@ -43,8 +43,11 @@ export type Representations = {
   plain(site: Site, file: BundleFile, status: number): Representation;
 };
 
-/** Keeps the headers of each file as long as its version is in memory and the policy stays. */
-export function createRepresentations(policy: HeaderPolicy): Representations {
+/**
+ * Keeps the headers of each file as long as its version is in memory and the policy stays.
+ * @param isPrivate visitors sign in
+ */
+export function createRepresentations(policy: HeaderPolicy, isPrivate: boolean): Representations {
   const prepared = { page: new WeakMap<BundleFile, Prepared>(), error: new WeakMap<BundleFile, Prepared>() };
 
   function prepare(site: Site, file: BundleFile, status: number): Prepared {
@@ -70,7 +73,7 @@ export function createRepresentations(policy: HeaderPolicy): Representations {
     const etag = compress === undefined ? `"${sent.sha256}"` : `"${sent.sha256}-${compress}"`;
     const own = {
       'Content-Type': contentType(file),
-      'Cache-Control': status === 200 ? cacheControl(file.path) : 'no-cache',
+      'Cache-Control': status === 200 ? cacheControl(file.path, isPrivate) : 'no-cache',
       // For the file itself too, so that a cache doesn't send it to clients that accept another coding.
       ...(codings.length === 0 ? {} : { Vary: 'Accept-Encoding' }),
       ...(coding === undefined ? {} : { 'Content-Encoding': coding }),

@@ -10,7 +10,8 @@ describe('cacheControl', () => {
     '_next/static/css/0f1e2d3c4b5a6978.css'.replace('css/', 'css/main.'),
     'img/logo-3f2a91bc.svg',
   ])('%s contains a hash, so it is immutable', (path) => {
-    expect(cacheControl(path)).toContain('immutable');
+    expect(cacheControl(path)).toBe('public, max-age=604800, immutable');
+    expect(cacheControl(path, true)).toBe('private, max-age=604800, immutable');
   });
 
   it.each([

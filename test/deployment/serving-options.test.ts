@@ -184,6 +184,13 @@ describe('BASIC_AUTH', () => {
     expect(await (await get('/guides/start', 'ada:pass: wörd')).text()).toContain('start 1');
     for (const path of ['/-/healthz', '/-/readyz', '/-/status']) expect((await get(path)).status).toBe(200);
   });
+
+  it('lets no cache that visitors share keep a file', async () => {
+    const { url } = await start({}, { basicAuth: { user: 'ada', password: 'secret' } });
+    const headers = { authorization: `Basic ${Buffer.from('ada:secret').toString('base64')}` };
+    const response = await fetch(`${url}/guides/start`, { headers });
+    expect(response.headers.get('cache-control')).toBe('private, no-cache');
+  });
 });
 
 describe('the access log', () => {
