@@ -45,7 +45,7 @@ export async function mergeBranches(repository: Repository, request: MergeReques
     const branchSha = await readBranch(git, request.headBranch);
     const headSha = branchSha ?? (await readCommit(git, request.headSha));
     if (headSha === undefined) return refused(`The branch ${request.headBranch} is gone`);
-    // Here, where the head is read that is merged: no push comes in between.
+    // Compared with the head that is merged, so that no push comes in between.
     if (headSha !== (request.expectedHead ?? headSha)) return { kind: 'other-head' };
     if (await isAncestor(git, headSha, baseSha)) return { kind: 'merged', ...(await findMerge(git, headSha, baseSha)) };
     if (branchSha === undefined) return refused(`The branch ${request.headBranch} is gone`);

@@ -32,7 +32,7 @@ function openFiles(): number {
   return readdirSync('/dev/fd').length;
 }
 
-/** A server that sends the large file for every request, and what has become of the responses. */
+/** A server that responds to each request with the large file, and counts responses that were closed. */
 async function serveBigFile() {
   const site = createSite(folder, 'archive', manifestOf({ files: { 'big.bin': BIG } }));
   const file = site.file('big.bin');

@@ -46,7 +46,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** Opens a stream whose client reads only once it is told to. */
+/** Opens a stream whose client reads nothing until it is resumed. */
 async function open(method = 'GET'): Promise<Opened> {
   const { port }: AddressInfo = Object.assign({ port: 0, address: '', family: '' }, server.address());
   const opened = new Promise<Omit<Opened, 'client'>>((resolve) => {
