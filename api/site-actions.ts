@@ -93,7 +93,7 @@ export function createSiteActions(deps: SiteActionsDeps): SiteActions {
     async remove(site, actor) {
       const sent: Update = { name: UPDATES.remove, args: [{ actor }] };
       // First, so that a repeated request ends those that a failed one left.
-      const endedRules = await act(site, () => endRules(gateway, site, sent));
+      const endedRules = await act(site, () => endRules(deps, site, sent));
       return { ...(await update(site, sent)), endedRules };
     },
     async removeRule(site, rule, actor) {
@@ -153,15 +153,19 @@ async function listRuleAction({ gateway, logger }: SiteActionsDeps, site: string
   });
 }
 
-async function endRules(gateway: SiteActionsDeps['gateway'], site: string, remove: Update): Promise<string[]> {
-  const rules = await gateway.listRules(site, UPDATE_DEADLINE_MS);
+/** Temporal's list may lack a rule that started a moment ago and hold one that has ended, so the configured are tried too. */
+async function endRules({ config, gateway }: SiteActionsDeps, site: string, remove: Update): Promise<string[]> {
+  const configured = Object.hasOwn(config.sites, site) ? (config.sites[site]?.agent ?? []) : [];
+  const listed = await gateway.listRules(site, UPDATE_DEADLINE_MS);
+  const rules = [...new Set([...listed, ...configured.map(({ name }) => name)])];
   const ended = rules.map(async (rule) => {
     try {
       await gateway.update({ site, rule }, remove, UPDATE_DEADLINE_MS);
+      return [rule];
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      if (error instanceof WorkflowNotFoundError) return [];
+      throw error;
     }
   });
-  await Promise.all(ended);
-  return rules;
+  return (await Promise.all(ended)).flat().toSorted();
 }

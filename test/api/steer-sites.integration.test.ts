@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { WORKFLOW_IDS } from '../../contract/names.ts';
 import { siteState } from '../../contract/site-state.ts';
 import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
@@ -102,44 +103,48 @@ describe('an operator', () => {
   });
 
   it('removes a site with its rules, or one rule, and gets the last state', async () => {
-    const rule = 'agent-rule:docs:changelog';
-    const startRule = () =>
-      temporal.client.workflow.start('agentRule', {
-        workflowId: rule,
+    const { workflow } = temporal.client;
+    const startRule = (rule: string) =>
+      workflow.start('agentRule', {
+        workflowId: WORKFLOW_IDS.agentRule('docs', rule),
         taskQueue: 'galley-orchestrator',
-        args: [{ site: 'docs', rule: 'changelog' }],
+        args: [{ site: 'docs', rule }],
       });
     await send('POST', '/sites/docs/export');
     await untilPhase('docs', 'live');
-    await startRule();
+    const first = await startRule('changelog');
     expect(await send('DELETE', '/sites/docs/agents/changelog')).toMatchObject({
       status: 200,
       body: { phase: 'idle' },
     });
-    await temporal.client.workflow.getHandle(rule).result();
+    // A removal gets its response before the run has ended.
+    await first.result();
     expect(await send('DELETE', '/sites/docs/agents/changelog')).toEqual({
       status: 404,
       body: { error: 'no such rule runs' },
     });
-    await startRule();
+
+    // galley.yaml no longer has this rule, so only Temporal's list has it.
+    const unconfigured = await startRule('old');
     const isListed = async () => {
-      for await (const { workflowId, status } of temporal.client.workflow.list({ query: `WorkflowId = '${rule}'` })) {
-        if (workflowId === rule && status.name === 'RUNNING') return true;
-      }
+      for await (const { runId } of workflow.list({ query: `WorkflowId = '${unconfigured.workflowId}'` }))
+        if (runId === unconfigured.firstExecutionRunId) return true;
       return false;
     };
     await waitFor(isListed, { describe: 'listed the rule' });
+    const configured = await startRule('changelog');
     expect(await send('DELETE', '/sites/docs')).toMatchObject({
       status: 200,
-      body: { site: 'docs', phase: 'live', endedRules: ['changelog'] },
+      body: { site: 'docs', phase: 'live', endedRules: ['changelog', 'old'] },
     });
+    await Promise.all([unconfigured.result(), configured.result()]);
+    await workflow.getHandle(WORKFLOW_IDS.exportSite('docs')).result();
     expect(await send('GET', '/sites/docs')).toMatchObject({ status: 200, body: { phase: 'idle', jobId: null } });
 
     // A removal that failed half way can be repeated.
-    await startRule();
-    await waitFor(isListed, { describe: 'listed the rule' });
+    const left = await startRule('changelog');
     expect((await send('DELETE', '/sites/docs')).status).toBe(409);
-    await temporal.client.workflow.getHandle(rule).result();
+    await left.result();
   });
 
   it('is recorded with each action, by the name that the client sent', async () => {
