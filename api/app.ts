@@ -7,6 +7,7 @@ import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
 import type { PublishedSignal } from '../contract/publish-event.ts';
 import { answerPing } from './answer-ping.ts';
+import { READ_DEADLINE_MS } from './deadline.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { createDispatch, rulesById } from './dispatch.ts';
 import { onlyMethods, plainHeaders, renderErrors, unknownPath } from './http-edge.ts';
@@ -56,6 +57,8 @@ export type ApiDeps = {
   traceparent?: (() => string | undefined) | undefined;
   /** After this time without Temporal's acknowledgment, a delivery gets a 503. */
   deliveryDeadlineMs?: number;
+  /** After this time, a state or a page lacks what its workflow didn't return. */
+  readDeadlineMs?: number;
 };
 
 /**
@@ -65,12 +68,12 @@ export type ApiDeps = {
 export function createApi(deps: ApiDeps): express.Express {
   const { client, config, operatorToken, logger, temporalReady, now = () => new Date() } = deps;
   const { metrics: registry = processMetrics(), searchAttributesReady = () => false } = deps;
-  const { deliveryDeadlineMs: deadlineMs = DELIVERY_DEADLINE_MS } = deps;
+  const { deliveryDeadlineMs: deadlineMs = DELIVERY_DEADLINE_MS, readDeadlineMs = READ_DEADLINE_MS } = deps;
   const gateway = createTemporalGateway({ client, searchAttributesReady, signalDeadlineMs: deadlineMs });
   const [recent, rejected] = [new RecentDeliveries(), new RejectedDeliveries()];
   const { exports, prompts, metrics } = createDeliveryQueues({ config, gateway, registry, deadlineMs, logger });
   const dataConverter = client.options.loadedDataConverter;
-  const status = createSiteStatus({ config, gateway, dataConverter, recent, rejected, logger });
+  const status = createSiteStatus({ config, gateway, dataConverter, recent, rejected, logger, readDeadlineMs });
   const find = sourceFinder(config);
   const { requireSource, onError } = createRejections({ find, metrics, rejected, logger, now });
   const dispatch = createDispatch({ config, exports, prompts, gateway });
@@ -107,7 +110,7 @@ export function createApi(deps: ApiDeps): express.Express {
   const { signInLinks, temporalUiUrl, stopped } = deps;
   addPages(app, {
     ...{ client, config, gateway, status, actions, operatorToken, searchAttributesReady, logger, now },
-    ...{ signInLinks, temporalUiUrl, stopped },
+    ...{ signInLinks, temporalUiUrl, stopped, readDeadlineMs },
   });
 
   app.use(unknownPath);

@@ -12,8 +12,6 @@ import type { Rejected, RejectedDeliveries } from './rejected-deliveries.ts';
 import type { TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
 
-/** After this time without a response, the state comes from Temporal's own record of the workflow. */
-const FALL_BACK_AFTER_MS = 2_000;
 /** Of one site in a list: enough to see that its webhook works. */
 const MAX_DELIVERIES_IN_LIST = 5;
 /** Concurrent queries for one page: each may wake a workflow on a worker. */
@@ -35,6 +33,8 @@ type SiteStatusDeps = {
   recent: RecentDeliveries;
   rejected: RejectedDeliveries;
   logger: Logger;
+  /** After this time without a response, the state comes from Temporal's own record of the workflow. */
+  readDeadlineMs: number;
 };
 
 export type SiteStatusReader = {
@@ -54,7 +54,7 @@ const versionKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.version, SearchAtt
 const linkKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.linkExpiresAt, SearchAttributeType.DATETIME);
 
 export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
-  const { config, gateway, recent, rejected, logger } = deps;
+  const { config, gateway, recent, rejected, logger, readDeadlineMs } = deps;
   const names = Object.keys(config.sites).sort();
 
   const reached = <T>(call: Promise<T>): Promise<T> =>
@@ -66,7 +66,7 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
   /** The workflow's own state; undefined if it doesn't respond, which is no error for one of many sites. */
   const queryState = async (site: string, query: StateQuery): Promise<SiteState | undefined> => {
     try {
-      return siteState.parse(await gateway.queryState(site, query, FALL_BACK_AFTER_MS));
+      return siteState.parse(await gateway.queryState(site, query, readDeadlineMs));
     } catch (error) {
       logger.debug({ site, error: String(error) }, 'The workflow did not respond to its query');
       return undefined;
@@ -89,7 +89,7 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
     async one(site) {
       const siteConfig = Object.hasOwn(config.sites, site) ? config.sites[site] : undefined;
       const [description, state] = await Promise.all([
-        reached(gateway.describe(site, FALL_BACK_AFTER_MS)),
+        reached(gateway.describe(site, readDeadlineMs)),
         queryState(site, {}),
       ]);
       const runs = description !== undefined && description.closeTime === undefined;
@@ -105,7 +105,7 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
     async page(after, limit) {
       const rest = after === undefined ? names : names.filter((name) => name > after);
       const chosen = rest.slice(0, limit);
-      const running = await reached(gateway.listRunning(chosen, FALL_BACK_AFTER_MS));
+      const running = await reached(gateway.listRunning(chosen, readDeadlineMs));
       const states = await queryInTurn([...running.keys()], (site) => queryState(site, { brief: true }));
       const sites = chosen.flatMap((site) => {
         const siteConfig = config.sites[site];

@@ -34,7 +34,8 @@ export function respondFile({ cache, representations, fault }: FileResponder, re
   const { headers } = req;
   const ranged = isRanged(response);
   const chosen = representations().choose(site, file, status, headers['accept-encoding'], ranged);
-  if (status === 200 && isAnsweredByHeaders(response, chosen)) return;
+  const uncompressed = chosen.compress === undefined ? chosen : representations().plain(site, file, status);
+  if (status === 200 && isAnsweredByHeaders(response, chosen, uncompressed)) return;
   const cached = cache.get(chosen.file, chosen.compress);
   if (cached !== undefined && cached.encoding === chosen.compress) {
     sendBody(response, chosen, cached.body);
@@ -51,19 +52,27 @@ export function respondFile({ cache, representations, fault }: FileResponder, re
       return;
     }
     const { body, encoding } = await cache.load(site, chosen.file, chosen.compress);
-    const sent = encoding === chosen.compress ? chosen : representations().plain(site, file, status);
+    const sent = encoding === chosen.compress ? chosen : uncompressed;
     if (!res.destroyed) sendBody(response, sent, body);
   }
 }
 
 /** 304 and 412. */
-function isAnsweredByHeaders({ req, res }: FileResponse, { file, compress, etag, headers }: Representation): boolean {
+function isAnsweredByHeaders(
+  { req, res }: FileResponse,
+  chosen: Representation,
+  uncompressed: Representation,
+): boolean {
   // A client that has the uncompressed bytes has the current ones, too.
-  const etags = compress === undefined ? [etag] : [etag, `"${file.sha256}"`];
-  const outcome = checkPreconditions(req.headers, etags);
+  const outcome = checkPreconditions(req.headers, [chosen.etag, uncompressed.etag]);
   if (outcome === 'send') return false;
-  if (outcome === 'not-modified') res.writeHead(304, withoutContent(headers)).end();
-  else res.writeHead(412, { 'Content-Length': 0, 'Cache-Control': 'no-store' }).end();
+  if (outcome === 'failed') {
+    res.writeHead(412, { 'Content-Length': 0, 'Cache-Control': 'no-store' }).end();
+    return true;
+  }
+  // The client stores the 304's ETag with its copy, so it must be that of the copy.
+  const hasChosen = checkPreconditions(req.headers, [chosen.etag]) === 'not-modified';
+  res.writeHead(304, withoutContent((hasChosen ? chosen : uncompressed).headers)).end();
   return true;
 }
 

@@ -94,7 +94,7 @@ export function createServeHandler(deps: ServeDeps): RequestListener {
 
 function respond(exchange: Exchange): void {
   const { req, res, deps } = exchange;
-  const url = withoutBase(req.url ?? '/', deps.basePath);
+  const url = withoutBase(targetOf(req), deps.basePath);
   if (url?.startsWith(ENDPOINTS_PREFIX)) {
     deps.endpoints(req, res, url);
   } else if (req.method !== 'GET' && req.method !== 'HEAD') {
@@ -108,6 +108,14 @@ function respond(exchange: Exchange): void {
   } else {
     respondFromSite(exchange, url);
   }
+}
+
+/** Path and query. A request line may also name the scheme and host, as clients of proxies send it (RFC 9112, 3.2.2). */
+function targetOf({ url = '/' }: IncomingMessage): string {
+  if (url.startsWith('/')) return url;
+  const [, target] = /^https?:\/\/[^/?]+(.*)$/i.exec(url) ?? [];
+  if (target === undefined) return url;
+  return target.startsWith('/') ? target : `/${target}`;
 }
 
 /** The target below the base path: empty without its slash, undefined outside of it. Endpoints are at the root, too. */
@@ -188,7 +196,8 @@ function sendPage({ req, res, deps }: Exchange, page: MessagePage, headers: Fiel
 }
 
 /** The path for header rules, below the base path. */
-function pathOf({ url = '/' }: IncomingMessage, { basePath }: ServeDeps): string {
+function pathOf(req: IncomingMessage, { basePath }: ServeDeps): string {
+  const url = targetOf(req);
   const target = withoutBase(url, basePath) ?? url;
   return target.split('?')[0] ?? target;
 }

@@ -137,8 +137,9 @@ function confirmPage(request: Request, site: string, { title, question, text, ac
   );
 }
 
-function addCancel(router: Router, { client, logger }: PagesDeps): void {
-  const agents = createAgentReader(client);
+function addCancel(router: Router, deps: PagesDeps): void {
+  const { logger } = deps;
+  const agents = createAgentReader(deps);
   form(router, '/ui/changes/:workflowId/cancel', async (request) => {
     const workflowId = String(request.params.workflowId);
     if (siteOfChange(workflowId) === undefined) throw new HttpError(404, 'no such change');

@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import {
   type AgentChangeState,
   type AgentRuleState,
@@ -9,8 +8,8 @@ import { HttpError } from '../../contract/http-error.ts';
 import { changesOfSite, QUERIES, UPDATES, WORKFLOW_IDS } from '../../contract/names.ts';
 import { withinDeadline } from '../deadline.ts';
 import { actionFailure } from '../site-actions.ts';
+import type { PagesDeps } from './pages-deps.ts';
 
-const QUERY_DEADLINE_MS = 2_000;
 /** Longer than the 30 s for which a change tries to cancel its agent job. */
 const UPDATE_DEADLINE_MS = 45_000;
 
@@ -24,11 +23,14 @@ export type AgentReader = {
 };
 
 /** Reads the states of rules and changes from their workflows. */
-export function createAgentReader(client: Client): AgentReader {
+export function createAgentReader({
+  client,
+  readDeadlineMs,
+}: Pick<PagesDeps, 'client' | 'readDeadlineMs'>): AgentReader {
   const query = (workflowId: string): Promise<unknown> => {
     const handle = client.workflow.getHandle(workflowId);
-    const call = client.withDeadline(Date.now() + QUERY_DEADLINE_MS, () => handle.query<unknown>(QUERIES.state));
-    return withinDeadline(QUERY_DEADLINE_MS, call).catch(() => undefined);
+    const call = client.withDeadline(Date.now() + readDeadlineMs, () => handle.query<unknown>(QUERIES.state));
+    return withinDeadline(readDeadlineMs, call).catch(() => undefined);
   };
   return {
     rule: async (site, rule) => agentRuleState.safeParse(await query(WORKFLOW_IDS.agentRule(site, rule))).data,

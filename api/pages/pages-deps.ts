@@ -21,6 +21,8 @@ export type PagesDeps = {
   searchAttributesReady: () => boolean;
   /** Ends the live updates. */
   stopped: AbortSignal | undefined;
+  /** After this time, a page lacks what Temporal or a workflow didn't return. */
+  readDeadlineMs: number;
   logger: Logger;
   now: () => Date;
 };

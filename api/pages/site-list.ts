@@ -7,7 +7,6 @@ import { type SitePhase, sitePhase, siteState } from '../../contract/site-state.
 import { withinDeadline } from '../deadline.ts';
 import type { TemporalGateway } from '../temporal-gateway.ts';
 
-const LIST_DEADLINE_MS = 2_000;
 /**
  * Since the request: what hasn't responded by then is left out, because the page must not wait for slow workflows. Its
  * rendering takes time too, and a page should take less than 300 ms.
@@ -60,6 +59,7 @@ type SiteListDeps = {
   gateway: Pick<TemporalGateway, 'queryState' | 'listRunning'>;
   searchAttributesReady: () => boolean;
   logger: Logger;
+  readDeadlineMs: number;
 };
 
 export type SiteList = (query: SiteListQuery) => Promise<SiteListPage>;
@@ -107,12 +107,12 @@ function matches(name: string, domain: string, search: string): boolean {
 
 /** The next page of these sites, in their order; with a phase, those of the next `SCANNED` sites that are in it. */
 async function scanSites(
-  { config, gateway }: SiteListDeps,
+  { config, gateway, readDeadlineMs }: SiteListDeps,
   rest: readonly string[],
   phase: string,
 ): Promise<{ sites: ListedSite[]; nextAfter: string | undefined }> {
   const scanned = rest.slice(0, phase === '' ? PAGE_SIZE : SCANNED);
-  const running = await gateway.listRunning(scanned, LIST_DEADLINE_MS);
+  const running = await gateway.listRunning(scanned, readDeadlineMs);
   const listed = scanned.map((site) => listedOf(site, config.sites[site]?.domain, running.get(site)));
   const found = phase === '' ? listed : listed.filter((each) => each.phase === phase);
   const sites = found.slice(0, PAGE_SIZE);
@@ -133,7 +133,10 @@ const versionKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.version, SearchAtt
 const linkKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.linkExpiresAt, SearchAttributeType.DATETIME);
 
 /** Also finds sites that galley.yaml no longer has. */
-async function listAttention({ client, config, logger }: SiteListDeps, search: string): Promise<ListedSite[]> {
+async function listAttention(
+  { client, config, logger, readDeadlineMs }: SiteListDeps,
+  search: string,
+): Promise<ListedSite[]> {
   const phases = ATTENTION_PHASES.map((phase) => `'${phase}'`).join(', ');
   const query = `WorkflowType = '${WORKFLOW_TYPES.exportSite}' AND ExecutionStatus = 'Running' AND ${SEARCH_ATTRIBUTES.phase} IN (${phases})`;
   const prefix = WORKFLOW_IDS.exportSite('');
@@ -148,7 +151,7 @@ async function listAttention({ client, config, logger }: SiteListDeps, search: s
     return found;
   };
   try {
-    const found = await withinDeadline(LIST_DEADLINE_MS, list());
+    const found = await withinDeadline(readDeadlineMs, list());
     return found.sort((a, b) => urgency(a.phase) - urgency(b.phase) || a.site.localeCompare(b.site));
   } catch (error) {
     logger.warn({ error: String(error) }, 'Temporal did not list the sites that wait for a person');

@@ -132,7 +132,7 @@ function viewOf(
 
 function addAgents(router: Router, deps: PagesDeps): void {
   const { client, now, temporalUiUrl } = deps;
-  const agents = createAgentReader(client);
+  const agents = createAgentReader(deps);
   const urlOf = (id: string) => temporalUiUrl && workflowUrl(temporalUiUrl, client.options.namespace, id);
 
   page(router, '/ui/sites/:site/rules/:rule', async (request) => {

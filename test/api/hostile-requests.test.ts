@@ -127,7 +127,7 @@ describe('a content length', () => {
   });
 
   test('over 1 MiB is 413 at once, and the connection ends without a second response', async () => {
-    const timeouts = { headersMs: 300, requestMs: 300, checkMs: 50, keepAliveMs: 600_000 };
+    const timeouts = { headersMs: 2_000, requestMs: 2_000, checkMs: 50, keepAliveMs: 600_000 };
     const strict = await startRecordingApi(config, timeouts);
     const responses = await responsesTo(`${sized(2_000_000)}xxx`, { to: strict });
     await strict.stop();

@@ -11,8 +11,8 @@ import { type PublishedSignal, publishedSignal } from '../../contract/publish-ev
 
 export const OPERATOR_TOKEN = 'operator-token';
 
-/** Long enough that a busy machine doesn't turn a 202 into a 503. */
-const DELIVERY_DEADLINE_MS = 60_000;
+/** Long enough that a busy machine doesn't turn a 202 into a 503, or leave out a part of a state or page. */
+const DEADLINE_MS = 60_000;
 
 export type RunningApi = {
   url: string;
@@ -39,7 +39,8 @@ export async function startApi(
   const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
   const app = createApi({
     operatorToken: OPERATOR_TOKEN,
-    deliveryDeadlineMs: DELIVERY_DEADLINE_MS,
+    deliveryDeadlineMs: DEADLINE_MS,
+    readDeadlineMs: DEADLINE_MS,
     logger,
     temporalReady: () => true,
     ...deps,

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
+import { READ_DEADLINE_MS } from '../../api/deadline.ts';
 import { createPayloadEncryption } from '../../cli/payload-encryption.ts';
 import { siteState } from '../../contract/site-state.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
@@ -25,6 +26,8 @@ beforeAll(async () => {
   sites = await startSites(Object.fromEntries(names.map((name) => [name, { webhooks }])), {
     dataConverter,
     searchAttributes: true,
+    // As in the product. Without a worker, no workflow responds.
+    readDeadlineMs: READ_DEADLINE_MS,
   });
   ({ api, client } = sites);
 });
@@ -36,8 +39,15 @@ async function withWorker(work: () => Promise<void>): Promise<void> {
   await worker.runUntil(work());
 }
 
-const get = async (path: string, from = api): Promise<unknown> =>
-  await (await fetch(from.url + path, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } })).json();
+/** Repeated if Temporal itself doesn't respond in time, which is a 503. */
+const get = (path: string, from = api): Promise<unknown> =>
+  waitFor(
+    async () => {
+      const response = await fetch(from.url + path, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } });
+      return response.status !== 503 && (await response.json());
+    },
+    { describe: `got ${path}` },
+  );
 
 const statusOf = async (site: string, from = api) => status.parse(await get(`/sites/${site}`, from));
 const pageOf = async (query = '') => page.parse(await get(`/sites${query}`));
@@ -142,7 +152,8 @@ describe('a site', () => {
       live = await until('docs', ({ phase, current }) => phase === 'live' && current);
       expect(live).toMatchObject({ version: expect.stringMatching(/^v\d/), progress: null });
       expect(live.deployments).toMatchObject([{ valuesFile: sites.valuesFile('docs'), version: live.version }]);
-      const listed = async () => (await pageOf()).sites.find(({ site, current }) => site === 'docs' && current);
+      const listed = async () =>
+        (await pageOf()).sites.find(({ site, current, phase }) => site === 'docs' && current && phase === 'live');
       expect(await waitFor(listed, { describe: 'listed the live state' })).toMatchObject({
         phase: 'live',
         exportedAt: expect.any(String),
@@ -166,6 +177,9 @@ describe('a site', () => {
 test('the list of sites comes in pages, sorted by name, with the phase that Temporal stores', async () => {
   const first = await pageOf('?limit=3');
   expect([first.sites.map(({ site }) => site), first.nextCursor]).toEqual([['apart', 'blog', 'burst'], 'burst']);
+  // Temporal's list is a little late.
+  const isLive = async () => (await pageOf()).sites.some(({ site, phase }) => site === 'docs' && phase === 'live');
+  await waitFor(isLive, { describe: 'listed the phase' });
   const second = await pageOf(`?limit=3&cursor=${first.nextCursor}`);
   expect(second.sites.map(({ site, phase }) => [site, phase])).toEqual([
     ['docs', 'live'],

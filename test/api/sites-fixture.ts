@@ -25,10 +25,17 @@ export type SitesFixture = {
   stop(): Promise<void>;
 };
 
+type SitesOptions = {
+  dataConverter?: DataConverter;
+  searchAttributes?: boolean;
+  /** Short for tests without a worker, whose workflows never respond. */
+  readDeadlineMs?: number;
+};
+
 /** The receiver with a real Temporal server, and sites that a worker exports from a fake Admin API into a folder. */
 export async function startSites(
   sites: Record<string, { webhooks: object; agent?: object[]; projectId?: string; guards?: object }>,
-  { dataConverter, searchAttributes = false }: { dataConverter?: DataConverter; searchAttributes?: boolean } = {},
+  { dataConverter, searchAttributes = false, ...deadlines }: SitesOptions = {},
 ): Promise<SitesFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-sites-'));
   const valuesFile = (site: string): string => join(folder, `${site}.yaml`);
@@ -48,7 +55,7 @@ export async function startSites(
       Object.entries(sites).map(([name, { guards, ...site }]) => [name, { ...site, ...exportTo(name, guards) }]),
     ),
   );
-  const api = await startApi({ client, config, searchAttributesReady: () => searchAttributes });
+  const api = await startApi({ client, config, searchAttributesReady: () => searchAttributes, ...deadlines });
   return {
     ...{ temporal, client, adminApi, config, api, valuesFile },
     createWorker: () =>

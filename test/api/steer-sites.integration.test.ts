@@ -45,18 +45,10 @@ async function send(method: string, path: string, token = OPERATOR_TOKEN, body?:
   return { status: response.status, body: responseBody.parse(await response.json()) };
 }
 
-/** Waits for the workflow's own state: on a busy machine, a response may lack what only the workflow knows. */
-const stateOf = (site: string) =>
-  waitFor(
-    async () => {
-      const { body } = await send('GET', `/sites/${site}`);
-      return body.actions !== undefined && body;
-    },
-    { describe: `the workflow of ${site} responds` },
-  );
+const stateOf = async (site: string) => (await send('GET', `/sites/${site}`)).body;
 
 const untilPhase = (site: string, phase: string) =>
-  waitFor(async () => (await send('GET', `/sites/${site}`)).body.phase === phase, { describe: `${site} is ${phase}` });
+  waitFor(async () => (await stateOf(site)).phase === phase, { describe: `${site} is ${phase}` });
 
 describe('an operator', () => {
   it('exports, refreshes, pauses and resumes a site', async () => {
@@ -69,7 +61,7 @@ describe('an operator', () => {
     }
     expect(await send('POST', '/sites/paused/export')).toMatchObject({ status: 200, body: { site: 'paused' } });
     await untilPhase('paused', 'live');
-    const before = (await send('GET', '/sites/paused')).body;
+    const before = await stateOf('paused');
     const refreshed = await send('POST', '/sites/paused/refresh');
     expect(refreshed).toMatchObject({ status: 200, body: { phase: 'live', jobId: before.jobId } });
     const times = [before, refreshed.body].map(({ deployments }) => deployments?.[0]?.updatedAt ?? '');
@@ -83,12 +75,12 @@ describe('an operator', () => {
 
   it('rolls a site back to an earlier version or job', async () => {
     const rollBack = (body: object, site = 'paused') => send('POST', `/sites/${site}/rollback`, OPERATOR_TOKEN, body);
-    const first = (await send('GET', '/sites/paused')).body;
+    const first = await stateOf('paused');
     await send('POST', '/sites/paused/export');
-    const isExported = async () => (await send('GET', '/sites/paused')).body.jobId !== first.jobId;
+    const isExported = async () => (await stateOf('paused')).jobId !== first.jobId;
     await waitFor(isExported, { describe: 'exported again' });
     await untilPhase('paused', 'live');
-    const second = (await send('GET', '/sites/paused')).body;
+    const second = await stateOf('paused');
     expect(await rollBack({ version: first.version })).toMatchObject({
       status: 200,
       body: { jobId: first.jobId, version: first.version, withheld: { version: second.version } },

@@ -78,7 +78,7 @@ describe('the search attributes', () => {
   });
 
   it('are awaited only for a limited time if the server keeps failing', async () => {
-    const { ready, warnings, calls } = await register({ add: status.INTERNAL, count: status.INVALID_ARGUMENT }, 1);
+    const { ready, warnings, calls } = await register({ add: status.INTERNAL, count: status.INVALID_ARGUMENT }, 1_000);
     expect({ ready, warnings }).toEqual({ ready: false, warnings: 1 });
     expect(calls.filter((call) => call === 'AddSearchAttributes').length).toBeGreaterThan(1);
   });

@@ -46,7 +46,7 @@ beforeAll(async () => {
       docs: {
         domain: 'docs.example.com',
         webhooks: { token: { secret: SECRET } },
-        export: { quietPeriod: '1s', deployments: [{ valuesFile: join(folder, 'values.yaml') }] },
+        export: { quietPeriod: '4s', deployments: [{ valuesFile: join(folder, 'values.yaml') }] },
       },
     },
   });

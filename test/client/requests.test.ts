@@ -142,7 +142,8 @@ describe('a failed request', () => {
     ['cut', 'other side closed'],
     ['silence', 'no answer within 0.2 s'],
   ])('without a complete response (%s) has no status and gives the reason', async (scripted, reason) => {
-    const { client } = await service([scripted], { timeoutMs: 200, retry: false });
+    const timeoutMs = scripted === 'silence' ? 200 : 60_000;
+    const { client } = await service([scripted], { timeoutMs, retry: false });
     const error = await errorOf(client.exports.get('se_1'));
     expect(error).toMatchObject({ status: null, reason: expect.stringContaining(reason) });
   });
@@ -176,7 +177,8 @@ describe('a retry', () => {
     ['a cut response', 'cut'],
     ['silence', 'silence'],
   ])('follows %s, and a create repeats its key', async (_, scripted) => {
-    const { server, client } = await service([scripted, started], { timeoutMs: 500 });
+    const timeoutMs = scripted === 'silence' ? 2_000 : 60_000;
+    const { server, client } = await service([scripted, started], { timeoutMs });
     await expect(client.exports.start({ domain: 'docs.example.com' })).resolves.toMatchObject({ jobId: 'job №1/2' });
     const keys = server.received.map(({ headers }) => headers['idempotency-key']);
     expect(keys).toHaveLength(2);

@@ -147,7 +147,9 @@ describe('the deployment keeps serving the last good version', () => {
   it('when the values file becomes unreadable, empty or is deleted, also after a restart', async () => {
     const store = await openStore('1');
     const first = await deploy(`${store.url}/1`, '1');
-    await writeFile(fixture.valuesFile, 'staticExport: {enabled: "perhaps"}');
+    // As a whole: a look at a half written file would report another error.
+    await writeFile(`${fixture.valuesFile}.new`, 'staticExport: {enabled: "perhaps"}');
+    await rename(`${fixture.valuesFile}.new`, fixture.valuesFile);
     const status = await first.until('reported the invalid file', ({ lastError }) => lastError !== null);
     expect(status.lastError?.message).toContain('staticExport.enabled: expected true or false');
     expect(status).toMatchObject({ version: '1', stale: true, nextTryAt: null });

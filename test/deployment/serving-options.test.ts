@@ -79,7 +79,11 @@ describe('compression on the fly', () => {
       for (const etag of [`"${hash}-${coding}"`, `W/"${hash}-${coding}"`, `"${hash}"`]) {
         const again = await raw(`${url}/guides/long`, { 'accept-encoding': coding, 'if-none-match': etag });
         expect([again.statusCode, again.bytes.length]).toEqual([304, 0]);
-        expect(again.headers).toMatchObject({ vary: 'Accept-Encoding', 'cache-control': 'public, no-cache' });
+        expect(again.headers).toMatchObject({
+          vary: 'Accept-Encoding',
+          'cache-control': 'public, no-cache',
+          etag: etag.replace('W/', ''),
+        });
         expect(again.headers['content-encoding']).toBeUndefined();
       }
       const head = await raw(`${url}/guides/long`, { 'accept-encoding': coding }, 'HEAD');

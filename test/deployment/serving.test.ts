@@ -117,6 +117,18 @@ describe('a site from an air-gapped file', () => {
   it('responds with 404 to a path outside its folder, and with 400 to a malformed path', async () => {
     expect(await rawStatus('/../state.json')).toBe(404);
     expect(await rawStatus('/%00')).toBe(400);
+    expect(await rawStatus('other')).toBe(400);
+  });
+
+  it('accepts a request line with the scheme and host', async () => {
+    for (const target of [
+      'http://localhost',
+      'http://localhost?x=1',
+      'HTTPS://any.example/',
+      'http://localhost/-/status',
+    ])
+      expect([target, await rawStatus(target)]).toEqual([target, 200]);
+    expect(await rawStatus('http://localhost/nothing')).toBe(404);
   });
 
   it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(

@@ -9,6 +9,8 @@ import pg from 'pg';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
 import { beginDatabase } from '../../embedded/database/new-database.ts';
 import { openSyncedDatabase } from '../../embedded/database/synced-database.ts';
+import { isFolderLocked } from '../../embedded/folder-lock.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
 
 let home: string;
 const open: EmbeddedDatabase[] = [];
@@ -141,6 +143,8 @@ describe('the embedded database', () => {
     );
     child.kill('SIGKILL');
     await once(child, 'exit');
+    // The program in the sandbox ends a moment after the sandbox.
+    await waitFor(async () => !(await isFolderLocked(join(home, 'database.lock'))), { describe: 'ended' });
     const { rows } = await withPool(await start(), (pool) => pool.query('select n from kept'));
     expect(rows).toEqual([{ n: 1 }]);
   });

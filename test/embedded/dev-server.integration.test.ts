@@ -105,7 +105,7 @@ describe('the embedded Temporal dev server', () => {
       `[ -e "$0.panicked" ] && exec '${await locateDevServer()}' "$@"; touch "$0.panicked"; exit 2`,
     );
     const server = await startBare({ executable });
-    expect(await answers(server.address)).toBe(true);
+    await waitFor(() => answers(server.address), { describe: 'answered' });
     await server.stop();
   });
 });

@@ -11,7 +11,7 @@ const reviewed = { deliveryId: 'r', url: PR_LINK, reviewer: 'ada', verdict: 'app
 
 describe('a change that continues as new', () => {
   it('for a new build keeps its state, sends no mail twice, and still ends with the merge', async () => {
-    const agents = await startAgents({ remindAfterMs: [60_000] });
+    const agents = await startAgents({ remindAfterMs: [3_600_000] });
     const change = await agents.startChange('new-build');
     const before = await change.until('in review', ({ phase }) => phase === 'in-review');
     const { runId } = await change.describe();

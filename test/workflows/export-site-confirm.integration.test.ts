@@ -83,11 +83,15 @@ describe('a deployment with a statusUrl', () => {
     const status = await startStatus();
     status.serving.version = 'v1';
     const site = await startSite();
-    const settings = { statusUrl: `${status.origin}/-/status`, confirmWithin: '2s', rollback: 'auto' };
     const valuesFiles = [site.valuesFile, `${site.valuesFile}.eu`];
-    site.configure({ deployments: valuesFiles.map((valuesFile) => ({ valuesFile, ...settings })) });
+    const confirmWithin = (time: string) => {
+      const settings = { statusUrl: `${status.origin}/-/status`, confirmWithin: time, rollback: 'auto' };
+      site.configure({ deployments: valuesFiles.map((valuesFile) => ({ valuesFile, ...settings })) });
+    };
+    confirmWithin('2m');
     await site.publish();
     await site.until('live', ({ phase }) => phase === 'live');
+    confirmWithin('6s');
     await site.publish();
     const back = await site.until(
       'rolled back',
@@ -95,13 +99,14 @@ describe('a deployment with a statusUrl', () => {
     );
     expect(back.version).toBe('v1');
     expect(back.withheld).toMatchObject({ version: 'v2' });
-    expect(back.lastError?.message).toBe(`v2 wasn't served within 2s: ${status.host} serves v1; rolled back to v1`);
+    expect(back.lastError?.message).toBe(`v2 wasn't served within 6s: ${status.host} serves v1; rolled back to v1`);
     expect(back.actions).toMatchObject([{ actor: 'Galley', action: 'rollback', detail: 'v1', error: null }]);
     const mails = async () =>
       (await mailbox?.mails())?.filter(({ subject }) => subject.includes(`[${site.site}]`)) ?? [];
     await waitFor(async () => (await mails()).length > 0, { describe: 'the mail' });
     expect((await mails()).map(({ subject }) => subject)).toEqual([`[${site.site}] v2 isn’t served`]);
     status.serving.version = 'v3';
+    confirmWithin('2m');
     await site.publish();
     expect(await site.until('live', ({ version, phase }) => phase === 'live' && version === 'v3')).toMatchObject({
       lastError: null,
@@ -111,7 +116,7 @@ describe('a deployment with a statusUrl', () => {
 
   it.concurrent('is failed without a rollback while it is late, and recovers once it serves the version', async () => {
     const status = await startStatus();
-    const site = await confirmedSite({ statusUrl: `${status.origin}/-/status`, confirmWithin: '1s' });
+    const site = await confirmedSite({ statusUrl: `${status.origin}/-/status`, confirmWithin: '6s' });
     await site.publish();
     const late = await site.until('failed', ({ phase }) => phase === 'failed');
     expect(late).toMatchObject({ version: 'v1', confirmed: false, deployments: [{ confirmed: false, error: null }] });

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const { startSite, server, closeLater } = useSites('dev-server', () => ({
   notify,
-  timing: { timeoutMs: 3_000, unknownForMs: 1_000 },
+  timing: { timeoutMs: 10_000, unknownForMs: 1_000 },
 }));
 
 function receiver(name: 'webhook' | 'slack' | 'hanging' | 'failing'): NotificationReceiver {
@@ -78,19 +78,23 @@ async function deliveriesOf({ site }: SiteFixture): Promise<string[]> {
   return ids;
 }
 
-async function sentTo(site: SiteFixture, target: NotificationReceiver): Promise<string[]> {
+/** Those to one target, once Temporal lists at least `count`. */
+async function sentTo(site: SiteFixture, target: NotificationReceiver, count: number): Promise<string[]> {
   const { host } = new URL(target.url);
-  const ids: string[] = [];
-  for (const id of await deliveriesOf(site)) {
-    const { memo } = await server().client.workflow.getHandle(id).describe();
-    if (memo?.host === host) ids.push(id);
-  }
-  return ids;
+  const list = async (): Promise<string[] | undefined> => {
+    const ids: string[] = [];
+    for (const id of await deliveriesOf(site)) {
+      const { memo } = await server().client.workflow.getHandle(id).describe();
+      if (memo?.host === host) ids.push(id);
+    }
+    return ids.length >= count ? ids : undefined;
+  };
+  return await waitFor(list, { describe: `listed ${count} deliveries` });
 }
 
 describe('a site with notification targets', () => {
   it.concurrent('reports a burst of publishes once and the served version once, also if one target hangs', async () => {
-    const site = await startSite({ quietPeriod: '1s' });
+    const site = await startSite({ quietPeriod: '5s', maxWait: '1m' });
     await Promise.all(Array.from({ length: 30 }, (_, number) => site.publish({ title: `Page ${number}` })));
     const { version } = await site.until('live', ({ phase }) => phase === 'live');
     const [published, served] = (await untilTypes(site, ['published', 'served'])).toSorted((a, b) =>
@@ -110,6 +114,7 @@ describe('a site with notification targets', () => {
       },
     );
 
+    site.configure({ quietPeriod: '200ms' });
     // A refresh is not an event.
     await site.handle.executeUpdate('refreshNow');
     await site.publish();
@@ -118,7 +123,7 @@ describe('a site with notification targets', () => {
     const all = await untilTypes(site, ['published', 'published', 'served', 'served', 'served']);
     expect(all.at(-1)?.data).toMatchObject({ version, rolledBack: true });
     expect(new Set(all.map(({ id }) => id)).size).toBe(5);
-    const delivered = await sentTo(site, receiver('webhook'));
+    const delivered = await sentTo(site, receiver('webhook'), 5);
     expect(delivered).toHaveLength(5);
     closeLater({ workflowIds: () => delivered, close: async () => {} });
   });
@@ -174,7 +179,7 @@ describe('a site with a notification target that fails at first', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(2);
     expect(events[0]?.data).toMatchObject({ error: expect.stringContaining('failed'), since: expect.any(String) });
     expect(events[2]?.data).toMatchObject({ since: events[0]?.data.since, version: expect.any(String) });
-    const ids = await sentTo(site, failing);
+    const ids = await sentTo(site, failing, 2);
     await Promise.all(ids.map((id) => server().client.workflow.getHandle(id).result()));
   });
 });
@@ -185,7 +190,7 @@ describe('a target that is removed', () => {
     await site.publish();
     await untilTypes(site, ['published', 'served']);
     const hanging = receiver('hanging');
-    const waiting = await sentTo(site, hanging);
+    const waiting = await sentTo(site, hanging, 2);
     expect(waiting.length).toBe(2);
     await site.stopWorker();
     notify.splice(2, 1);

@@ -82,7 +82,8 @@ describe('the revalidation of the previous export', () => {
       if (request.url !== '/p20') origin.handle(request, response);
     });
     const dying = new MockActivityEnvironment();
-    const activities = createPlatformActivities({ ...rig, logger: pino({ level: 'silent' }) });
+    const limits = { revalidateMs: 600_000 };
+    const activities = createPlatformActivities({ ...rig, logger: pino({ level: 'silent' }), limits });
     const crawl = dying.run(() => activities.crawlSite({ jobId, maxMs: 60_000 })).catch((error: unknown) => error);
     await waitFor(async () => server.requests.includes('/p20') && server.requests.length >= 40, {
       describe: 'requested the pages',

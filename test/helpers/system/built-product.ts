@@ -48,7 +48,7 @@ export async function builtGalley(): Promise<string> {
 
 async function build(root: string): Promise<void> {
   try {
-    await run('npm', ['run', 'build'], { cwd: root, timeout: 300_000 });
+    await run('npm', ['run', 'build'], { cwd: root, timeout: 550_000 });
   } catch (error) {
     const output = typeof error === 'object' && error !== null && 'stdout' in error ? error.stdout : '';
     throw new Error(`The tests need the built product, but npm run build failed:\n${output}`);

@@ -85,8 +85,9 @@ describe('the hourly limit', () => {
 
   it('counts a prompt that waited for the lock from when it got the lock', async () => {
     const { db } = agents.platform;
-    const isWaiting = async () =>
-      (await db.execute(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).rows.length > 0;
+    const waiters = `select 1 from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`;
+    const isWaiting = async () => (await db.execute(waiters)).rows.length > 0;
     let sent: ReturnType<AgentFixture['create']> | undefined;
     await db.transaction(async (tx) => {
       await lockUntilCommit(tx, `agent:${customer.project}`);

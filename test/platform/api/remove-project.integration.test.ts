@@ -95,7 +95,7 @@ describe('removing a project', () => {
     expect(await storedKeys()).toEqual(othersKeys);
     // A worker that still wrote when its job had ended.
     await platform.objects.put(`exports/${exports[0]}/late`, Buffer.from('late'), { contentType: 'text/plain' });
-    await clean(platform.now() + DAY_MS - 60_000);
+    await clean(platform.now() + DAY_MS - 3_600_000);
     expect(await storedKeys()).toContain(`exports/${exports[0]}/late`);
     await clean(platform.now() + DAY_MS + 60_000);
     expect(await storedKeys()).toEqual(othersKeys);

@@ -141,8 +141,10 @@ describe('webhooks of the embedded forge', () => {
 
   it('are retried with the same id and the same bytes until they are accepted', async () => {
     receiver.answers.push(500, 302, 202);
-    dispatch();
+    // Only the test starts attempts, so that each is seen before the next.
+    const dispatcher = dispatch({ intervalMs: 3_600_000 });
     await proposal();
+    dispatcher.wake();
     for (let attempts = 1; attempts <= 2; attempts += 1) {
       const isRecorded = (row: Row) => row.attempt_count === attempts && row.lease_until === null;
       const row = await waitFor(async () => (await outbox()).find(isRecorded), {
@@ -154,6 +156,7 @@ describe('webhooks of the embedded forge', () => {
         last_error: expect.stringMatching(/^answered/),
       });
       await makeDue();
+      dispatcher.wake();
     }
     const received = await arrived(3);
     expect(new Set(received.map(({ id, body }) => `${id} ${JSON.stringify(body)}`)).size).toBe(1);
@@ -177,10 +180,12 @@ describe('webhooks of the embedded forge', () => {
 
   it('time out, and are then retried', async () => {
     receiver.answers.push('nothing');
-    dispatch({ timeoutMs: 300 });
+    const dispatcher = dispatch({ timeoutMs: 300, intervalMs: 3_600_000 });
     await proposal();
+    dispatcher.wake();
     await waitFor(async () => (await outbox())[0]?.last_error === 'no response in time', { describe: 'timed out' });
     await makeDue();
+    dispatcher.wake();
     await arrived(2);
   });
 
