@@ -28,6 +28,8 @@ export type PlatformWorkerDeps = PlatformActivityDeps & {
   runsAgents?: boolean;
   /** Traces activities and, with a traced bundle, workflows. */
   tracing?: (Pick<WorkerOptions, 'sinks'> & Pick<WorkerInterceptors, 'activity'>) | undefined;
+  /** `run` rejects if the worker hasn't stopped by then. */
+  shutdownForceTime?: WorkerOptions['shutdownForceTime'];
 };
 
 /** Three large exports: one share of each runs here, and other shares wait for a free process. */
@@ -104,7 +106,7 @@ function sharedOptions(deps: PlatformWorkerDeps): Shared {
     maxHeartbeatThrottleInterval: '1s',
     defaultHeartbeatThrottleInterval: '1s',
     shutdownGraceTime: SHUTDOWN_GRACE,
-    shutdownForceTime: SHUTDOWN_FORCE,
+    shutdownForceTime: deps.shutdownForceTime ?? SHUTDOWN_FORCE,
   };
 }
 

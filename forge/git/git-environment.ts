@@ -12,6 +12,8 @@ const CONFIGURATION: readonly (readonly [string, string])[] = [
   ['core.quotePath', 'false'],
   // Stream larger files instead of loading them, in case a pack unpacks to a thousand times its size.
   ['core.bigFileThreshold', '64m'],
+  // How long to wait for another process that changes the same branch. By default, git waits only 100 ms.
+  ['core.filesRefLockTimeout', '5000'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
   ['fetch.recurseSubmodules', 'false'],

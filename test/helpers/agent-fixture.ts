@@ -128,6 +128,7 @@ export async function startAgentFixture(
         agents: { ...agents, ...change },
         searchAttributes: true,
         workflowBundle: workflowBundles.platform,
+        shutdownForceTime: '110s',
       });
       const running = runWorker(worker);
       stops.push(running.stop);

@@ -95,6 +95,7 @@ export async function startExportRig(
         ...(browser && { browser }),
         searchAttributes: true,
         workflowBundle: workflowBundles.platform,
+        shutdownForceTime: '110s',
       });
       const running = runWorker(worker);
       stops.push(running.stop);

@@ -44,11 +44,12 @@ describe('the beginning of an export', () => {
   });
 
   it('completes a small site, and repeats no work if its result is lost', async () => {
+    const activities = createPlatformActivities({ ...stages.rig, logger, limits: { soloCrawlMs: 60_000 } });
     const jobId = await stages.job();
-    const first = await runActivity(() => stages.activities.beginExport({ jobId }));
+    const first = await runActivity(() => activities.beginExport({ jobId }));
     expect(first).toMatchObject({ state: 'open', rest: { done: true }, packed: { state: 'completed', pageCount: 1 } });
     const requestCount = stages.server.requests.length;
-    const again = await new MockActivityEnvironment({ attempt: 2 }).run(() => stages.activities.beginExport({ jobId }));
+    const again = await new MockActivityEnvironment({ attempt: 2 }).run(() => activities.beginExport({ jobId }));
     expect(again).toEqual({ ...first, rest: null, packed: null });
     expect(stages.server.requests).toHaveLength(requestCount);
     expect(await runActivity(() => stages.activities.packExport({ jobId }))).toMatchObject({
