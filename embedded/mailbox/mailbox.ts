@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { errorCode } from '../../contract/error-code.ts';
 import { type GuardedChild, spawnGuarded } from '../guarded-child.ts';
 import { freePort } from '../ports.ts';
@@ -76,7 +77,7 @@ async function startOnce(program: string, options: MailboxOptions): Promise<Runn
     withoutItsVariables(options.environment ?? process.env),
   );
   const url = `http://${host}:${webPort}`;
-  const started = await untilAnswering(url, child);
+  const started = await untilResponding({ url, smtpPort }, child);
   if (started) return { child, folder, smtpUrl: `smtp://${host}:${smtpPort}`, url };
   await child.stop();
   await remove(folder);
@@ -112,19 +113,26 @@ function findMailDev(): string {
   }
 }
 
-/** The web page listens last: once it responds, mails are accepted too. */
-async function untilAnswering(url: string, child: GuardedChild): Promise<boolean> {
+const ownSettings = z.object({ smtpPort: z.coerce.number() });
+
+/**
+ * The web page listens last: once it responds, mails are accepted too. Compares the SMTP port, because another program may
+ * have taken the page's port first and respond to anything.
+ */
+async function untilResponding(
+  { url, smtpPort }: { url: string; smtpPort: number },
+  child: GuardedChild,
+): Promise<boolean> {
   let ended = false;
   void child.exited.then(() => {
     ended = true;
   });
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!ended && Date.now() < deadline) {
-    const healthy = await fetch(`${url}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (healthy) return true;
+    const settings: unknown = await fetch(`${url}/config`)
+      .then((response) => response.json())
+      .catch(() => undefined);
+    if (ownSettings.safeParse(settings).data?.smtpPort === smtpPort) return true;
     await sleep(50);
   }
   return false;

@@ -399,9 +399,18 @@ describe('a site', () => {
 
   it.concurrent('loses no publish if another worker does not know it', async () => {
     const site = await startSite();
+    await exportContent(site, 1);
     const stranger = await site.startStranger();
-    for (const content of [1, 2, 3]) await exportContent(site, content);
+    for (const content of [2, 3]) {
+      site.api.behaviour.content = content;
+      await site.publish();
+      // The phase is `unconfigured` for as long as only the other worker is asked. The known settings stay in force.
+      await site.until(`deployed ${content}`, ({ version, exports: [newest] }) => {
+        return version === `v${content}` && newest?.outcome === 'deployed';
+      });
+    }
     expect((await site.deployed())?.content).toBe(3);
+    expect(site.api.jobs).toHaveLength(3);
     expect(await site.handle.describe()).toMatchObject({ status: { name: 'RUNNING' } });
     await stranger.stop();
   });
