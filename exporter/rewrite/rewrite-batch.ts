@@ -69,6 +69,10 @@ function rowsToMake(pieces: readonly PlannedPiece[]): BatchFileRow[] {
   return pieces.flatMap(({ files, known }) => (known === undefined ? files : []));
 }
 
+function asKnown({ key, known }: PlannedPiece): Piece | undefined {
+  return known === undefined ? undefined : { key, known };
+}
+
 /** Makes the pieces that can't be reused. */
 async function makePieces(deps: RewriteDeps, job: RewriteJob, planned: readonly PlannedPiece[]): Promise<Piece[]> {
   const { settings, siblings, urlCount } = job;
@@ -78,12 +82,14 @@ async function makePieces(deps: RewriteDeps, job: RewriteJob, planned: readonly 
     for (const { extraction } of read.values()) for (const { url } of parseResources(extraction)) yield url;
   };
   const targets: UrlMap = read.size === 0 ? new Map() : await deps.maps.forUrls({ jobId, urlCount }, referred);
-  return pLimit(PIECES_AT_ONCE).map(planned, async ({ key, known, files: rows }): Promise<Piece> => {
-    if (known !== undefined) return { key, known };
+  const limit = pLimit(PIECES_AT_ONCE);
+  const make = async ({ key, files: rows }: PlannedPiece): Promise<Piece> => {
     const files = rows.flatMap((row) => read.get(row) ?? []);
     const input = { files, targets, site, policy: settings, siblings, gzipLevel: deps.limits.gzipLevel };
     return { key, made: await deps.computing.makePiece(input) };
-  });
+  };
+  // Most pieces of an incremental export are known, and waiting costs more than they do.
+  return await Promise.all(planned.map((piece) => asKnown(piece) ?? limit(make, piece)));
 }
 
 /**
