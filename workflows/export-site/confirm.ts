@@ -73,7 +73,7 @@ async function confirm(run: SiteRun, target: Target): Promise<void> {
       return served(run, target);
     } catch (error) {
       if (isCancellation(error)) throw error;
-      const why = reasonOf(error, 'no worker asked it');
+      const why = reasonOf(error, 'no response in time');
       confirmLate(state, target, `${version ?? jobId} wasn't served within ${formatDurationMs(withinMs)}: ${why}`);
     }
   }
