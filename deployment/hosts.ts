@@ -3,6 +3,7 @@ import type { Deployment } from './deployment.ts';
 import { notReady, sendJson, sendMetrics } from './endpoints.ts';
 import { MESSAGE_PAGE_HEADERS, renderMessagePage } from './message-page.ts';
 import type { DeploymentMetrics } from './metrics.ts';
+import { requestTarget } from './request-target.ts';
 import { ENDPOINTS_PREFIX } from './serve.ts';
 
 /** `host` undefined: the deployment for all other host names. */
@@ -21,7 +22,7 @@ export function createHostHandler(sites: readonly HostedDeployment[], metrics: D
       found.app(req, res);
       return;
     }
-    const path = (req.url ?? '').split('?')[0];
+    const path = requestTarget(req).split('?')[0];
     if (path === '/-/healthz') sendJson(res, 200, { ok: true });
     else if (path === '/-/readyz') sendReadiness(res, sites);
     else if (path === '/-/metrics') sendMetrics(res, metrics);

@@ -9,6 +9,7 @@ import type { Fields, HeaderPolicy } from './header-policy.ts';
 import { MESSAGE_PAGE_HEADERS, type MessagePage, renderMessagePage } from './message-page.ts';
 import type { CountResponse } from './metrics.ts';
 import type { Representations } from './representation.ts';
+import { requestTarget } from './request-target.ts';
 import { resolveRequest } from './resolve-request.ts';
 import { respondFile } from './respond-file.ts';
 import type { Site } from './site.ts';
@@ -80,6 +81,7 @@ const UNREADABLE: MessagePage = {
 /** The web server of one deployment: the site below the base path, its endpoints below `/-/`. */
 export function createServeHandler(deps: ServeDeps): RequestListener {
   return (req, res) => {
+    req.url = requestTarget(req);
     const exchange = { req, res, deps };
     deps.accessLog?.(req, res);
     // Counted at the end, when the status is known; a listener per response is cheaper than one per event.
@@ -94,7 +96,7 @@ export function createServeHandler(deps: ServeDeps): RequestListener {
 
 function respond(exchange: Exchange): void {
   const { req, res, deps } = exchange;
-  const url = withoutBase(targetOf(req), deps.basePath);
+  const url = withoutBase(req.url ?? '/', deps.basePath);
   if (url?.startsWith(ENDPOINTS_PREFIX)) {
     deps.endpoints(req, res, url);
   } else if (req.method !== 'GET' && req.method !== 'HEAD') {
@@ -108,14 +110,6 @@ function respond(exchange: Exchange): void {
   } else {
     respondFromSite(exchange, url);
   }
-}
-
-/** Path and query. A request line may also name the scheme and host, as clients of proxies send it (RFC 9112, 3.2.2). */
-function targetOf({ url = '/' }: IncomingMessage): string {
-  if (url.startsWith('/')) return url;
-  const [, target] = /^https?:\/\/[^/?]+(.*)$/i.exec(url) ?? [];
-  if (target === undefined) return url;
-  return target.startsWith('/') ? target : `/${target}`;
 }
 
 /** The target below the base path: empty without its slash, undefined outside of it. Endpoints are at the root, too. */
@@ -196,8 +190,7 @@ function sendPage({ req, res, deps }: Exchange, page: MessagePage, headers: Fiel
 }
 
 /** The path for header rules, below the base path. */
-function pathOf(req: IncomingMessage, { basePath }: ServeDeps): string {
-  const url = targetOf(req);
+function pathOf({ url = '/' }: IncomingMessage, { basePath }: ServeDeps): string {
   const target = withoutBase(url, basePath) ?? url;
   return target.split('?')[0] ?? target;
 }
