@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { GalleyConfig } from '../contract/galley-config.ts';
+import { type GalleyConfig, siteNamed } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
 import { UPDATES } from '../contract/names.ts';
 import type { ActionOptions } from '../contract/site-action.ts';
@@ -61,7 +61,7 @@ export function createSiteActions(deps: SiteActionsDeps): SiteActions {
 
   /** Starts the workflow of a configured site if it doesn't run. */
   async function exportNow(site: string, options: ActionOptions): Promise<SiteState> {
-    const siteConfig = Object.hasOwn(deps.config.sites, site) ? deps.config.sites[site] : undefined;
+    const siteConfig = siteNamed(deps.config, site);
     const call = () =>
       siteConfig === undefined
         ? gateway.update(site, { name: UPDATES.exportNow, args: [options] }, UPDATE_DEADLINE_MS)
@@ -113,7 +113,7 @@ type Act = <T>(site: string, action: () => Promise<T>, missing?: HttpError) => P
 function createAct({ config, logger }: SiteActionsDeps): Act {
   /** Why a site has no workflow: nothing was published, or it is unknown. */
   const noWorkflow = (site: string): HttpError =>
-    Object.hasOwn(config.sites, site)
+    siteNamed(config, site) !== undefined
       ? new HttpError(409, 'the site has no workflow: nothing was published yet, or since the site was removed')
       : new HttpError(404, 'no such site');
 
@@ -155,7 +155,7 @@ async function listRuleAction({ gateway, logger }: SiteActionsDeps, site: string
 
 /** Temporal's list may lack a rule that started a moment ago and hold one that has ended, so the configured are tried too. */
 async function endRules({ config, gateway }: SiteActionsDeps, site: string, remove: Update): Promise<string[]> {
-  const configured = Object.hasOwn(config.sites, site) ? (config.sites[site]?.agent ?? []) : [];
+  const configured = siteNamed(config, site)?.agent ?? [];
   const listed = await gateway.listRules(site, UPDATE_DEADLINE_MS);
   const rules = [...new Set([...listed, ...configured.map(({ name }) => name)])];
   const ended = rules.map(async (rule) => {

@@ -2,7 +2,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey, type LoadedDataConverter, SearchAttributeType } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { deploymentName, targetSettings } from '../contract/deployment-config.ts';
-import type { GalleyConfig, SiteConfig } from '../contract/galley-config.ts';
+import { type GalleyConfig, type SiteConfig, siteNamed } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
 import { type SiteState, type StateQuery, sitePhase, siteState } from '../contract/site-state.ts';
@@ -87,7 +87,7 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
 
   return {
     async one(site) {
-      const siteConfig = Object.hasOwn(config.sites, site) ? config.sites[site] : undefined;
+      const siteConfig = siteNamed(config, site);
       const [description, state] = await Promise.all([
         reached(gateway.describe(site, readDeadlineMs)),
         queryState(site, {}),

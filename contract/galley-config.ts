@@ -151,3 +151,8 @@ export type GalleyConfig = z.infer<ReturnType<typeof galleyConfigSchema>>;
 export type NotifyConfig = GalleyConfig['notify'];
 export type SiteConfig = GalleyConfig['sites'][string];
 export type ExportSettings = SiteConfig['export'];
+
+/** A site of galley.yaml, by a name that may come from a request: every object has a `constructor`. */
+export function siteNamed({ sites }: Pick<GalleyConfig, 'sites'>, name: string): SiteConfig | undefined {
+  return Object.hasOwn(sites, name) ? sites[name] : undefined;
+}

@@ -1,7 +1,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { GalleyConfig } from '../../contract/galley-config.ts';
+import { type GalleyConfig, siteNamed } from '../../contract/galley-config.ts';
 import { SEARCH_ATTRIBUTES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
 import { type SitePhase, sitePhase, siteState } from '../../contract/site-state.ts';
 import { withinDeadline } from '../deadline.ts';
@@ -144,7 +144,7 @@ async function listAttention(
     const found: ListedSite[] = [];
     for await (const info of client.workflow.list({ query, pageSize: COMPARED_ATTENTION })) {
       const site = info.workflowId.slice(prefix.length);
-      const domain = Object.hasOwn(config.sites, site) ? config.sites[site]?.domain : undefined;
+      const domain = siteNamed(config, site)?.domain;
       if (matches(site, domain ?? '', search)) found.push(listedOf(site, domain, info));
       if (found.length === COMPARED_ATTENTION) break;
     }

@@ -1,5 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import type { VNode } from 'preact';
+import { siteNamed } from '../../contract/galley-config.ts';
 import { HttpError } from '../../contract/http-error.ts';
 import { WORKFLOW_IDS } from '../../contract/names.ts';
 import { startEventStream } from '../../ui/event-stream.ts';
@@ -117,7 +118,7 @@ function viewOf(
   { csrf }: Signed,
   exportNumber: number | undefined,
 ): SiteView {
-  const siteConfig = Object.hasOwn(config.sites, status.site) ? config.sites[status.site] : undefined;
+  const siteConfig = siteNamed(config, status.site);
   const { namespace } = client.options;
   return {
     status,
@@ -138,7 +139,7 @@ function addAgents(router: Router, deps: PagesDeps): void {
   page(router, '/ui/sites/:site/rules/:rule', async (request) => {
     const [site, rule] = [nameOf(request, 'site'), nameOf(request, 'rule')];
     const state = await agents.rule(site, rule);
-    const isConfigured = deps.config.sites[site]?.agent.some(({ name }) => name === rule) ?? false;
+    const isConfigured = siteNamed(deps.config, site)?.agent.some(({ name }) => name === rule) ?? false;
     if (state === undefined && !isConfigured) throw new HttpError(404, 'no such rule');
     const url = state && urlOf(WORKFLOW_IDS.agentRule(site, rule));
     const layout = { signed: signedOf(request), temporalUiUrl, workflowUrl: url };

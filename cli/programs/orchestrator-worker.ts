@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { localValuesFiles } from '../../contract/deployment-config.ts';
-import type { GalleyConfig } from '../../contract/galley-config.ts';
+import { type GalleyConfig, siteNamed } from '../../contract/galley-config.ts';
 import type { BundleSigner } from '../../contract/signing.ts';
 import type { WorkerVersion } from '../../contract/worker-version.ts';
 import { ensureWatchdogEventually } from '../../worker/watchdog-schedule.ts';
@@ -49,7 +49,7 @@ export async function startOrchestratorWorker(options: Options, context: Context
   const logger = context.logger.child({ part: 'worker' });
   const forge = forgeReaderOf(config.forge, logger);
   const targets = targetDeps(options, logger);
-  const readSite = (site: string) => (Object.hasOwn(config.sites, site) ? config.sites[site] : undefined);
+  const readSite = (site: string) => siteNamed(config, site);
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
     // Temporal responds by now; whether it accepts the search attributes is known shortly after.
     await searchAttributes.settled;

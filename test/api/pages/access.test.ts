@@ -169,6 +169,7 @@ describe('with a session', () => {
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
     for (const path of [
       '/ui/sites/other',
+      '/ui/sites/constructor/rules/x',
       '/ui/sites/a%2fb',
       '/ui/nothing',
       '/ui/changes/agent:handbook:changelog:1',
