@@ -69,10 +69,6 @@ function rowsToMake(pieces: readonly PlannedPiece[]): BatchFileRow[] {
   return pieces.flatMap(({ files, known }) => (known === undefined ? files : []));
 }
 
-function asKnown({ key, known }: PlannedPiece): Piece | undefined {
-  return known === undefined ? undefined : { key, known };
-}
-
 /** Makes the pieces that can't be reused. */
 async function makePieces(deps: RewriteDeps, job: RewriteJob, planned: readonly PlannedPiece[]): Promise<Piece[]> {
   const { settings, siblings, urlCount } = job;
@@ -89,7 +85,12 @@ async function makePieces(deps: RewriteDeps, job: RewriteJob, planned: readonly 
     return { key, made: await deps.computing.makePiece(input) };
   };
   // Most pieces of an incremental export are known, and waiting costs more than they do.
-  return await Promise.all(planned.map((piece) => asKnown(piece) ?? limit(make, piece)));
+  return await Promise.all(
+    planned.map((piece) => {
+      const { key, known } = piece;
+      return known === undefined ? limit(make, piece) : { key, known };
+    }),
+  );
 }
 
 /**
