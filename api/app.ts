@@ -7,7 +7,6 @@ import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
 import type { PublishedSignal } from '../contract/publish-event.ts';
 import { answerPing } from './answer-ping.ts';
-import { READ_DEADLINE_MS } from './deadline.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { createDispatch, rulesById } from './dispatch.ts';
 import { onlyMethods, plainHeaders, renderErrors, unknownPath } from './http-edge.ts';
@@ -31,6 +30,8 @@ import { sourceFinder } from './webhooks/configured-source.ts';
 
 /** Ghost waits only 2 s for a response. */
 export const DELIVERY_DEADLINE_MS = 1_500;
+/** A person waits for a page, and a program for a state. */
+export const READ_DEADLINE_MS = 2_000;
 
 export type ApiDeps = {
   client: Client;

@@ -1,6 +1,3 @@
-/** A page or a response shows what is known by then, without what Temporal or a workflow didn't return. */
-export const READ_DEADLINE_MS = 2_000;
-
 /** Rejects after `deadlineMs`, even if the call goes on: the SDK's own retries may outlast its deadline. */
 export async function withinDeadline<T>(deadlineMs: number, call: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

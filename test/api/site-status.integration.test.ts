@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
-import { READ_DEADLINE_MS } from '../../api/deadline.ts';
+import { READ_DEADLINE_MS } from '../../api/app.ts';
 import { createPayloadEncryption } from '../../cli/payload-encryption.ts';
 import { siteState } from '../../contract/site-state.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
