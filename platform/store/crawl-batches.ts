@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import type { MadeBatch, SettledBatch, SpentCounts } from '../../exporter/crawl-records.ts';
-import type { Database, Executor } from './database.ts';
+import type { Executor } from './database.ts';
 import { pagesByNumber } from './pages-by-number.ts';
 import { crawlBatches, crawls } from './schema/crawls.ts';
 
@@ -68,31 +68,30 @@ export async function renewBatches(
 }
 
 /**
- * Stores a batch's result and adds its stored bytes. Returns the export's total; undefined if the lease was lost and
- * another worker's result counts.
+ * Stores a batch's result and adds its stored bytes, in one statement, because a large export settles hundreds. Returns
+ * the export's total; undefined if the lease was lost and another worker's result counts.
  */
 export async function settleBatch(
-  db: Database,
+  db: Executor,
   { jobId, token, batch }: { jobId: string; token: string; batch: MadeBatch },
 ): Promise<SpentCounts | undefined> {
-  const { number, storedBytes, ...result } = batch;
-  return db.transaction(async (tx) => {
-    // Lock the crawl's row first, as everywhere, to avoid deadlocks.
-    await lockCrawl(tx, jobId);
-    const rows = await tx
-      .update(crawlBatches)
-      .set({ ...result, state: 'settled', leaseToken: null, leaseUntil: null })
-      .where(and(eq(crawlBatches.jobId, jobId), eq(crawlBatches.number, number), eq(crawlBatches.leaseToken, token)))
-      .returning({ number: crawlBatches.number });
-    if (rows.length === 0) return undefined;
-    const { fileCount, decodedBytes, storedBytes: stored } = crawls;
-    const [spent] = await tx
-      .update(crawls)
-      .set({ storedBytes: sql`${stored} + ${storedBytes}` })
-      .where(eq(crawls.jobId, jobId))
-      .returning({ fileCount, decodedBytes, storedBytes: stored });
-    return spent;
-  });
+  const { rows } = await db.execute<SpentCounts>(sql`
+    -- Lock the crawl's row first, as everywhere, to avoid deadlocks.
+    with crawl as materialized (
+      select job_id from crawls where job_id = ${jobId} for update
+    ), settled as (
+      update crawl_batches b
+      set state = 'settled', lease_token = null, lease_until = null, object_key = ${batch.objectKey},
+        size_bytes = ${batch.sizeBytes}, page_count = ${batch.pageCount}, files_json = ${batch.filesJson},
+        broken_json = ${batch.brokenJson}, pieces_json = ${batch.piecesJson}, parts_json = ${batch.partsJson}
+      from crawl
+      where b.job_id = crawl.job_id and b.number = ${batch.number} and b.lease_token = ${token}
+      returning b.number
+    )
+    update crawls set stored_bytes = stored_bytes + ${batch.storedBytes}
+    where job_id = ${jobId} and (select count(*) from settled) > 0
+    returning file_count as "fileCount", decoded_bytes::float8 as "decodedBytes", stored_bytes::float8 as "storedBytes"`);
+  return rows[0];
 }
 
 /** The progress of rewriting. */

@@ -168,6 +168,19 @@ export function bundleContract(fixture: CrawlStoreFixture): void {
     expect(numbers).toEqual([0, 2]);
   });
 
+  it('counts the stored bytes of batches that several workers settle at the same time', async () => {
+    const numbers = Array.from({ length: 12 }, (_, index) => index);
+    await store.freeze(jobId, async () => ({ frozen: [], batchCount: numbers.length, pageCount: 0 }));
+    for (const number of numbers) await store.leaseBatches({ jobId, token: `${number}`, limit: 1, leaseMs });
+    const spent = await Promise.all(
+      numbers.map((number) => store.settleBatch({ jobId, token: `${number}`, batch: made(number) })),
+    );
+    // Each adds its 5 bytes to what the others have stored by then.
+    const totals = spent.map((each) => each?.storedBytes ?? 0).sort((a, b) => a - b);
+    expect(totals).toEqual(numbers.map((number) => 5 * (number + 1)));
+    expect(await store.batchProgress(jobId)).toEqual({ total: 12, settled: 12, free: 0 });
+  });
+
   it('leases a batch to another worker after its lease has expired, unless it was renewed', async () => {
     await store.freeze(jobId, async () => ({ frozen: [], batchCount: 2, pageCount: 0 }));
     await store.leaseBatches({ jobId, token: 'slow', limit: 1, leaseMs: -1_000 });
