@@ -217,6 +217,8 @@ function createBackgroundWork(signal: AbortSignal): BackgroundWork {
   let failure: { error: unknown } | undefined;
   let wake = (): void => undefined;
   const writes = new Set<Promise<void>>();
+  // One listener for all waits: one for each would cost more than its timer.
+  signal.addEventListener('abort', () => wake(), { once: true });
 
   function run(work: Promise<void>): void {
     work
@@ -237,13 +239,11 @@ function createBackgroundWork(signal: AbortSignal): BackgroundWork {
     },
     nextEvent: (waitMs) =>
       new Promise((resolve) => {
+        const timer = setTimeout(resolve, waitMs);
         wake = () => {
           clearTimeout(timer);
-          signal.removeEventListener('abort', wake);
           resolve();
         };
-        const timer = setTimeout(wake, waitMs);
-        signal.addEventListener('abort', wake);
       }),
     async written() {
       await Promise.allSettled(writes);

@@ -61,10 +61,12 @@ export function createFetcher(options: {
 
   return {
     async get(url, request) {
+      // Each access builds the text again.
+      const { origin } = url;
       let release: (outcome: RequestOutcome) => void;
       try {
         guard.checkUrl(url);
-        release = await limiter.acquire(url.origin, request.signal, spacings.get(url.origin));
+        release = await limiter.acquire(origin, request.signal, spacings.get(origin));
       } catch (error) {
         request.signal.throwIfAborted();
         return failureOfError(error);
@@ -74,11 +76,11 @@ export function createFetcher(options: {
         // It may have fired since the slot was given, and calls no listener that is added later.
         request.signal.throwIfAborted();
         request.onBegin?.();
-        const response = await getOnce(context, url, request);
+        const response = await getOnce(context, { url, origin }, request);
         outcome = outcomeOf(response);
         const { result } = response;
         if (outcome.kind === 'overloaded' && result.kind === 'failed' && result.retryAfterMs !== undefined) {
-          limiter.pause(url.origin, result.retryAfterMs);
+          limiter.pause(origin, result.retryAfterMs);
         }
         return result;
       } finally {
@@ -103,12 +105,16 @@ function outcomeOf({ result, latencyMs }: TimedResult): RequestOutcome {
   return latencyMs === undefined ? { kind: 'none' } : { kind: 'completed', latencyMs };
 }
 
-async function getOnce(context: Context, url: URL, request: FetchOptions): Promise<TimedResult> {
+async function getOnce(
+  context: Context,
+  { url, origin }: { url: URL; origin: string },
+  request: FetchOptions,
+): Promise<TimedResult> {
   const { limits, clock } = context;
   const { nowMs } = clock;
   const startedAt = nowMs();
   const exchange = beginExchange(context.agent, {
-    origin: url.origin,
+    origin,
     path: `${url.pathname}${url.search}`,
     headers: headersFor(url, request, limits),
     maxHeldBytes: bodyLimits(request, limits).maxBufferedBytes,

@@ -57,13 +57,13 @@ function withMembers({ filesJson, piecesJson }: SettledBatch, offset: number): B
   const files: BundleFile[] = JSON.parse(filesJson);
   const pieces = parsePieces(piecesJson);
   if (pieces.reduce((sum, { fileCount }) => sum + fileCount, 0) !== files.length) return files;
-  let [at, first] = [offset, 0];
-  return pieces.flatMap(({ fileCount, sizeBytes: length }) => {
-    const inPiece = files.slice(first, first + fileCount).map((file) => ({ ...file, offset: at, length }));
+  let [at, index] = [offset, 0];
+  for (const { fileCount, sizeBytes: length } of pieces) {
+    for (const file of files.slice(index, index + fileCount)) Object.assign(file, { offset: at, length });
     at += length;
-    first += fileCount;
-    return inPiece;
-  });
+    index += fileCount;
+  }
+  return files;
 }
 
 function partsOf(partsJson: string | null): Extent[] {

@@ -54,10 +54,9 @@ export async function revalidatePreviousExport(deps: ExportDeps, options: Option
   const onDecoded = (bytes: number): void => {
     decodedBytes += bytes;
   };
-  const get: Fetcher['get'] = (url, request) => fetcher.get(url, { ...request, onDecoded });
   const revalidation = await findUnchanged(
-    { fetcher: { ...fetcher, get }, known, scope, limits },
-    { settings, starts, signal, maxMs: limits.revalidateMs, onResponse },
+    { fetcher, known, scope, limits },
+    { settings, starts, signal, maxMs: limits.revalidateMs, onResponse, onDecoded },
   );
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   // Enqueue links first: a settled page is never visited again.
@@ -125,10 +124,11 @@ async function findUnchanged(
     signal: AbortSignal;
     maxMs: number;
     onResponse: () => void;
+    onDecoded: (bytes: number) => void;
   },
 ): Promise<Revalidation> {
   const { fetcher, known, scope, limits } = deps;
-  const { settings, signal } = options;
+  const { settings, signal, onDecoded } = options;
   const { site } = settings;
   const endAt = Date.now() + options.maxMs;
   const found = new Map<string, FoundUrl>();
@@ -159,7 +159,7 @@ async function findUnchanged(
     const stored = known.atHand(url.url) ?? (await known.of(url.url));
     if (stored === undefined || stored.file.byteLength > limits.maxBufferedBytes) return;
     const target = new URL(originUrl(url.url, site));
-    const response = await fetcher.get(target, { signal, unlessMatching: validatorsOf(stored) });
+    const response = await fetcher.get(target, { signal, unlessMatching: validatorsOf(stored), onDecoded });
     options.onResponse();
     const validators = stillSame(stored, response, url.url, settings);
     if (validators === undefined) {
