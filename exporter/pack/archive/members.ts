@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import { createGzip, gzip } from 'node:zlib';
+import { constants, createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import {
   type ArchiveEntry,
@@ -19,8 +18,6 @@ import {
 const DEFAULT_LEVEL = 6;
 /** The operating system's byte in the gzip header, which zlib fills in; 255 means "unknown". */
 const OPERATING_SYSTEM_AT = 9;
-
-const compress = promisify(gzip);
 
 /** Archives files, in the order given, as one gzip member, with fixed times, modes and owners. */
 export async function gzipMember(
@@ -43,9 +40,23 @@ export async function trailerMember(): Promise<Uint8Array> {
 
 /** Compresses the blocks of a tar file as one gzip member. */
 async function gzipBlocks(blocks: Uint8Array, { level = DEFAULT_LEVEL }: ArchiveOptions = {}): Promise<Buffer> {
-  const bytes = await compress(blocks, { level });
+  const bytes = await compressAtOnce(blocks, level);
   bytes[OPERATING_SYSTEM_AT] = 255;
   return bytes;
+}
+
+/** The same as Node's `gzip`, which calls zlib's threads twice: once for the bytes, and again for the end. */
+function compressAtOnce(bytes: Uint8Array, level: number): Promise<Buffer> {
+  const gzip = createGzip({ level, flush: constants.Z_FINISH });
+  const compressed: Buffer[] = [];
+  gzip.on('data', (chunk: Buffer) => compressed.push(chunk));
+  return new Promise((resolve, reject) => {
+    gzip.on('error', reject);
+    gzip.write(bytes, () => {
+      gzip.close();
+      resolve(Buffer.concat(compressed));
+    });
+  });
 }
 
 /**
