@@ -11,12 +11,12 @@ import { webpackChunks } from './webpack-chunks.ts';
 
 const ADAPTERS: readonly FrameworkAdapter[] = [vitepress, next, nuxt, docusaurus, gatsby, astro];
 
-/** Substrings of the marks that adapters look for. Pages without any skip the slower detection. */
-const HINTS = ['__', '<astro-island', 'content="VitePress', 'content="Docusaurus', 'content="Astro v'];
+/** Parts of the marks that adapters look for. Pages without any skip the slower detection. */
+const HINTS = /__|<astro-island|content="(?:VitePress|Docusaurus|Astro v)/;
 
 /** The framework that hydrates a page, if any. `html` is latin1. */
 export function detectFramework(html: string): FrameworkAdapter | undefined {
-  if (!HINTS.some((hint) => html.includes(hint))) return undefined;
+  if (!HINTS.test(html)) return undefined;
   return ADAPTERS.find((adapter) => adapter.detect(html));
 }
 
