@@ -10,7 +10,7 @@ import type {
   ResourceKind,
   Site,
 } from './types.ts';
-import { isOfSite, normalizeUrl } from './url-identity.ts';
+import { isOfSite, normalizeReference, normalizeUrl } from './url-identity.ts';
 
 /** Longer values are not real URLs (often inline data) and aren't worth parsing. */
 const MAX_URL_BYTES = 8192;
@@ -96,11 +96,11 @@ export class Collector {
 
   /** Resolves and normalizes a URL of the document; undefined if it isn't http(s). */
   resolve(written: string): string | undefined {
-    return normalizeUrl(decodeBytes(written), this.site, this.base);
+    return normalizeReference(decodeBytes(written), this.site, this.base);
   }
 
   leavesSite(written: string): boolean {
-    const url = normalizeUrl(written, this.site, this.base);
+    const url = normalizeReference(written, this.site, this.base);
     return url !== undefined && !isOfSite(url, this.site);
   }
 
@@ -141,7 +141,7 @@ export class Collector {
     const texts = within(within(this.byText, base), kind);
     const known = texts.get(text);
     if (known !== undefined) return known < 0 ? undefined : known;
-    const url = normalizeUrl(decodeBytes(text), this.site, base);
+    const url = normalizeReference(decodeBytes(text), this.site, base);
     const index = url === undefined ? -1 : this.indexOf(url, kind);
     texts.set(text, index);
     return index < 0 ? undefined : index;

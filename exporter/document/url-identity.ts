@@ -23,6 +23,33 @@ export function normalizeUrl(url: string, site: Site, base?: string): string | u
   return `${publicOrigin(parsed, hostname, site)}${path}${canonicalEscapes(parsed.search, PLAIN_IN_QUERY)}`;
 }
 
+/** A path of names without anything to escape. Only `../` and `./` at its start need resolving. */
+const PLAIN_PATH = /^(?!$)(?:\/|(?:\.\.?\/)*)(?:[\w~][\w~.-]*\/)*(?:[\w~][\w~.-]*)?$/;
+/** No path starts earlier: after `http://` comes a host. */
+const FIRST_PATH_AT = 'https://'.length;
+
+/**
+ * The same as `normalizeUrl` with a base that is normalized already. Does most links of a page without the URL parser,
+ * which takes an eighth of the time to read a page.
+ */
+export function normalizeReference(url: string, site: Site, base: string): string | undefined {
+  return PLAIN_PATH.test(url) ? resolvePlainPath(url, base) : normalizeUrl(url, site, base);
+}
+
+function resolvePlainPath(path: string, base: string): string {
+  const root = base.indexOf('/', FIRST_PATH_AT);
+  if (path.startsWith('/')) return base.slice(0, root) + path;
+  const query = base.indexOf('?', root);
+  let folderEnd = base.lastIndexOf('/', query < 0 ? base.length : query);
+  let from = 0;
+  while (path.startsWith('.', from)) {
+    const isParent = path.startsWith('..', from);
+    if (isParent && folderEnd > root) folderEnd = base.lastIndexOf('/', folderEnd - 1);
+    from += isParent ? 3 : 2;
+  }
+  return base.slice(0, folderEnd + 1) + path.slice(from);
+}
+
 function canonicalEscapes(text: string, plain: RegExp): string {
   const escaped = text.includes('%') ? text.replace(ESCAPE, (found) => canonicalEscape(found, plain)) : text;
   return /[|^[\]]/.test(escaped) ? escaped.replace(/[|^[\]]/g, percentEncode) : escaped;

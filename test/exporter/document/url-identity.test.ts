@@ -1,4 +1,10 @@
-import { isOfSite, isWanted, normalizeUrl, originUrl } from '../../../exporter/document/url-identity.ts';
+import {
+  isOfSite,
+  isWanted,
+  normalizeReference,
+  normalizeUrl,
+  originUrl,
+} from '../../../exporter/document/url-identity.ts';
 import fc, { anyCharacter } from '../../helpers/fast-check.ts';
 import { SITE } from './engine.ts';
 
@@ -55,6 +61,21 @@ describe('the normalized URL', () => {
         const once = identity(text);
         expect(once === undefined ? undefined : identity(once)).toBe(once);
       }),
+    );
+  });
+
+  it('of a reference is the same with and without the URL parser', () => {
+    const segment = fc.constantFrom('', '.', '..', 'a', '~b', 'c.html', '.d', '..e', 'f-_.', '%2e', 'g?h', 'x:y', 'z#');
+    const bases = ['', 'page.html', 'a/', 'a/b/c.html', 'a?q=/x/..', '?/'].map(
+      (path) => `https://docs.example.com/${path}`,
+    );
+    const base = fc.constantFrom(...bases, 'http://cdn.example.org:81/a/b', 'https://cdn.example.org/');
+    fc.assert(
+      fc.property(fc.array(segment, { maxLength: 6 }), base, (segments, from) => {
+        const written = segments.join('/');
+        expect(normalizeReference(written, SITE, from)).toBe(normalizeUrl(written, SITE, from));
+      }),
+      { numRuns: 2_000 },
     );
   });
 
