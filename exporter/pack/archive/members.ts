@@ -53,8 +53,9 @@ function compressAtOnce(bytes: Uint8Array, level: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     gzip.on('error', reject);
     gzip.write(bytes, () => {
-      gzip.close();
       resolve(Buffer.concat(compressed));
+      // Closed during this call, the stream would make an error of it.
+      process.nextTick(() => gzip.close());
     });
   });
 }
