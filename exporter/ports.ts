@@ -76,7 +76,7 @@ export type FetchOptions = {
   /** The validators of the body that the caller has: the request is conditional. */
   unlessMatching?: Validators | undefined;
   /** Called when the origin's limits let the request begin, which may be long after the call. */
-  onBegin?: () => void;
+  onBegin?: (() => void) | undefined;
   /** Called when the response's head has arrived; its body may take long. */
   onResponse?: () => void;
   /** Called with the number of bytes of the body that were read and decoded, once or piece by piece. */

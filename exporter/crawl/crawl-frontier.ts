@@ -221,11 +221,13 @@ function createBackgroundWork(signal: AbortSignal): BackgroundWork {
   signal.addEventListener('abort', () => wake(), { once: true });
 
   function run(work: Promise<void>): void {
-    work
-      .catch((error: unknown) => {
+    work.then(
+      () => wake(),
+      (error: unknown) => {
         failure ??= { error };
-      })
-      .finally(() => wake());
+        wake();
+      },
+    );
   }
 
   return {

@@ -126,11 +126,11 @@ function createVisitor(
 ): (leased: LeasedUrl, onBody: OnBody) => Promise<Visited> {
   const { settings } = crawl;
   const { foresee } = budget;
-  const visiting = { ...deps, importsOf, known: previous?.responses, render: rendering?.render, foresee };
+  const visiting = { ...deps, fetcher, importsOf, known: previous?.responses, render: rendering?.render, foresee };
   return async (leased, onBody) => {
     run.unrequested.add(leased.id);
-    const noticed = noticeBegin(fetcher, () => run.unrequested.delete(leased.id));
-    const visited = await visit({ ...visiting, fetcher: noticed }, { settings, leased, signal, onBody });
+    const onBegin = () => void run.unrequested.delete(leased.id);
+    const visited = await visit(visiting, { settings, leased, signal, onBegin, onBody });
     run.unrequested.delete(leased.id);
     countResponse(run);
     return visited;
@@ -185,9 +185,4 @@ async function openPreviousExport(deps: ExportDeps, crawl: CrawlWithSettings): P
 /** If requests must be spaced, or there are more pages than memory should hold, the normal crawl works better. */
 function mayRevalidate(base: Crawl, settings: ExportSettings): boolean {
   return base.urlCount <= MAX_WHOLE && crawlDelayMs(settings) === 0;
-}
-
-/** The same fetcher, with a callback when a request passes the limiter. */
-function noticeBegin(fetcher: Fetcher, onBegin: () => void): Fetcher {
-  return { ...fetcher, get: (url, options) => fetcher.get(url, { ...options, onBegin }) };
 }

@@ -1,7 +1,7 @@
 import type { Site } from '../document/types.ts';
 import { isOfSite, normalizeUrl, originUrl } from '../document/url-identity.ts';
 import type { FetchedResponse, FetchResult } from '../fetch/fetch-result.ts';
-import type { Fetcher } from '../ports.ts';
+import type { Fetcher, FetchOptions } from '../ports.ts';
 
 /** The URL under which the not-found page is stored, whichever URL it came from. */
 export function notFoundUrl(site: Pick<Site, 'domain'>): string {
@@ -31,12 +31,12 @@ function isHtml(fetched: FetchResult): fetched is FetchedResponse {
  */
 export async function settleNotFoundPage(
   fetched: FetchResult,
-  { fetcher, site, signal }: { fetcher: Fetcher; site: Site; signal: AbortSignal },
+  { fetcher, site, request }: { fetcher: Fetcher; site: Site; request: FetchOptions },
 ): Promise<FetchedResponse> {
   if (isHtml(fetched)) return fetched;
   if (fetched.kind !== 'redirect' || fetched.location.pathname !== '/404') return plainNotFound;
   const target = normalizeUrl(fetched.location.href, site);
   if (target === undefined || !isOfSite(target, site)) return plainNotFound;
-  const clean = await fetcher.get(new URL(originUrl(target, site)), { signal, acceptStatus: acceptsNotFound });
+  const clean = await fetcher.get(new URL(originUrl(target, site)), { ...request, acceptStatus: acceptsNotFound });
   return isHtml(clean) ? clean : plainNotFound;
 }

@@ -88,10 +88,13 @@ export function parseResponse(response: ResponseToParse, site: Site): ParsedResp
   const fetched = { bytes: body, contentType: response.contentType, url };
   const { bytes, contentType, format } = readResponseDocument(fetched, headElements, site);
   const document = { contentType, format, bytes: bytes === body ? undefined : bytes, sha256: hash('sha256', bytes) };
-  const unread = { ...document, extraction: new Uint8Array(), resources: [], hasImportMaps: false };
-  if (format === 'other') return { ...unread, failure: undefined };
+  const unread = (failure?: string): ParsedResponse => ({
+    ...document,
+    ...{ extraction: new Uint8Array(), resources: [], hasImportMaps: false, failure },
+  });
+  if (format === 'other') return unread();
   const read = tryExtract({ bytes, contentType, url, format, nofollow }, site);
-  if (typeof read === 'string') return { ...unread, failure: read };
+  if (typeof read === 'string') return unread(read);
   const extraction = rendered ? { ...read, framework: null } : read;
   return {
     ...document,

@@ -49,6 +49,8 @@ type VisitInput = {
   settings: ExportSettings;
   leased: LeasedUrl;
   signal: AbortSignal;
+  /** Called when the origin's limits let the request begin. */
+  onBegin?: () => void;
   onBody?: OnBody;
 };
 /** Called with true when a response's body starts to arrive, and with false when it is complete or given up. */
@@ -67,13 +69,15 @@ export async function visit(deps: VisitDeps, input: VisitInput): Promise<Visited
   const onDecoded = (bytes: number): void => {
     decodedBytes += bytes;
   };
-  const get: Fetcher['get'] = (url, options) => deps.fetcher.get(url, { ...options, onDecoded });
-  const visited = await fetchAndRead({ ...deps, fetcher: { ...deps.fetcher, get } }, input);
-  const { result, ...rest } = withoutForbiddenPage(visited, input.settings);
-  return { ...rest, result: { ...result, decodedBytes } };
+  const visited = withoutForbiddenPage(await fetchAndRead(deps, { ...input, onDecoded }), input.settings);
+  return { ...visited, result: { ...visited.result, decodedBytes } };
 }
 
-async function fetchAndRead(deps: VisitDeps, { settings, leased, signal, onBody }: VisitInput): Promise<Visited> {
+// Awaits only what is a promise: under Temporal's hooks each one costs a microsecond, and a page takes about fifty.
+async function fetchAndRead(
+  deps: VisitDeps,
+  { settings, leased, signal, onBegin, onBody, onDecoded }: VisitInput & { onDecoded: (bytes: number) => void },
+): Promise<Visited> {
   const { fetcher, limits } = deps;
   const { site, jobId } = settings;
   if (leased.attempts > limits.maxAttempts + MAX_LOST_ATTEMPTS) {
@@ -90,9 +94,11 @@ async function fetchAndRead(deps: VisitDeps, { settings, leased, signal, onBody 
     }
   };
   const isNotFoundPage = leased.url === notFoundUrl(site);
-  const known = await deps.known?.of(leased.url);
+  const known = deps.known && (await deps.known.of(leased.url));
   const fetched = await fetcher.get(new URL(originUrl(leased.url, site)), {
     signal,
+    onBegin,
+    onDecoded,
     onResponse: () => onBody?.(true),
     sink: async (body, contentType) => {
       large = await storeLarge(deps.objects, { jobId, body, contentType, onStored });
@@ -113,12 +119,12 @@ async function fetchAndRead(deps: VisitDeps, { settings, leased, signal, onBody 
     if (known !== undefined && isSame(known, response, leased.url, site)) {
       return reuseResponse(known, { site, leased, validators: response.validators ?? NO_VALIDATORS });
     }
-    const rendered = await deps.render?.(leased, response, signal);
+    const rendered = deps.render && (await deps.render(leased, response, signal));
     const visited = await readResponse(deps, settings, leased, rendered?.response ?? response);
     const resources = rendered === undefined ? visited.resources : [...visited.resources, ...rendered.requested];
     return withValidators({ ...visited, resources }, response.validators);
   };
-  if (isNotFoundPage) return read(await settleNotFoundPage(fetched, { fetcher, site, signal }));
+  if (isNotFoundPage) return read(await settleNotFoundPage(fetched, { fetcher, site, request: { signal, onDecoded } }));
   switch (fetched.kind) {
     case 'failed':
       return missing(leased, fetched.reason, fetched.status);
@@ -128,7 +134,7 @@ async function fetchAndRead(deps: VisitDeps, { settings, leased, signal, onBody 
       if (large === undefined) return missing(leased, 'the file could not be stored', fetched.status);
       return withValidators(largeFile(settings, leased, large, fetched), fetched.validators);
     case 'response':
-      return read(fetched);
+      return await read(fetched);
     case 'unchanged':
       if (known === undefined) return missing(leased, 'HTTP 304', 304);
       return reuseResponse(known, { site, leased, validators: stillValid(known, fetched.validators) });

@@ -180,7 +180,7 @@ async function toFetchResult(
     await response.body.dump();
     return failureOfStatus(status, readRetryAfterMs(headerText(headers['retry-after']), Date.now()));
   }
-  return readAccepted(response, request, limits);
+  return await readAccepted(response, request, limits);
 }
 
 async function readAccepted(
