@@ -88,11 +88,14 @@ export function parseResponse(response: ResponseToParse, site: Site): ParsedResp
   const fetched = { bytes: body, contentType: response.contentType, url };
   const { bytes, contentType, format } = readResponseDocument(fetched, headElements, site);
   const document = { contentType, format, bytes: bytes === body ? undefined : bytes, sha256: hash('sha256', bytes) };
-  const unread = (failure?: string): ParsedResponse => ({
+  const unread = (failure: string | undefined): ParsedResponse => ({
     ...document,
-    ...{ extraction: new Uint8Array(), resources: [], hasImportMaps: false, failure },
+    extraction: new Uint8Array(),
+    resources: [],
+    hasImportMaps: false,
+    failure,
   });
-  if (format === 'other') return unread();
+  if (format === 'other') return unread(undefined);
   const read = tryExtract({ bytes, contentType, url, format, nofollow }, site);
   if (typeof read === 'string') return unread(read);
   const extraction = rendered ? { ...read, framework: null } : read;

@@ -52,8 +52,9 @@ function compressAtOnce(bytes: Uint8Array, level: number): Promise<Buffer> {
   gzip.on('data', (chunk: Buffer) => compressed.push(chunk));
   return new Promise((resolve, reject) => {
     gzip.on('error', reject);
-    gzip.write(bytes, () => {
-      resolve(Buffer.concat(compressed));
+    gzip.write(bytes, (error) => {
+      if (error) reject(error);
+      else resolve(Buffer.concat(compressed));
       // Closed during this call, the stream would make an error of it.
       process.nextTick(() => gzip.close());
     });

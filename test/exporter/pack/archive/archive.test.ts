@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { MANIFEST_PATH } from '../../../../contract/bundle.ts';
 import { gzipMember, measuredMember, trailerMember } from '../../../../exporter/pack/archive/members.ts';
 import { manifestText } from '../../../../exporter/pack/manifest.ts';
@@ -91,6 +91,17 @@ describe('the archive', () => {
   it('has the same bytes for the same files', async () => {
     const [one, two] = [await archive(), await archive()];
     expect(one.bytes.equals(two.bytes)).toBe(true);
+  });
+
+  it('compresses a member as gzip does, also one of many chunks', async () => {
+    const bytes = Buffer.concat([randomBytes(300_000), Buffer.alloc(300_000, 'compressible ')]);
+    const member = await gzipMember([{ path: 'large.bin', bytes, contentType: 'application/octet-stream' }]);
+    const blocks = gunzipSync(member.bytes);
+    expect(blocks.subarray(512, 512 + bytes.length).equals(bytes)).toBe(true);
+    const whole = gzipSync(blocks, { level: 6 });
+    // gzip notes the operating system there.
+    whole[9] = 255;
+    expect(whole.equals(member.bytes)).toBe(true);
   });
 
   it('reports the size, hash and type of each file', async () => {
