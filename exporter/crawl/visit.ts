@@ -73,7 +73,7 @@ export async function visit(deps: VisitDeps, input: VisitInput): Promise<Visited
   return { ...visited, result: { ...visited.result, decodedBytes } };
 }
 
-// Awaits only what is a promise: under Temporal's hooks each one costs a microsecond, and a page takes about fifty.
+// Awaits only what is a promise: a page needs about fifty promises, and under Temporal's hooks each costs a microsecond.
 async function fetchAndRead(
   deps: VisitDeps,
   { settings, leased, signal, onBegin, onBody, onDecoded }: VisitInput & { onDecoded: (bytes: number) => void },
@@ -124,7 +124,10 @@ async function fetchAndRead(
     const resources = rendered === undefined ? visited.resources : [...visited.resources, ...rendered.requested];
     return withValidators({ ...visited, resources }, response.validators);
   };
-  if (isNotFoundPage) return read(await settleNotFoundPage(fetched, { fetcher, site, request: { signal, onDecoded } }));
+  if (isNotFoundPage) {
+    const request = { signal, onBegin, onDecoded };
+    return read(await settleNotFoundPage(fetched, { fetcher, site, request }));
+  }
   switch (fetched.kind) {
     case 'failed':
       return missing(leased, fetched.reason, fetched.status);

@@ -45,7 +45,7 @@ async function gzipBlocks(blocks: Uint8Array, { level = DEFAULT_LEVEL }: Archive
   return bytes;
 }
 
-/** The same as Node's `gzip`, which calls zlib's threads twice: once for the bytes, and again for the end. */
+/** Gives the same bytes as Node's `gzip`, which calls zlib's threads once more, for the end. */
 function compressAtOnce(bytes: Uint8Array, level: number): Promise<Buffer> {
   const gzip = createGzip({ level, flush: constants.Z_FINISH });
   const compressed: Buffer[] = [];
@@ -55,7 +55,7 @@ function compressAtOnce(bytes: Uint8Array, level: number): Promise<Buffer> {
     gzip.write(bytes, (error) => {
       if (error) reject(error);
       else resolve(Buffer.concat(compressed));
-      // Closed during this call, the stream would make an error of it.
+      // Closed within this callback, the stream would create an error that is never read, with its stack.
       process.nextTick(() => gzip.close());
     });
   });

@@ -79,6 +79,11 @@ describe('the normalized URL', () => {
     );
   });
 
+  it('of a reference may be very long', () => {
+    const long = `${'a/'.repeat(8_000_000)}b`;
+    expect(normalizeReference(long, SITE, BASE)).toBe(`https://docs.example.com/guides/${long}`);
+  });
+
   it('is fetched from the origin; URLs of other sites stay unchanged', () => {
     expect(originUrl('https://docs.example.com/a?b', SITE)).toBe('http://127.0.0.1:8080/a?b');
     expect(originUrl('https://other.org/a', SITE)).toBe('https://other.org/a');
