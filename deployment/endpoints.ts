@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Capabilities } from './capabilities.ts';
 import type { DeploymentMetrics } from './metrics.ts';
 import type { DeploymentStatus } from './status.ts';
+import type { Capabilities } from './values/capabilities.ts';
 
 /** Responds to a request below `/-/`. */
 export type Endpoints = (req: IncomingMessage, res: ServerResponse, url: string) => void;

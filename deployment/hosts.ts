@@ -1,10 +1,10 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Deployment } from './deployment.ts';
 import { notReady, sendJson, sendMetrics } from './endpoints.ts';
-import { MESSAGE_PAGE_HEADERS, renderMessagePage } from './message-page.ts';
 import type { DeploymentMetrics } from './metrics.ts';
-import { requestTarget } from './request-target.ts';
-import { ENDPOINTS_PREFIX } from './serve.ts';
+import { MESSAGE_PAGE_HEADERS, renderMessagePage } from './serve/message-page.ts';
+import { requestTarget } from './serve/request-target.ts';
+import { ENDPOINTS_PREFIX } from './serve/serve.ts';
 
 /** `host` undefined: the deployment for all other host names. */
 export type HostedDeployment = { host: string | undefined; deployment: Pick<Deployment, 'app' | 'status'> };

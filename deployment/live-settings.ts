@@ -1,9 +1,9 @@
 import type { DeploymentValues } from '../contract/values-file.ts';
-import { describeCapabilities } from './capabilities.ts';
-import { createHeaderPolicy, type HeaderPolicy } from './header-policy.ts';
-import { createRepresentations, type Representations } from './representation.ts';
-import type { Target } from './target.ts';
-import { DEFAULT_SETTINGS } from './values.ts';
+import { createHeaderPolicy, type HeaderPolicy } from './serve/header-policy.ts';
+import { createRepresentations, type Representations } from './serve/representation.ts';
+import { describeCapabilities } from './values/capabilities.ts';
+import type { Target } from './values/target.ts';
+import { DEFAULT_SETTINGS } from './values/values.ts';
 
 export type LiveSettings = {
   current(): DeploymentValues;

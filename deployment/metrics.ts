@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { FileCache } from './file-cache.ts';
+import type { FileCache } from './serve/file-cache.ts';
 import type { DeploymentStatus } from './status.ts';
 
 export type CountResponse = (status: number) => void;

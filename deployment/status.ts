@@ -1,8 +1,8 @@
 import type { DeploymentKind } from '../contract/values-file.ts';
-import type { FollowerReport } from './follower.ts';
-import { linkFingerprint } from './link.ts';
-import type { Served } from './served.ts';
-import type { Target } from './target.ts';
+import type { FollowerReport } from './fetch/follower.ts';
+import { linkFingerprint } from './fetch/link.ts';
+import type { Served } from './fetch/served.ts';
+import type { Target } from './values/target.ts';
 
 /** The response of `GET /-/status`. Times are RFC 3339; all fields about the version are null while none is served. */
 export type DeploymentStatus = {

@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { nearestFolder } from '../../activities/deployments/check-folder.ts';
 import { errorCode, errorText } from '../../contract/error-code.ts';
-import { readValuesFile } from '../../deployment/values.ts';
+import { readValuesFile } from '../../deployment/values/values.ts';
 import { type Finding, fail, ok } from './finding.ts';
 
 /** Whether Galley can write a values file, which it replaces atomically, so that its folder must be writable too. */

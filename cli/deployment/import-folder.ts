@@ -15,8 +15,8 @@ import { readBundleHead } from '../../bundle/read-bundle.ts';
 import { errorCode } from '../../contract/error-code.ts';
 import { createVerifier } from '../../contract/signing.ts';
 import { ValuesFileError } from '../../deployment/errors.ts';
-import { checkSignature } from '../../deployment/signature.ts';
-import { parseValues, readPublicKey } from '../../deployment/values.ts';
+import { checkSignature } from '../../deployment/fetch/signature.ts';
+import { parseValues, readPublicKey } from '../../deployment/values/values.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 
 const BUNDLE = 'bundle.tar.gz';

@@ -63,7 +63,7 @@ export async function copyTo(file: string, archive: string): Promise<void> {
 export async function unpackTo(folder: string, archive: string, signal: AbortSignal): Promise<void> {
   const beside = (suffix: string): string => join(dirname(folder), `.${basename(folder)}.${process.pid}.${suffix}`);
   const partial = beside('part');
-  const { unpackBundle } = await import('../../deployment/unpack.ts');
+  const { unpackBundle } = await import('../../deployment/fetch/unpack.ts');
   const earlier = beside('old');
   try {
     await rm(partial, { recursive: true, force: true });

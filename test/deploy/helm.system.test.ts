@@ -9,7 +9,7 @@ import { parseGalleyConfig } from '../../cli/config.ts';
 import { VARIABLE_NAMES } from '../../cli/environment.ts';
 import { createProgram } from '../../cli/program.ts';
 import { staticExportValues } from '../../contract/values-file.ts';
-import { parseValues } from '../../deployment/values.ts';
+import { parseValues } from '../../deployment/values/values.ts';
 import { cacheFolder } from '../../embedded/cache-folder.ts';
 import { locateRealTool } from '../helpers/real-tool.ts';
 

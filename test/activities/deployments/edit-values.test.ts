@@ -1,6 +1,6 @@
 import { parse, stringify } from 'yaml';
 import { editValues, readSwitches, ValuesFileError } from '../../../activities/deployments/edit-values.ts';
-import { parseValues } from '../../../deployment/values.ts';
+import { parseValues } from '../../../deployment/values/values.ts';
 import fc from '../../helpers/fast-check.ts';
 
 const LINK = 'https://objects.example.com/a/bundle.tar.gz?sig=a%2Bb&expires=17';

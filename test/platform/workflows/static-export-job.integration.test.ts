@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { contentDigestLine } from '../../../contract/bundle.ts';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../../../contract/names.ts';
-import { resolveRequest } from '../../../deployment/resolve-request.ts';
+import { resolveRequest } from '../../../deployment/serve/resolve-request.ts';
 import { createSite } from '../../../deployment/site.ts';
 import { getCrawl } from '../../../platform/store/crawls.ts';
 import { getExportJob } from '../../../platform/store/export-jobs.ts';

@@ -1,0 +1,33 @@
+import { BundleInvalidError } from '../../bundle/errors.ts';
+import { BundleUnavailableError, VersionPinnedError } from '../errors.ts';
+
+const MINUTE_MS = 60_000;
+
+export type RetryPauses = { soonBaseMs: number; soonMaxMs: number; slowlyMs: number; invalidMs: number };
+
+export const RETRY_PAUSES: RetryPauses = {
+  soonBaseMs: 1_000,
+  soonMaxMs: MINUTE_MS,
+  // An expired link or another version than the pinned one needs a new values file, which is watched.
+  slowlyMs: 5 * MINUTE_MS,
+  // The same bytes fail again; only a transfer error or a repaired server makes a retry useful.
+  invalidMs: 10 * MINUTE_MS,
+};
+
+/**
+ * How long to wait before retrying the same link, in milliseconds.
+ * @param failures failed attempts in a row, including this one
+ * @param random 0 to 1, spreads many deployments over time
+ */
+export function retryDelayMs(error: unknown, failures: number, random: number, pauses = RETRY_PAUSES): number {
+  if (error instanceof BundleInvalidError) return spread(pauses.invalidMs, random);
+  const isSlow = error instanceof BundleUnavailableError && error.pace === 'slowly';
+  if (isSlow || error instanceof VersionPinnedError) return spread(pauses.slowlyMs, random);
+  const grown = Math.min(pauses.soonMaxMs, pauses.soonBaseMs * 2 ** Math.min(failures - 1, 20));
+  const asked = error instanceof BundleUnavailableError ? (error.retryAfterMs ?? 0) : 0;
+  return Math.max(spread(grown, random), Math.min(asked, pauses.slowlyMs));
+}
+
+function spread(ms: number, random: number): number {
+  return Math.round(ms * (0.9 + 0.2 * random));
+}

@@ -1,0 +1,88 @@
+import type { Logger } from 'pino';
+import type { Site } from '../site.ts';
+import { linkFingerprint, resourceFingerprint } from './link.ts';
+import { type DeploymentState, readState, writeState } from './state-file.ts';
+import type { VersionStore } from './version-store.ts';
+
+export type Served = {
+  state(): DeploymentState;
+  /** The version that new requests get. */
+  site(): Site | undefined;
+  /** Older versions, newest first: pages still open in browsers request their assets. */
+  previous(): readonly Site[];
+  setEnabled(enabled: boolean): Promise<void>;
+  /** Serves the site from the next request on and stores its source. Returns whether the site changed. */
+  swap(site: Site, link: URL, etag: string | undefined): Promise<boolean>;
+};
+
+type ServedOptions = {
+  stateFile: string;
+  store: VersionStore;
+  /** How many versions besides the current one stay on the disk. */
+  keepPrevious: number;
+  now: () => Date;
+  logger: Logger;
+};
+
+/**
+ * The served version and its record on the disk. Opens the last good version, or an older one if that is damaged. The
+ * pointer is written before the swap, so a restart never goes back.
+ */
+export async function openServed({ stateFile, store, keepPrevious, now, logger }: ServedOptions): Promise<Served> {
+  let state = await readState(stateFile);
+  let site: Site | undefined;
+  let previous: Site[] = [];
+
+  for (const archiveSha256 of [state.current?.archiveSha256, ...state.previous]) {
+    const found = archiveSha256 === undefined ? undefined : await store.open(archiveSha256);
+    if (found === undefined) continue;
+    if (site === undefined) site = found;
+    else previous.push(found);
+  }
+  if (site?.archiveSha256 !== state.current?.archiveSha256) {
+    logger.warn({ version: site?.manifest.version }, 'The last version is damaged on the disk: serving an older one');
+    state = { ...state, current: site === undefined ? null : unlinked(site), previous: previous.map(archiveOf) };
+  }
+
+  function unlinked({ archiveSha256 }: Site): NonNullable<DeploymentState['current']> {
+    return { archiveSha256, since: now().toISOString(), linkFingerprint: '', resourceFingerprint: '' };
+  }
+
+  return {
+    state: () => state,
+    site: () => site,
+    previous: () => previous,
+
+    async setEnabled(enabled) {
+      if (state.enabled === enabled) return;
+      state = { ...state, enabled };
+      await writeState(stateFile, state);
+    },
+
+    async swap(next, link, etag) {
+      const isOther = next.archiveSha256 !== site?.archiveSha256;
+      const older = isOther && site !== undefined ? [site, ...previous] : previous;
+      const nextPrevious = older.filter((each) => each.archiveSha256 !== next.archiveSha256).slice(0, keepPrevious);
+      const current = {
+        archiveSha256: next.archiveSha256,
+        since: (isOther ? undefined : state.current?.since) ?? now().toISOString(),
+        linkFingerprint: linkFingerprint(link),
+        resourceFingerprint: resourceFingerprint(link),
+        ...(etag === undefined ? {} : { etag }),
+      };
+      const nextState = { ...state, enabled: true, current, previous: nextPrevious.map(archiveOf) };
+      if (JSON.stringify(nextState) !== JSON.stringify(state)) await writeState(stateFile, nextState);
+      state = nextState;
+      site = next;
+      previous = nextPrevious;
+      const kept = new Set([next, ...nextPrevious].map(archiveOf));
+      // Not awaited: a slow client may hold an old version for a long time.
+      store.prune(kept).catch((error: unknown) => logger.warn({ err: error }, 'An old version could not be deleted'));
+      return isOther;
+    },
+  };
+}
+
+function archiveOf({ archiveSha256 }: Site): string {
+  return archiveSha256;
+}

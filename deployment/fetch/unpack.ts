@@ -1,0 +1,46 @@
+import { createReadStream } from 'node:fs';
+import { type BundleLimits, checkManifest } from '../../bundle/manifest.ts';
+import { readBundle } from '../../bundle/read-bundle.ts';
+import type { BundleManifest } from '../../contract/bundle.ts';
+import { checkSignature } from './signature.ts';
+import { createTreeWriter } from './tree-writer.ts';
+
+type UnpackRequest = {
+  archive: string;
+  /** An empty folder of our own. */
+  folder: string;
+  limits: BundleLimits;
+  signal: AbortSignal;
+  /** The bundle must be signed for this key; undefined: it may be unsigned. */
+  publicKey?: string | undefined;
+  /** Called with the checked manifest before any file is written; an error ends the unpacking. */
+  accept(manifest: BundleManifest): void;
+};
+
+/**
+ * Unpacks a bundle into the folder. Returns its manifest once all entries match it and everything is on the disk. Never
+ * writes outside the folder or more than the manifest announces.
+ * @throws BundleInvalidError naming what is wrong
+ */
+export async function unpackBundle(request: UnpackRequest): Promise<BundleManifest> {
+  const { archive, folder, limits, publicKey, accept, signal } = request;
+  const writer = createTreeWriter(folder);
+  try {
+    const { head, manifest } = await readBundle(createReadStream(archive), {
+      onHead(read) {
+        checkSignature(publicKey, read.manifest, read.signature);
+        const checked = checkManifest(read.manifest, limits);
+        accept(checked);
+        return checked;
+      },
+      onFile: writer.write,
+      signal,
+    });
+    await writer.finish(head);
+    return manifest;
+  } catch (error) {
+    await writer.abandon();
+    signal.throwIfAborted();
+    throw error;
+  }
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BundleManifest, bundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
+import { createSite, type Site } from '../site.ts';
+import { syncFolder } from './tree-writer.ts';
+
+const STAGING_PREFIX = '.staging-';
+
+/** Files checked at once when a version is opened: one by one is slow, all at once needs many handles. */
+const STAT_BATCH = 64;
+
+export type VersionStore = {
+  /** An empty folder to unpack into. */
+  stage(): Promise<string>;
+  discard(staging: string): Promise<void>;
+  /** Turns a staged version, which must be complete, into a stored one, in one rename. */
+  keep(staging: string, archiveSha256: string, manifest: BundleManifest): Promise<Site>;
+  /** A stored version; undefined if it is missing or incomplete. */
+  open(archiveSha256: string): Promise<Site | undefined>;
+  /** Deletes all versions but the named ones, each as soon as no request reads it. */
+  prune(kept: ReadonlySet<string>): Promise<void>;
+};
+
+/**
+ * Stores versions in `folder`, each named by its archive's SHA-256 (`Site`). Removes leftovers of a killed process immediately.
+ */
+export async function openVersionStore(folder: string): Promise<VersionStore> {
+  const opened = new Map<string, Site>();
+  const removing = new Map<string, Promise<void>>();
+  let wanted = new Set<string>();
+  await mkdir(folder, { recursive: true });
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(STAGING_PREFIX)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+
+  async function register(archiveSha256: string, manifest: BundleManifest, bytes: Buffer): Promise<Site> {
+    const root = join(folder, archiveSha256);
+    const manifestSha256 = createHash('sha256').update(bytes).digest('hex');
+    // Written last.
+    const { mtimeMs: storedAtMs } = await stat(join(root, MANIFEST_PATH));
+    const site = createSite(root, archiveSha256, manifest, { manifestSha256, storedAtMs });
+    opened.set(archiveSha256, site);
+    return site;
+  }
+
+  async function removeWhenIdle(name: string): Promise<void> {
+    if (!wanted.has(name)) await opened.get(name)?.idle();
+    // It may be needed again since the slow request began to read it.
+    if (wanted.has(name)) return;
+    opened.delete(name);
+    const removal = rm(join(folder, name), { recursive: true, force: true }).finally(() => removing.delete(name));
+    removing.set(name, removal);
+    await removal;
+  }
+
+  return {
+    stage: () => mkdtemp(join(folder, STAGING_PREFIX)),
+    discard: (staging) => rm(staging, { recursive: true, force: true }),
+
+    async keep(staging, archiveSha256, manifest) {
+      await removing.get(archiveSha256);
+      wanted.add(archiveSha256);
+      const target = join(folder, archiveSha256);
+      // What is there must be incomplete: otherwise it would have been opened.
+      await rm(target, { recursive: true, force: true });
+      await rename(staging, target);
+      await syncFolder(folder);
+      return await register(archiveSha256, manifest, await readFile(join(target, MANIFEST_PATH)));
+    },
+
+    async open(archiveSha256) {
+      await removing.get(archiveSha256);
+      wanted.add(archiveSha256);
+      const already = opened.get(archiveSha256);
+      if (already !== undefined) return already;
+      const root = join(folder, archiveSha256);
+      try {
+        const bytes = await readFile(join(root, MANIFEST_PATH));
+        const manifest = bundleManifest.parse(JSON.parse(bytes.toString('utf8')));
+        return (await isComplete(root, manifest.files)) ? await register(archiveSha256, manifest, bytes) : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+
+    async prune(kept) {
+      wanted = new Set(kept);
+      const names = (await readdir(folder)).filter((name) => !name.startsWith(STAGING_PREFIX));
+      await Promise.all(names.map(removeWhenIdle));
+    },
+  };
+}
+
+async function isComplete(root: string, files: Site['manifest']['files']): Promise<boolean> {
+  for (let start = 0; start < files.length; start += STAT_BATCH) {
+    const checks = files.slice(start, start + STAT_BATCH).map(async ({ path, size }) => {
+      const found = await stat(join(root, path));
+      return found.isFile() && found.size === size;
+    });
+    if (!(await Promise.all(checks)).every(Boolean)) return false;
+  }
+  return true;
+}

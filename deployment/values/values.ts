@@ -1,0 +1,193 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { type Document, isAlias, isMap, isScalar, parseDocument } from 'yaml';
+import { errorCode } from '../../contract/error-code.ts';
+import { createVerifier, EXPECTED_PUBLIC_KEY } from '../../contract/signing.ts';
+import {
+  AVAILABILITY,
+  DEPLOYMENT_KINDS,
+  type DeploymentValues,
+  deploymentValues,
+  staticExportValues,
+} from '../../contract/values-file.ts';
+import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
+import { reason, ValuesFileError } from '../errors.ts';
+import { unavailableFeature } from './capabilities.ts';
+
+/** What the operator and the orchestrator ask of this deployment. `link` is set if `enabled` is. */
+export type Wanted = { settings: DeploymentValues } & (
+  | { enabled: false }
+  | {
+      enabled: true;
+      link: URL;
+      version: string | undefined;
+      /** Bundles must be signed for this key; undefined: any bundle is accepted. */
+      publicKey: string | undefined;
+    }
+);
+
+/** Without a group `deployment`. */
+export const DEFAULT_SETTINGS: DeploymentValues = deploymentValues.parse({});
+
+/** Values files have a few kilobytes; a larger one is the wrong file. */
+const MAX_SIZE_BYTES = 1024 * 1024;
+
+/**
+ * Reads the `staticExport` group of a values file and ignores other keys. Without the group, static export is off, as
+ * with `enabled: false`; the same for an empty file if `emptyIsOff`. Undefined if there is no file.
+ * @throws ValuesFileError naming the key and what was expected
+ */
+export async function readValuesFile(
+  file: string,
+  { emptyIsOff }: { emptyIsOff: boolean },
+): Promise<Wanted | undefined> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw new ValuesFileError(file, null, `can't be read (${reason(error)})`);
+  }
+  if (bytes.length > MAX_SIZE_BYTES) throw new ValuesFileError(file, null, 'expected a values file of at most 1 MiB');
+  if (bytes.length === 0 && !emptyIsOff) throw new ValuesFileError(file, null, 'the file is empty');
+  return parseValues(bytes.toString('utf8'), file);
+}
+
+/** The same for a text; `file` is only for errors. */
+export function parseValues(text: string, file: string): Wanted {
+  if (nestsTooDeep(text)) throw new ValuesFileError(file, null, 'expected YAML (it nests too deep)');
+  const document = parseDocument(text);
+  const [problem] = document.errors;
+  if (problem !== undefined) {
+    throw new ValuesFileError(file, null, `expected YAML (${problem.message.split('\n')[0] ?? problem.code})`);
+  }
+  if (document.contents === null) return { enabled: false, settings: DEFAULT_SETTINGS };
+  if (!isMap(document.contents)) throw new ValuesFileError(file, null, 'expected keys such as "staticExport:"');
+  const settings = parseSettings(document, file);
+  const group: unknown = document.get('staticExport', true);
+  if (group === undefined || (isScalar(group) && group.value === null)) return { enabled: false, settings };
+  if (!isMap(group))
+    throw new ValuesFileError(file, 'staticExport', 'expected the keys enabled, bundleUrl and version');
+
+  const parsed = staticExportValues.safeParse({
+    enabled: resolvedValue(document, 'enabled', file) ?? false,
+    bundleUrl: blankAsAbsent(resolvedValue(document, 'bundleUrl', file)),
+    // As written: YAML reads 1.10 as the number 1.1, but the operator means the version "1.10".
+    version: blankAsAbsent(sourceText(nodeOf(document, 'version', file), file)),
+    publicKey: blankAsAbsent(resolvedValue(document, 'publicKey', file)),
+  });
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const key = ['staticExport', ...(issue?.path ?? [])].join('.');
+    throw new ValuesFileError(file, key, EXPECTED[key] ?? issue?.message ?? 'unexpected value');
+  }
+  const { enabled, bundleUrl, version, publicKey } = parsed.data;
+  if (publicKey !== undefined) checkPublicKey(publicKey, file);
+  if (!enabled) return { enabled: false, settings };
+  if (bundleUrl === undefined) {
+    throw new ValuesFileError(file, 'staticExport.bundleUrl', 'expected a link, as staticExport.enabled is true');
+  }
+  const link = readLink(bundleUrl, file);
+  if (settings.kind === 'air-gapped' && link.protocol !== 'file:') {
+    throw new ValuesFileError(
+      file,
+      'staticExport.bundleUrl',
+      'expected a file link such as file:///srv/bundle.tar.gz, because an air-gapped deployment makes no outside request',
+    );
+  }
+  return { enabled: true, link, version, publicKey, settings };
+}
+
+/**
+ * `staticExport.publicKey`, whether the export is enabled or not.
+ * @throws ValuesFileError if it is no public key
+ */
+export function readPublicKey(text: string, file: string): string | undefined {
+  const written = blankAsAbsent(resolvedValue(parseDocument(text), 'publicKey', file));
+  if (written === undefined) return undefined;
+  if (typeof written !== 'string') throw new ValuesFileError(file, 'staticExport.publicKey', EXPECTED_PUBLIC_KEY);
+  checkPublicKey(written, file);
+  return written;
+}
+
+/** The group `deployment`. Charts have keys of their own in there, which are ignored. */
+function parseSettings(document: Document, file: string): DeploymentValues {
+  const group: unknown = document.get('deployment', true);
+  if (group === undefined || (isScalar(group) && group.value === null)) return DEFAULT_SETTINGS;
+  if (!isMap(group)) throw new ValuesFileError(file, 'deployment', 'expected the keys kind, features and headers');
+  const written: unknown = group.toJS(document);
+  const parsed = deploymentValues.safeParse(written);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const key = ['deployment', ...(issue?.path ?? [])].join('.');
+    // A record's key has a message of its own inside.
+    const message = issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message;
+    const expected = key === 'deployment.kind' ? `expected one of ${DEPLOYMENT_KINDS.join(', ')}` : message;
+    throw new ValuesFileError(file, key, expected ?? 'unexpected value');
+  }
+  const missing = unavailableFeature(parsed.data);
+  if (missing !== undefined) {
+    const { kind } = parsed.data;
+    const kinds = DEPLOYMENT_KINDS.filter((each) => AVAILABILITY[each][missing] !== 'no').join(', ');
+    throw new ValuesFileError(
+      file,
+      `deployment.features.${missing}`,
+      `not available in a deployment of the kind ${kind}, only in ${kinds}`,
+    );
+  }
+  return parsed.data;
+}
+
+const EXPECTED_VERSION = 'expected the text of a version such as "2026-11-21.3"';
+const EXPECTED: Record<string, string> = {
+  'staticExport.enabled': 'expected true or false',
+  'staticExport.bundleUrl': 'expected an http, https or file link',
+  'staticExport.version': EXPECTED_VERSION,
+  'staticExport.publicKey': EXPECTED_PUBLIC_KEY,
+};
+
+function checkPublicKey(publicKey: string, file: string): void {
+  try {
+    createVerifier(publicKey);
+  } catch {
+    throw new ValuesFileError(file, 'staticExport.publicKey', EXPECTED_PUBLIC_KEY);
+  }
+}
+
+/** The node of a key of `staticExport`, through an alias: values files often share their values by anchors. */
+function nodeOf(document: Document, name: string, file: string): unknown {
+  const node: unknown = document.getIn(['staticExport', name], true);
+  if (!isAlias(node)) return node;
+  const resolved = node.resolve(document);
+  if (resolved === undefined) {
+    throw new ValuesFileError(file, `staticExport.${name}`, `expected an anchor &${node.source} before its alias`);
+  }
+  return resolved;
+}
+
+function resolvedValue(document: Document, name: string, file: string): unknown {
+  const node = nodeOf(document, name, file);
+  return isScalar(node) ? node.value : node;
+}
+
+function blankAsAbsent(value: unknown): unknown {
+  return value === null || value === '' ? undefined : value;
+}
+
+function sourceText(node: unknown, file: string): unknown {
+  if (node === undefined) return undefined;
+  if (!isScalar(node)) throw new ValuesFileError(file, 'staticExport.version', EXPECTED_VERSION);
+  if (typeof node.value === 'string' || node.value === null) return node.value;
+  return node.source ?? String(node.value);
+}
+
+function readLink(text: string, file: string): URL {
+  const link = new URL(text);
+  if (link.protocol !== 'file:') return link;
+  try {
+    fileURLToPath(link);
+    return link;
+  } catch {
+    throw new ValuesFileError(file, 'staticExport.bundleUrl', 'expected a file link such as file:///srv/bundle.tar.gz');
+  }
+}
