@@ -1,8 +1,8 @@
 import { retryUntilResponse } from '../../exporter/discover/retry-until-response.ts';
 import type { Site } from '../../exporter/document/types.ts';
-import { originUrl } from '../../exporter/document/url-identity.ts';
 import type { FetchFailure } from '../../exporter/fetch/fetch-result.ts';
 import type { Fetcher } from '../../exporter/ports.ts';
+import { originUrl } from '../../exporter/urls/identity.ts';
 import { CommandError } from '../command-error.ts';
 
 /** A broken connection is tried again; a response that doesn't come within a minute is not. */

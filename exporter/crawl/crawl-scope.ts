@@ -1,11 +1,11 @@
 import type { FoundUrl } from '../crawl-records.ts';
-import type { Robots } from '../discover/robots.ts';
 import { robotsOf } from '../discover/site-rules.ts';
 import type { Resource, ResourceKind, Site } from '../document/types.ts';
-import { isOfSite, isWanted } from '../document/url-identity.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { ExportSettings } from '../settings.ts';
-import { type CrawledKind, rankOf, SKIPPED_RANK } from './resource-rank.ts';
+import { isOfSite, isWanted } from '../urls/identity.ts';
+import { type CrawledKind, rankOf, SKIPPED_RANK } from '../urls/resource-rank.ts';
+import type { Robots } from '../urls/robots.ts';
 import {
   hasTooManyFolders,
   leadsFarOff,
@@ -13,7 +13,7 @@ import {
   MAX_YEARS_AHEAD,
   repeatsItself,
   skipReason,
-} from './skip-rules.ts';
+} from '../urls/skip-rules.ts';
 
 /** The page that has the reference; the start page has depth 0. */
 type From = { url: string; depth: number };

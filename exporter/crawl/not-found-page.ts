@@ -1,7 +1,7 @@
 import type { Site } from '../document/types.ts';
-import { isOfSite, normalizeUrl, originUrl } from '../document/url-identity.ts';
 import type { FetchedResponse, FetchResult } from '../fetch/fetch-result.ts';
 import type { Fetcher, FetchOptions } from '../ports.ts';
+import { isOfSite, normalizeUrl, originUrl } from '../urls/identity.ts';
 
 /** The URL under which the not-found page is stored, whichever URL it came from. */
 export function notFoundUrl(site: Pick<Site, 'domain'>): string {

@@ -3,8 +3,8 @@ import type { Resource } from '../document/types.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import type { JobCache } from '../job-cache.ts';
 import type { CrawlStore } from '../ports.ts';
+import { rankOf } from '../urls/resource-rank.ts';
 import type { CrawlScope } from './crawl-scope.ts';
-import { rankOf } from './resource-rank.ts';
 import { placeFiles, type Visited } from './store-visits.ts';
 
 type StrongestUses = {

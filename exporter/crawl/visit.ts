@@ -2,9 +2,7 @@ import type { Logger } from 'pino';
 import { yieldToEventLoop } from '../concurrency.ts';
 import type { LeasedUrl } from '../crawl-records.ts';
 import { robotsOf } from '../discover/site-rules.ts';
-import { assignPath } from '../document/assign-path.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
-import { isWanted, normalizeUrl, originUrl } from '../document/url-identity.ts';
 import {
   type FetchedRedirect,
   type FetchedResponse,
@@ -25,10 +23,12 @@ import {
 } from '../reuse/previous-responses.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { Computing } from '../threads/computing.ts';
+import { assignPath } from '../urls/assign-path.ts';
+import { isWanted, normalizeUrl, originUrl } from '../urls/identity.ts';
+import { kindOfRank, rankOf } from '../urls/resource-rank.ts';
+import { skipReason } from '../urls/skip-rules.ts';
 import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
 import { readResponse } from './read-response.ts';
-import { kindOfRank, rankOf } from './resource-rank.ts';
-import { skipReason } from './skip-rules.ts';
 import { type LargeBody, storeLarge, type Visited } from './store-visits.ts';
 
 type VisitDeps = {

@@ -1,10 +1,10 @@
 import { Parser } from 'htmlparser2';
 import type { Site } from '../document/types.ts';
-import { isOfSite, normalizeUrl } from '../document/url-identity.ts';
 import { decodeBody, UnreadableBody } from '../fetch/read-body.ts';
 import type { Fetcher } from '../ports.ts';
+import { isOfSite, normalizeUrl } from '../urls/identity.ts';
+import { ROBOTS_AGENT, readRobots } from '../urls/robots.ts';
 import { type Asked, retryUntilResponse } from './retry-until-response.ts';
-import { ROBOTS_AGENT, readRobots } from './robots.ts';
 import { MAX_HINT_TRIES } from './site-rules.ts';
 
 export type Discovery = {

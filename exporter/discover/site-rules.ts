@@ -1,12 +1,12 @@
 import type { Site } from '../document/types.ts';
-import { originUrl } from '../document/url-identity.ts';
 import { ExportFailure } from '../export-failure.ts';
 import type { FetchFailure } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
+import { originUrl } from '../urls/identity.ts';
+import { MAX_ROBOTS_CHARACTERS, ROBOTS_AGENT, type Robots, readRobots } from '../urls/robots.ts';
 import { type Pause, retryUntilResponse } from './retry-until-response.ts';
-import { MAX_ROBOTS_CHARACTERS, ROBOTS_AGENT, type Robots, readRobots } from './robots.ts';
 
 /** The maximum number of attempts for files that are only hints. */
 export const MAX_HINT_TRIES = 3;

@@ -1,3 +1,4 @@
+import { isOfSite, normalizeReference, normalizeUrl } from '../urls/identity.ts';
 import { decodeBytes, isVerbatim, rawOffset, type SpannedText } from './spanned-text.ts';
 import type {
   DocumentFormat,
@@ -10,7 +11,6 @@ import type {
   ResourceKind,
   Site,
 } from './types.ts';
-import { isOfSite, normalizeReference, normalizeUrl } from './url-identity.ts';
 
 /** Longer values are not real URLs (often inline data) and aren't worth parsing. */
 const MAX_URL_BYTES = 8192;

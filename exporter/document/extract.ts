@@ -1,3 +1,4 @@
+import { normalizeUrl } from '../urls/identity.ts';
 import { Collector } from './collector.ts';
 import { extractCss } from './css/extract-css.ts';
 import type { Patch } from './frameworks/adapter.ts';
@@ -9,7 +10,6 @@ import { extractScript } from './javascript/extract-script.ts';
 import { extractJsonFeed, extractWebManifest } from './javascript/json.ts';
 import { verbatim } from './spanned-text.ts';
 import type { Extraction, FrameworkName, PageDocument, Resource, Site } from './types.ts';
-import { normalizeUrl } from './url-identity.ts';
 import { extractXml } from './xml/extract-xml.ts';
 
 /**

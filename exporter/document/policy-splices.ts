@@ -1,4 +1,4 @@
-import { NOT_FOUND_PATH } from './assign-path.ts';
+import { NOT_FOUND_PATH } from '../urls/assign-path.ts';
 import { frameworkByName } from './frameworks/detect.ts';
 import { applyLayers, type Splice } from './splice.ts';
 import { HELD_REL, HELD_TYPE, startGuard } from './start-guard.ts';

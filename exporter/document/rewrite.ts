@@ -1,9 +1,9 @@
-import { assignPath, folderPath, NOT_FOUND_PATH } from './assign-path.ts';
+import { assignPath, folderPath, NOT_FOUND_PATH } from '../urls/assign-path.ts';
+import { isOfSite } from '../urls/identity.ts';
 import { policySplices } from './policy-splices.ts';
 import { decodeBytes } from './spanned-text.ts';
 import { applyLayers, applySplices, type Splice } from './splice.ts';
 import type { Mark, Reference, Resource, RewriteInput, Target } from './types.ts';
-import { isOfSite } from './url-identity.ts';
 
 /** Writes a document for the bundle in one pass over its spans. Returns `bytes` itself if nothing changes. */
 export function rewrite(input: RewriteInput): Uint8Array {

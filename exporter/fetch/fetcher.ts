@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { headerForbidsFollowing } from '../discover/robots.ts';
 import { elementsOfHeaders } from '../document/header-elements.ts';
 import type { Fetcher, FetchOptions } from '../ports.ts';
+import { headerForbidsFollowing } from '../urls/robots.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { beginExchange, createPinnedAgent, type Exchange, type OriginResponse } from './exchange.ts';

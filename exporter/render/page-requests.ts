@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page, Request, Route } from 'playwright-core';
 import type { Resource, Site } from '../document/types.ts';
-import { isOfSite, normalizeUrl, originUrl } from '../document/url-identity.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import type { FetchResult } from '../fetch/fetch-result.ts';
 import type { Fetcher } from '../ports.ts';
+import { isOfSite, normalizeUrl, originUrl } from '../urls/identity.ts';
 import type { Notices } from './notices.ts';
 
 /** A document as fetched from the origin, which the browser shows without another request. */

@@ -3,18 +3,18 @@ import { CrawlOver } from '../crawl/crawl-frontier.ts';
 import type { CrawlScope } from '../crawl/crawl-scope.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
 import { enqueueUrls, settleVisits } from '../crawl/report-urls.ts';
-import { rankOf } from '../crawl/resource-rank.ts';
 import { visit } from '../crawl/visit.ts';
 import type { FoundUrl, UnchangedUrl } from '../crawl-records.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
 import type { Site } from '../document/types.ts';
-import { originUrl } from '../document/url-identity.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { isFinal } from '../fetch/caching-fetcher.ts';
 import { type FetchResult, NO_VALIDATORS, type Validators } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
+import { originUrl } from '../urls/identity.ts';
+import { rankOf } from '../urls/resource-rank.ts';
 import {
   isSame,
   type PreviousResponse,

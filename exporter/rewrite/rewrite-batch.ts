@@ -5,7 +5,6 @@ import type { Logger } from 'pino';
 import type { BundleFile } from '../../contract/bundle.ts';
 import type { ByteBudget } from '../concurrency.ts';
 import type { BatchFileRow, MadeBatch } from '../crawl-records.ts';
-import { NOT_FOUND_PATH } from '../document/assign-path.ts';
 import { parseResources } from '../document/extract.ts';
 import { inputGone } from '../export-failure.ts';
 import { divideIntoPieces, pieceKey, type StoredPiece } from '../freeze/pieces.ts';
@@ -18,6 +17,7 @@ import type { PreviousPiece, PreviousPieces } from '../reuse/previous-pieces.ts'
 import { type Extent, joinExtents, readTogether, type SegmentStore } from '../segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { Computing } from '../threads/computing.ts';
+import { NOT_FOUND_PATH } from '../urls/assign-path.ts';
 import { createBrokenLinks } from './broken-links.ts';
 import type { MadePiece, PieceFile } from './make-piece.ts';
 import { type SiblingPlan, withheldSiblings } from './precompress.ts';

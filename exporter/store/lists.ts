@@ -1,4 +1,3 @@
-import { rankOf } from '../crawl/resource-rank.ts';
 import type {
   BatchFileRow,
   CrawlNotice,
@@ -10,7 +9,8 @@ import type {
   Skips,
   StoredResponse,
 } from '../crawl-records.ts';
-import { NOT_FOUND_PATH } from '../document/assign-path.ts';
+import { NOT_FOUND_PATH } from '../urls/assign-path.ts';
+import { rankOf } from '../urls/resource-rank.ts';
 import { fileOf, filesOf, type MemoryCrawl, type Row } from './memory-crawl.ts';
 import type { Spill } from './spill.ts';
 

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { rankOf } from '../../exporter/crawl/resource-rank.ts';
 import type { BatchFileRow, FrozenUrl, MappedUrl, ReportedUrl, SettledRow } from '../../exporter/crawl-records.ts';
+import { rankOf } from '../../exporter/urls/resource-rank.ts';
 import type { Executor } from './database.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
 

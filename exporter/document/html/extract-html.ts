@@ -1,4 +1,4 @@
-import { metaForbidsFollowing } from '../../discover/robots.ts';
+import { metaForbidsFollowing } from '../../urls/robots.ts';
 import type { Collector } from '../collector.ts';
 import { extractCss, PAINTS } from '../css/extract-css.ts';
 import type { SpannedText } from '../spanned-text.ts';

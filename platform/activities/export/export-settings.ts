@@ -1,7 +1,7 @@
 import { CONTENT_CODINGS } from '../../../contract/content-coding.ts';
-import { normalizeUrl } from '../../../exporter/document/url-identity.ts';
 import { hostAndPort } from '../../../exporter/fetch/address-guard.ts';
 import type { ExportSettings } from '../../../exporter/settings.ts';
+import { normalizeUrl } from '../../../exporter/urls/identity.ts';
 import type { ProjectSettings } from '../../project-settings.ts';
 
 /** A job of a domain. `paths` null: the whole site. */

@@ -1,7 +1,7 @@
 import { createStoredUrlsOfJobs } from '../../../exporter/crawl/report-urls.ts';
-import { rankOf } from '../../../exporter/crawl/resource-rank.ts';
 import type { FoundUrl } from '../../../exporter/crawl-records.ts';
 import { createJobCache } from '../../../exporter/job-cache.ts';
+import { rankOf } from '../../../exporter/urls/resource-rank.ts';
 
 function found(url: string, kind: 'page' | 'asset' | 'probe'): FoundUrl {
   return { url, rank: rankOf(kind), depth: 1, foundOn: null, skip: null, take: false };

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { assignPath } from '../../../exporter/document/assign-path.ts';
 import { extract } from '../../../exporter/document/extract.ts';
 import { elementsOfHeaders, readLinkHeader, readResponseDocument } from '../../../exporter/document/header-elements.ts';
 import { rewrite } from '../../../exporter/document/rewrite.ts';
 import { isSame } from '../../../exporter/reuse/previous-responses.ts';
+import { assignPath } from '../../../exporter/urls/assign-path.ts';
 import { AUTO, everything, SITE } from './engine.ts';
 
 const ADDRESS = '/guides/start';

@@ -1,7 +1,7 @@
 import { bundleManifest } from '../../../contract/bundle.ts';
-import { assignPath } from '../../../exporter/document/assign-path.ts';
-import { normalizeUrl } from '../../../exporter/document/url-identity.ts';
 import { pageUrl } from '../../../exporter/rewrite/make-piece.ts';
+import { assignPath } from '../../../exporter/urls/assign-path.ts';
+import { normalizeUrl } from '../../../exporter/urls/identity.ts';
 
 const site = { domain: 'docs.example.com', origin: 'http://127.0.0.1:8080' };
 

@@ -1,9 +1,9 @@
-import { assignPath } from '../../../exporter/document/assign-path.ts';
-import { resolveCollisions } from '../../../exporter/document/resolve-collisions.ts';
 import type { ResourceKind } from '../../../exporter/document/types.ts';
-import { normalizeUrl } from '../../../exporter/document/url-identity.ts';
+import { assignPath } from '../../../exporter/urls/assign-path.ts';
+import { normalizeUrl } from '../../../exporter/urls/identity.ts';
+import { resolveCollisions } from '../../../exporter/urls/resolve-collisions.ts';
 import fc, { anyCharacter } from '../../helpers/fast-check.ts';
-import { SITE } from './engine.ts';
+import { SITE } from '../document/engine.ts';
 
 const HTML = 'text/html; charset=utf-8';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mediaType } from './document.ts';
-import type { ResourceKind, Site } from './types.ts';
-import { isOfSite } from './url-identity.ts';
+import { mediaType } from '../document/document.ts';
+import type { ResourceKind, Site } from '../document/types.ts';
+import { isOfSite } from './identity.ts';
 
 /** The path of the not-found page in every bundle. */
 export const NOT_FOUND_PATH = '404.html';

@@ -1,4 +1,4 @@
-import { ruleOfReason, SKIP_RULES, skipReason } from '../../../exporter/crawl/skip-rules.ts';
+import { ruleOfReason, SKIP_RULES, skipReason } from '../../../exporter/urls/skip-rules.ts';
 
 describe('skip rules', () => {
   it('have a reason that contains the limit', () => {

@@ -1,4 +1,4 @@
-import { headerForbidsFollowing, metaForbidsFollowing, readRobots } from '../../../exporter/discover/robots.ts';
+import { headerForbidsFollowing, metaForbidsFollowing, readRobots } from '../../../exporter/urls/robots.ts';
 import { runToEnd } from '../run-to-end.ts';
 
 describe('readRobots', () => {

@@ -1,12 +1,6 @@
-import {
-  isOfSite,
-  isWanted,
-  normalizeReference,
-  normalizeUrl,
-  originUrl,
-} from '../../../exporter/document/url-identity.ts';
+import { isOfSite, isWanted, normalizeReference, normalizeUrl, originUrl } from '../../../exporter/urls/identity.ts';
 import fc, { anyCharacter } from '../../helpers/fast-check.ts';
-import { SITE } from './engine.ts';
+import { SITE } from '../document/engine.ts';
 
 const BASE = 'https://docs.example.com/guides/start';
 const identity = (url: string) => normalizeUrl(url, SITE, BASE);
