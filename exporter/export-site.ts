@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { crawlSite } from './crawl/crawl-site.ts';
-import { type ExportRequest, openExport } from './discover/open-export.ts';
+import { type ExportRequest, openExport } from './crawl/open-export.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { ExportFailure } from './export-failure.ts';
 import { freezeExport } from './freeze/freeze-export.ts';
@@ -51,7 +51,7 @@ export async function exportSite(
   await run('discovering', () => openExport(deps, jobId, async () => request));
   await crawl();
   if (request.settings.discover === 'browser') {
-    const { visitSamples } = await import('./render/visit-samples.ts');
+    const { visitSamples } = await import('./crawl/visit-samples.ts');
     const { foundCount } = await run('visiting samples', () => visitSamples(deps, jobId));
     if (foundCount > 0) await crawl();
   }

@@ -1,4 +1,4 @@
-import { retryUntilResponse } from '../../exporter/discover/retry-until-response.ts';
+import { retryUntilResponse } from '../../exporter/crawl/retry-until-response.ts';
 import type { Site } from '../../exporter/document/types.ts';
 import type { FetchFailure } from '../../exporter/fetch/fetch-result.ts';
 import type { Fetcher } from '../../exporter/ports.ts';

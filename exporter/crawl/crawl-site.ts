@@ -1,5 +1,4 @@
 import type { Crawl, LeasedUrl } from '../crawl-records.ts';
-import { crawlDelayMs, crawlPlan } from '../discover/site-rules.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { ExportFailure } from '../export-failure.ts';
@@ -8,12 +7,13 @@ import type { Fetcher } from '../ports.ts';
 import type { Rendering } from '../render/render-site.ts';
 import { createPreviousResponses, MAX_WHOLE, type PreviousResponses } from '../reuse/previous-responses.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
-import { revalidatePreviousExport } from '../reuse/revalidate.ts';
 import { type CrawlWithSettings, type ExportSettings, readCrawl } from '../settings.ts';
 import { crawlProgress, NO_PROGRESS, type Progress } from '../stage.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl-frontier.ts';
 import { createCrawlScope } from './crawl-scope.ts';
 import { createModuleReader } from './read-response.ts';
+import { revalidatePreviousExport } from './revalidate.ts';
+import { crawlDelayMs, crawlPlan } from './site-rules.ts';
 import type { Visited } from './store-visits.ts';
 import { type OnBody, visit } from './visit.ts';
 

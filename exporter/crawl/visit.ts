@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { yieldToEventLoop } from '../concurrency.ts';
 import type { LeasedUrl } from '../crawl-records.ts';
-import { robotsOf } from '../discover/site-rules.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
 import {
   type FetchedRedirect,
@@ -29,6 +28,7 @@ import { kindOfRank, rankOf } from '../urls/resource-rank.ts';
 import { skipReason } from '../urls/skip-rules.ts';
 import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
 import { readResponse } from './read-response.ts';
+import { robotsOf } from './site-rules.ts';
 import { type LargeBody, storeLarge, type Visited } from './store-visits.ts';
 
 type VisitDeps = {

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { readBundleHead } from '../../bundle/read-bundle.ts';
 import { HEAD_LENGTH_BYTES, readHeadLength } from '../../contract/bundle-head.ts';
 import { createSigner, createVerifier } from '../../contract/signing.ts';
-import type { ExportRequest } from '../../exporter/discover/open-export.ts';
+import type { ExportRequest } from '../../exporter/crawl/open-export.ts';
 import { createExportDeps, type ExportDeps } from '../../exporter/export-deps.ts';
 import { type ExportStage, exportSite, SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
 import { reportKey } from '../../exporter/object-keys.ts';

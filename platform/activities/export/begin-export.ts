@@ -1,5 +1,5 @@
 import type { CrawlRest } from '../../../exporter/crawl/crawl-frontier.ts';
-import { type OpenedExport, openedAs } from '../../../exporter/discover/open-export.ts';
+import { type OpenedExport, openedAs } from '../../../exporter/crawl/open-export.ts';
 import type { ExportDeps } from '../../../exporter/export-deps.ts';
 import { ExportFailure } from '../../../exporter/export-failure.ts';
 import type { FrozenExport } from '../../../exporter/freeze/freeze-export.ts';

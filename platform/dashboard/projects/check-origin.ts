@@ -1,4 +1,4 @@
-import { retryUntilResponse } from '../../../exporter/discover/retry-until-response.ts';
+import { retryUntilResponse } from '../../../exporter/crawl/retry-until-response.ts';
 import { createAddressGuard, hostAndPort } from '../../../exporter/fetch/address-guard.ts';
 import { createFetcher } from '../../../exporter/fetch/fetcher.ts';
 import { createOriginLimiter } from '../../../exporter/fetch/origin-limiter.ts';

@@ -1,10 +1,4 @@
 import { sideBySide } from '../concurrency.ts';
-import { createCrawlScope } from '../crawl/crawl-scope.ts';
-import { notFoundUrl } from '../crawl/not-found-page.ts';
-import { createModuleReader } from '../crawl/read-response.ts';
-import { createStrongestUses, enqueueUrls, settleVisits } from '../crawl/report-urls.ts';
-import type { Visited } from '../crawl/store-visits.ts';
-import { visit } from '../crawl/visit.ts';
 import type { Crawl, FoundUrl } from '../crawl-records.ts';
 import type { ResourceKind } from '../document/types.ts';
 import type { ExportDeps } from '../export-deps.ts';
@@ -16,8 +10,14 @@ import { needCompressors } from '../rewrite/precompress.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
+import { createCrawlScope } from './crawl-scope.ts';
 import { type Discovery, discover } from './discover.ts';
+import { notFoundUrl } from './not-found-page.ts';
+import { createModuleReader } from './read-response.ts';
+import { createStrongestUses, enqueueUrls, settleVisits } from './report-urls.ts';
 import { type CrawlPlan, crawlDelayMs, crawlPlan, readRules } from './site-rules.ts';
+import type { Visited } from './store-visits.ts';
+import { visit } from './visit.ts';
 
 export type OpenedExport =
   | { state: 'open'; domain: string; version: string; pageHints: number; plan: CrawlPlan; visitsSamples: boolean }

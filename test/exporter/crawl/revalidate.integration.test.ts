@@ -3,8 +3,8 @@ import { pino } from 'pino';
 import { createPlatformActivities } from '../../../platform/activities/create-platform-activities.ts';
 import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
-import { bundleContent, type ChangingSite, changingOrigin, newSite } from './changing-site.ts';
-import { type KeptExportsFixture, startKeptExportsFixture } from './kept-exports-fixture.ts';
+import { bundleContent, type ChangingSite, changingOrigin, newSite } from '../reuse/changing-site.ts';
+import { type KeptExportsFixture, startKeptExportsFixture } from '../reuse/kept-exports-fixture.ts';
 
 /** More pages than the number of changed responses that ends the revalidation. */
 const MANY_PAGES = 600;

@@ -1,9 +1,4 @@
 import { createWorkList } from '../concurrency.ts';
-import { CrawlOver } from '../crawl/crawl-frontier.ts';
-import type { CrawlScope } from '../crawl/crawl-scope.ts';
-import { notFoundUrl } from '../crawl/not-found-page.ts';
-import { enqueueUrls, settleVisits } from '../crawl/report-urls.ts';
-import { visit } from '../crawl/visit.ts';
 import type { FoundUrl, UnchangedUrl } from '../crawl-records.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
 import type { Site } from '../document/types.ts';
@@ -12,16 +7,21 @@ import { isFinal } from '../fetch/caching-fetcher.ts';
 import { type FetchResult, NO_VALIDATORS, type Validators } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher } from '../ports.ts';
-import type { ExportSettings } from '../settings.ts';
-import { originUrl } from '../urls/identity.ts';
-import { rankOf } from '../urls/resource-rank.ts';
 import {
   isSame,
   type PreviousResponse,
   type PreviousResponses,
   stillValid,
   validatorsOf,
-} from './previous-responses.ts';
+} from '../reuse/previous-responses.ts';
+import type { ExportSettings } from '../settings.ts';
+import { originUrl } from '../urls/identity.ts';
+import { rankOf } from '../urls/resource-rank.ts';
+import { CrawlOver } from './crawl-frontier.ts';
+import type { CrawlScope } from './crawl-scope.ts';
+import { notFoundUrl } from './not-found-page.ts';
+import { enqueueUrls, settleVisits } from './report-urls.ts';
+import { visit } from './visit.ts';
 
 /** URLs held in memory; what is queued past them is crawled as usual. */
 const MAX_STARTS = 50_000;

@@ -1,5 +1,5 @@
-import { discover } from '../../../exporter/discover/discover.ts';
-import { crawlDelayMs, crawlPlan, readRules } from '../../../exporter/discover/site-rules.ts';
+import { discover } from '../../../exporter/crawl/discover.ts';
+import { crawlDelayMs, crawlPlan, readRules } from '../../../exporter/crawl/site-rules.ts';
 import type { Fetcher } from '../../../exporter/ports.ts';
 import { type HttpSite, type SiteHandler, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
 import { fetcherFor } from '../fetch/test-fetcher.ts';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { type Discovery, discover } from '../../../exporter/discover/discover.ts';
-import { readRules } from '../../../exporter/discover/site-rules.ts';
+import { type Discovery, discover } from '../../../exporter/crawl/discover.ts';
+import { readRules } from '../../../exporter/crawl/site-rules.ts';
 import { DEFAULT_LIMITS } from '../../../exporter/limits.ts';
 import type { Fetcher } from '../../../exporter/ports.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';

@@ -1,4 +1,4 @@
-import { chooseSamples } from '../../../exporter/render/visit-samples.ts';
+import { chooseSamples } from '../../../exporter/crawl/visit-samples.ts';
 
 const at = (path: string): string => `https://docs.example.com${path}`;
 

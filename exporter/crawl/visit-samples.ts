@@ -1,20 +1,20 @@
-import { createCrawlScope } from '../crawl/crawl-scope.ts';
-import { createStrongestUses, enqueueUrls } from '../crawl/report-urls.ts';
 import type { StoredResponse } from '../crawl-records.ts';
 import type { Resource, Site } from '../document/types.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import type { FetchResult } from '../fetch/fetch-result.ts';
 import type { CrawlStore, Fetcher } from '../ports.ts';
+import { BrowserGone } from '../render/browser-pool.ts';
+import { BROWSER_MISSING } from '../render/find-browser.ts';
+import { createNotices } from '../render/notices.ts';
+import type { PageRequests } from '../render/page-requests.ts';
+import { openSiteInBrowser, type ShowDeps, showPage } from '../render/show-page.ts';
+import { tryPage } from '../render/try-sample.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import { readCrawl } from '../settings.ts';
 import { normalizeUrl, originUrl } from '../urls/identity.ts';
-import { BrowserGone } from './browser-pool.ts';
-import { BROWSER_MISSING } from './find-browser.ts';
-import { createNotices } from './notices.ts';
-import type { PageRequests } from './page-requests.ts';
-import { openSiteInBrowser, type ShowDeps, showPage } from './show-page.ts';
-import { tryPage } from './try-sample.ts';
+import { createCrawlScope } from './crawl-scope.ts';
+import { createStrongestUses, enqueueUrls } from './report-urls.ts';
 
 type VisitedSamples = {
   sampleCount: number;
