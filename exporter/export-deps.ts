@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import type { BundleSigner } from '../contract/signing.ts';
+import { type PreviousPiecesFor, rememberPreviousPieces } from './assemble/previous-pieces.ts';
+import { createUrlMaps, type UrlMaps } from './assemble/url-map.ts';
 import { createStoredUrlsOfJobs, type StoredUrls } from './crawl/report-urls.ts';
 import type { Crawl } from './crawl-records.ts';
 import { type AddressGuard, createAddressGuard } from './fetch/address-guard.ts';
@@ -10,12 +12,10 @@ import { createJobCache, createRestartCheck, type JobCache } from './job-cache.t
 import { DEFAULT_LIMITS, type ExportLimits } from './limits.ts';
 import type { CrawlStore, Fetcher, ObjectStore, Renderer } from './ports.ts';
 import { type LinkTablesFor, rememberLinkTables } from './reuse/link-tables.ts';
-import { type PreviousPiecesFor, rememberPreviousPieces } from './reuse/previous-pieces.ts';
 import { type PreviousFilesFor, rememberPreviousFiles } from './reuse/previous-responses.ts';
-import { createUrlMaps, type UrlMaps } from './rewrite/url-map.ts';
-import { createSegmentStore, type SegmentStore } from './segment-store.ts';
 import type { ExportSettings } from './settings.ts';
 import type { RunStage } from './stage.ts';
+import { createSegmentStore, type SegmentStore } from './store/segment-store.ts';
 import { type Computing, createComputing } from './threads/computing.ts';
 
 /** What the stages of exports share within a process. */

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { freezeExport } from './assemble/freeze-export.ts';
+import { type PackedExport, packExport } from './assemble/pack-export.ts';
+import { rewriteFiles } from './assemble/rewrite-files.ts';
 import { crawlSite } from './crawl/crawl-site.ts';
 import { type ExportRequest, openExport } from './crawl/open-export.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { ExportFailure } from './export-failure.ts';
-import { freezeExport } from './freeze/freeze-export.ts';
 import type { ExportLimits } from './limits.ts';
-import { type PackedExport, packExport } from './pack/pack-export.ts';
-import { rewriteFiles } from './rewrite/rewrite-files.ts';
 
 export type ExportStage = 'discovering' | 'crawling' | 'visiting samples' | 'freezing' | 'rewriting' | 'packing';
 

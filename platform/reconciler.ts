@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { storeFailedReport } from '../exporter/assemble/report.ts';
 import { BUNDLES_FOLDER, WORK_FOLDER } from '../exporter/object-keys.ts';
-import { storeFailedReport } from '../exporter/pack/report.ts';
 import { createAgentWorkflows } from './agent-workflows.ts';
 import { deleteDiscarded } from './delete-discarded.ts';
 import { createExportWorkflows, type ExportWorkflows } from './export-workflows.ts';

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { BUNDLE_FORMAT_VERSION, type BundleFile, contentDigestLine, MANIFEST_PATH } from '../../contract/bundle.ts';
 import { withHeadLength } from '../../contract/bundle-head.ts';
-import { divideIntoPieces } from '../../exporter/freeze/pieces.ts';
+import { gzipMember, measuredMember, trailerMember } from '../../exporter/assemble/archive/members.ts';
+import { manifestText } from '../../exporter/assemble/manifest.ts';
+import { divideIntoPieces } from '../../exporter/assemble/pieces.ts';
 import { DEFAULT_LIMITS } from '../../exporter/limits.ts';
-import { gzipMember, measuredMember, trailerMember } from '../../exporter/pack/archive/members.ts';
-import { manifestText } from '../../exporter/pack/manifest.ts';
 import type { Pages } from './pages.ts';
 
 /** Writes an edition of a site as an export would pack it, without rewriting links. Returns the archive's size. */

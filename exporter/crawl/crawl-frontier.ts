@@ -1,7 +1,7 @@
 import type { FoundUrl, Lease, LeasedUrl, SettledUrl, SpentCounts } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore } from '../ports.ts';
-import type { SegmentStore } from '../segment-store.ts';
+import type { SegmentStore } from '../store/segment-store.ts';
 import type { CrawlScope } from './crawl-scope.ts';
 import { createStrongestUses, type StoredUrls } from './report-urls.ts';
 import { applyEvent, beginSchedule, type CrawlEvent, decide, onlyBodiesArrive, type Schedule } from './schedule.ts';

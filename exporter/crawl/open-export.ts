@@ -1,3 +1,4 @@
+import { needCompressors } from '../assemble/precompress.ts';
 import { sideBySide } from '../concurrency.ts';
 import type { Crawl, FoundUrl } from '../crawl-records.ts';
 import type { ResourceKind } from '../document/types.ts';
@@ -6,7 +7,6 @@ import { type KeepingFetcher, keepResponses } from '../fetch/caching-fetcher.ts'
 import type { ExportLimits } from '../limits.ts';
 import { needBrowser } from '../render/find-browser.ts';
 import { engineVersion, openPreviousCrawl, reuseKeyOf } from '../reuse/reuse-key.ts';
-import { needCompressors } from '../rewrite/precompress.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';

@@ -6,7 +6,7 @@ import type { Resource } from '../document/types.ts';
 import { largeObjectKey, segmentKey } from '../object-keys.ts';
 import type { ObjectStore } from '../ports.ts';
 import { encodeLinks, type FileLinks } from '../reuse/link-tables.ts';
-import type { SegmentBuffers, SegmentStore } from '../segment-store.ts';
+import type { SegmentBuffers, SegmentStore } from '../store/segment-store.ts';
 
 type SettledFile = Extract<SettledUrl, { outcome: 'file' }>;
 

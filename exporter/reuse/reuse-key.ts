@@ -3,11 +3,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
+import { compressorsName } from '../assemble/precompress.ts';
 import type { Crawl } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore } from '../ports.ts';
 import { readIfThere } from '../read-if-there.ts';
-import { compressorsName } from '../rewrite/precompress.ts';
 import type { ExportSettings } from '../settings.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import type { Piscina } from 'piscina';
+import { type MadePiece, makePiece, type PieceInput } from '../assemble/make-piece.ts';
+import { targetIn } from '../assemble/url-map.ts';
 import { type ParsedResponse, parseResponse, type ResponseToParse } from '../crawl/read-response.ts';
 import { parseResources } from '../document/extract.ts';
 import type { Site, Target } from '../document/types.ts';
-import { type MadePiece, makePiece, type PieceInput } from '../rewrite/make-piece.ts';
-import { targetIn } from '../rewrite/url-map.ts';
 import type * as tasks from './tasks.ts';
 
 /** The work of an export that only computes: to parse, to rewrite and to compress. */

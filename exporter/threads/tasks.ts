@@ -1,7 +1,7 @@
 import { type ParsedResponse, parseResponse, type ResponseToParse } from '../crawl/read-response.ts';
 import type { Site } from '../document/types.ts';
 
-export { makePiece } from '../rewrite/make-piece.ts';
+export { makePiece } from '../assemble/make-piece.ts';
 
 // What a thread of the pool can do: tasks of one argument.
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { domainName, siteOrigin } from '../../contract/admin-api.ts';
-import { canCompress, ZSTD_MISSING } from '../../exporter/rewrite/precompress.ts';
+import { canCompress, ZSTD_MISSING } from '../../exporter/assemble/precompress.ts';
 import { projectSettings } from '../project-settings.ts';
 import type { ProjectContents } from '../store/remove-project.ts';
 import { label } from './text.ts';

@@ -9,7 +9,7 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { PackedExport } from '../../exporter/pack/pack-export.ts';
+import type { PackedExport } from '../../exporter/assemble/pack-export.ts';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
 import { type JobVisibility, jobDetails, markJob } from './static-export-job/export-visibility.ts';
 import { failureText, isFailureOf } from './static-export-job/failures.ts';

@@ -1,6 +1,6 @@
 import { type BundleManifest, MANIFEST_PATH, SIGNATURE_PATH } from '../../contract/bundle.ts';
 import { withHeadLength } from '../../contract/bundle-head.ts';
-import { gzipMember, trailerMember } from '../../exporter/pack/archive/members.ts';
+import { gzipMember, trailerMember } from '../../exporter/assemble/archive/members.ts';
 import { type BundleSpec, manifestOf } from './bundles.ts';
 
 type Options = {

@@ -1,11 +1,11 @@
+import type { FrozenExport } from '../../../exporter/assemble/freeze-export.ts';
+import type { PackedExport } from '../../../exporter/assemble/pack-export.ts';
+import type { RewriteRest } from '../../../exporter/assemble/rewrite-files.ts';
 import type { CrawlRest } from '../../../exporter/crawl/crawl-frontier.ts';
 import { type OpenedExport, openedAs } from '../../../exporter/crawl/open-export.ts';
 import type { ExportDeps } from '../../../exporter/export-deps.ts';
 import { ExportFailure } from '../../../exporter/export-failure.ts';
-import type { FrozenExport } from '../../../exporter/freeze/freeze-export.ts';
 import { workPrefix } from '../../../exporter/object-keys.ts';
-import type { PackedExport } from '../../../exporter/pack/pack-export.ts';
-import type { RewriteRest } from '../../../exporter/rewrite/rewrite-files.ts';
 import { readExportSettings } from '../../../exporter/settings.ts';
 
 /** How far it got: what the first round of crawling left to do, and the archive if nothing is left. */

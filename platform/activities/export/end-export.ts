@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
+import { storeFailedReport } from '../../../exporter/assemble/report.ts';
 import type { JobCache } from '../../../exporter/job-cache.ts';
 import { reportKey, workPrefix } from '../../../exporter/object-keys.ts';
-import { storeFailedReport } from '../../../exporter/pack/report.ts';
 import type { CrawlStore } from '../../../exporter/ports.ts';
 import { deleteEach } from '../../objects/delete-each.ts';
 import { dropUnfinished } from '../../objects/drop-unfinished.ts';

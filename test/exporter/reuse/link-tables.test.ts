@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { createChangedTargets } from '../../../exporter/assemble/previous-pieces.ts';
 import { ObjectMissingError } from '../../../exporter/ports.ts';
 import { createLinkTables, encodeLinks } from '../../../exporter/reuse/link-tables.ts';
-import { createChangedTargets } from '../../../exporter/reuse/previous-pieces.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 

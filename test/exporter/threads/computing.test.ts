@@ -1,5 +1,5 @@
+import type { PieceInput } from '../../../exporter/assemble/make-piece.ts';
 import type { ResponseToParse } from '../../../exporter/crawl/read-response.ts';
-import type { PieceInput } from '../../../exporter/rewrite/make-piece.ts';
 import { createComputing } from '../../../exporter/threads/computing.ts';
 
 const SITE = { domain: 'docs.example.com', origin: 'https://docs.example.com' };

@@ -1,4 +1,4 @@
-import { canCompress } from '../../../exporter/rewrite/precompress.ts';
+import { canCompress } from '../../../exporter/assemble/precompress.ts';
 import { OPERATOR_TOKEN, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
 import type { TestDatabase } from '../../helpers/test-database.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';

@@ -4,8 +4,8 @@ import { createStoredUrlsOfJobs } from '../../../../exporter/crawl/report-urls.t
 import { createJobCache } from '../../../../exporter/job-cache.ts';
 import { DEFAULT_LIMITS } from '../../../../exporter/limits.ts';
 import { createBrowserPool } from '../../../../exporter/render/browser-pool.ts';
-import { createSegmentStore, type SegmentStore } from '../../../../exporter/segment-store.ts';
 import { readCrawl } from '../../../../exporter/settings.ts';
+import { createSegmentStore, type SegmentStore } from '../../../../exporter/store/segment-store.ts';
 import { createPlatformActivities } from '../../../../platform/activities/create-platform-activities.ts';
 import { createCrawlStore } from '../../../../platform/store/crawl-store.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import { readExtents } from '../../../exporter/pack/pack-export.ts';
+import { readExtents } from '../../../exporter/assemble/pack-export.ts';
 import { ObjectMissingError } from '../../../exporter/ports.ts';
-import type { Extent } from '../../../exporter/segment-store.ts';
+import type { Extent } from '../../../exporter/store/segment-store.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
+import { judgeCrawl } from '../../../exporter/assemble/freeze-export.ts';
+import { divideIntoBatches, divideIntoPieces } from '../../../exporter/assemble/pieces.ts';
+import { planBundle } from '../../../exporter/assemble/plan-bundle.ts';
 import type { SettledRow } from '../../../exporter/crawl-records.ts';
-import { judgeCrawl } from '../../../exporter/freeze/freeze-export.ts';
-import { divideIntoBatches, divideIntoPieces } from '../../../exporter/freeze/pieces.ts';
-import { planBundle } from '../../../exporter/freeze/plan-bundle.ts';
 import type { ExportSettings } from '../../../exporter/settings.ts';
 import { rankOf } from '../../../exporter/urls/resource-rank.ts';
 import fc from '../../helpers/fast-check.ts';

@@ -2,11 +2,11 @@ import type { Logger } from 'pino';
 import type { ExportReport } from '../../contract/admin-api.ts';
 import { reportKey } from '../object-keys.ts';
 import type { CrawlStore, ObjectStore } from '../ports.ts';
-import { createBrokenLinks } from '../rewrite/broken-links.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
 import { isOfSite } from '../urls/identity.ts';
 import { rankOf, SKIPPED_RANK } from '../urls/resource-rank.ts';
 import { ruleOfReason } from '../urls/skip-rules.ts';
+import { createBrokenLinks } from './broken-links.ts';
 
 /** The maximum number of entries per list of the report; the counts are complete. */
 const MAX_ENTRIES = 10_000;

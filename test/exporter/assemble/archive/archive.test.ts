@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { MANIFEST_PATH } from '../../../../contract/bundle.ts';
-import { gzipMember, measuredMember, trailerMember } from '../../../../exporter/pack/archive/members.ts';
-import { manifestText } from '../../../../exporter/pack/manifest.ts';
+import { gzipMember, measuredMember, trailerMember } from '../../../../exporter/assemble/archive/members.ts';
+import { manifestText } from '../../../../exporter/assemble/manifest.ts';
 
 const LONG = `${'folder/'.repeat(30)}${'n'.repeat(150)}.html`;
 const ENTRIES = [

@@ -1,9 +1,9 @@
 import * as zlib from 'node:zlib';
 import { CODING_EXTENSIONS, type ContentCoding } from '../../contract/content-coding.ts';
 import { ExportFailure } from '../export-failure.ts';
-import type { ArchiveEntry } from '../pack/archive/tar-blocks.ts';
 import type { CrawlStore } from '../ports.ts';
 import { collisionKey } from '../urls/resolve-collisions.ts';
+import type { ArchiveEntry } from './archive/tar-blocks.ts';
 
 /** Which precompressed siblings the files of an export get. */
 export type SiblingPlan = {

@@ -8,7 +8,7 @@ import {
   type SiblingPlan,
   withheldSiblings,
   withSiblings,
-} from '../../../exporter/rewrite/precompress.ts';
+} from '../../../exporter/assemble/precompress.ts';
 
 const text = Buffer.from('A page says much the same as the page before. '.repeat(50));
 const both: SiblingPlan = { codings: ['br', 'gzip'], taken: new Set() };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { ContentCoding } from '../../../contract/content-coding.ts';
-import { canCompress } from '../../../exporter/rewrite/precompress.ts';
+import { canCompress } from '../../../exporter/assemble/precompress.ts';
 import { getExportJob } from '../../../platform/store/export-jobs.ts';
 import { getProject, updateProject } from '../../../platform/store/projects.ts';
 import { type Fixture, openFixture, type Running } from '../../deployment/fixture.ts';

@@ -1,5 +1,5 @@
 import { pack } from 'tar-stream';
-import { END_BYTES, tarBlocks, tarHeader } from '../../../../exporter/pack/archive/tar-blocks.ts';
+import { END_BYTES, tarBlocks, tarHeader } from '../../../../exporter/assemble/archive/tar-blocks.ts';
 import fc from '../../../helpers/fast-check.ts';
 
 async function packed(entries: ReadonlyArray<{ path: string; bytes: Uint8Array }>): Promise<Buffer> {

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { BundleFile } from '../../contract/bundle.ts';
 import type { BatchFileRow, Crawl } from '../crawl-records.ts';
-import { parsePieces, type StoredPiece } from '../freeze/pieces.ts';
 import { createRecentReadings, type JobCache } from '../job-cache.ts';
-import { trailerMember } from '../pack/archive/members.ts';
 import { type CrawlStore, ObjectMissingError, type ObjectStore } from '../ports.ts';
-import type { Extent } from '../segment-store.ts';
-import type { LinkTables, LinkTablesFor } from './link-tables.ts';
+import type { LinkTables, LinkTablesFor } from '../reuse/link-tables.ts';
+import type { Extent } from '../store/segment-store.ts';
+import { trailerMember } from './archive/members.ts';
+import { parsePieces, type StoredPiece } from './pieces.ts';
 
 /** A piece of the previous archive: the position of its bytes, and its files in the manifest. */
 export type PreviousPiece = { stored: StoredPiece; extent: Extent; files: BundleFile[] };

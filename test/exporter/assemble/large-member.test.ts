@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { storeLargeMember } from '../../../exporter/rewrite/rewrite-batch.ts';
+import { storeLargeMember } from '../../../exporter/assemble/rewrite-batch.ts';
 import { createFileStore } from '../../../platform/objects/file-store.ts';
 
 const ROW = {

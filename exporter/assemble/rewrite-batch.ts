@@ -7,20 +7,20 @@ import type { ByteBudget } from '../concurrency.ts';
 import type { BatchFileRow, MadeBatch } from '../crawl-records.ts';
 import { parseResources } from '../document/extract.ts';
 import { inputGone } from '../export-failure.ts';
-import { divideIntoPieces, pieceKey, type StoredPiece } from '../freeze/pieces.ts';
 import type { ExportLimits } from '../limits.ts';
 import { batchKey } from '../object-keys.ts';
-import { streamedMember } from '../pack/archive/members.ts';
-import { byPath } from '../pack/manifest.ts';
 import type { CrawlStore, ObjectStore } from '../ports.ts';
-import type { PreviousPiece, PreviousPieces } from '../reuse/previous-pieces.ts';
-import { type Extent, joinExtents, readTogether, type SegmentStore } from '../segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
+import { type Extent, joinExtents, readTogether, type SegmentStore } from '../store/segment-store.ts';
 import type { Computing } from '../threads/computing.ts';
 import { NOT_FOUND_PATH } from '../urls/assign-path.ts';
+import { streamedMember } from './archive/members.ts';
 import { createBrokenLinks } from './broken-links.ts';
 import type { MadePiece, PieceFile } from './make-piece.ts';
+import { byPath } from './manifest.ts';
+import { divideIntoPieces, pieceKey, type StoredPiece } from './pieces.ts';
 import { type SiblingPlan, withheldSiblings } from './precompress.ts';
+import type { PreviousPiece, PreviousPieces } from './previous-pieces.ts';
 import type { UrlMap, UrlMaps } from './url-map.ts';
 
 type RewriteDeps = {

@@ -3,9 +3,9 @@ import { parseExtraction } from '../document/extract.ts';
 import { rewrite } from '../document/rewrite.ts';
 import type { Resource, RewritePolicy, Site, Target } from '../document/types.ts';
 import { errorMessage } from '../fetch/error-code.ts';
-import { gzipMember } from '../pack/archive/members.ts';
-import type { ArchiveMember } from '../pack/archive/tar-blocks.ts';
 import { isOfSite } from '../urls/identity.ts';
+import { gzipMember } from './archive/members.ts';
+import type { ArchiveMember } from './archive/tar-blocks.ts';
 import { type SiblingPlan, withSiblings } from './precompress.ts';
 import { targetIn, type UrlMap } from './url-map.ts';
 

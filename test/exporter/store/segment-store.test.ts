@@ -3,11 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { gatherBytes, isUnplaced, type Visited } from '../../exporter/crawl/store-visits.ts';
-import { createSegmentStore, type Extent, readTogether, type SegmentStore } from '../../exporter/segment-store.ts';
-import { createObjectStore } from '../../platform/objects/create-object-store.ts';
-import type { ObjectStore } from '../../platform/objects/object-store.ts';
-import fc from '../helpers/fast-check.ts';
+import { gatherBytes, isUnplaced, type Visited } from '../../../exporter/crawl/store-visits.ts';
+import {
+  createSegmentStore,
+  type Extent,
+  readTogether,
+  type SegmentStore,
+} from '../../../exporter/store/segment-store.ts';
+import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
+import type { ObjectStore } from '../../../platform/objects/object-store.ts';
+import fc from '../../helpers/fast-check.ts';
 
 const KIB = 1024;
 const BODY_BYTES = 100 * KIB;

@@ -7,11 +7,11 @@ import {
   contentDigestLine,
 } from '../../contract/bundle.ts';
 import type { SettledBatch } from '../crawl-records.ts';
-import { parsePieces } from '../freeze/pieces.ts';
 import type { CrawlStore } from '../ports.ts';
-import { type Extent, joinExtents } from '../segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
+import { type Extent, joinExtents } from '../store/segment-store.ts';
 import { isOfSite } from '../urls/identity.ts';
+import { parsePieces } from './pieces.ts';
 
 /** How much of an archive was reused from the project's previous one. */
 type ArchiveReuse = { files: number; reusedFiles: number };

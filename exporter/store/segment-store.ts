@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { ByteRange, ObjectStore } from './ports.ts';
+import type { ByteRange, ObjectStore } from '../ports.ts';
 
 /** A part of a stored object, in bytes. */
 export type Extent = { objectKey: string; byteOffset: number; byteLength: number };

@@ -1,5 +1,5 @@
 import { bundleManifest } from '../../../contract/bundle.ts';
-import { pageUrl } from '../../../exporter/rewrite/make-piece.ts';
+import { pageUrl } from '../../../exporter/assemble/make-piece.ts';
 import { assignPath } from '../../../exporter/urls/assign-path.ts';
 import { normalizeUrl } from '../../../exporter/urls/identity.ts';
 

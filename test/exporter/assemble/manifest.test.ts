@@ -1,5 +1,5 @@
 import type { BundleFile, BundleRedirect } from '../../../contract/bundle.ts';
-import { byPath, createPathOrder, type ManifestHead, manifestText } from '../../../exporter/pack/manifest.ts';
+import { byPath, createPathOrder, type ManifestHead, manifestText } from '../../../exporter/assemble/manifest.ts';
 import fc from '../../helpers/fast-check.ts';
 
 const head: ManifestHead = {
