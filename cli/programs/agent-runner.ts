@@ -3,8 +3,6 @@ import type { Logger } from 'pino';
 import type { AgentRunner } from '../../platform/activities/agent/agent-runner.ts';
 import { createCommandRunner } from '../../platform/activities/agent/runners/create-command-runner.ts';
 import { createExampleRunner } from '../../platform/activities/agent/runners/create-example-runner.ts';
-import { createModelRunner } from '../../platform/activities/agent/runners/create-model-runner.ts';
-import { DEFAULT_MODEL_LIMITS } from '../../platform/activities/agent/runners/model/model-limits.ts';
 import { DEFAULT_RUNNER_LIMITS } from '../../platform/activities/agent/runners/runner-limits.ts';
 import type { Settings } from '../environment.ts';
 import { packageRoot } from '../package-root.ts';
@@ -15,7 +13,7 @@ const HANDED_ON = ['PATH', 'LANG', 'TZ'];
 
 /**
  * Creates the agent runner that the variables AGENT_… configure. `ownServers` are `host:port`s that no agent may reach.
- * @throws ConfigurationError if AGENT_COMMAND or AGENT_CHECK_COMMAND isn't a valid command line.
+ * @throws ConfigurationError if AGENT_COMMAND isn't a valid command line.
  */
 export function agentRunnerOf(
   settings: Pick<Settings, 'agent' | 'variables'>,
@@ -23,7 +21,6 @@ export function agentRunnerOf(
   ownServers: readonly string[] = [],
 ): AgentRunner {
   const { agent } = settings;
-  const { work, model } = agent;
   const common = {
     sandbox: agent.sandbox ? ('on' as const) : ('off' as const),
     network: { allow: agent.allowedHosts, refuse: ownServers },
@@ -35,23 +32,12 @@ export function agentRunnerOf(
       scratchSizeBytes: agent.scratchSizeBytes,
       outputLimitBytes: agent.outputLimitBytes,
     },
-    model,
     logger,
   };
-  switch (work.kind) {
-    case 'command':
-      return createCommandRunner({ ...common, command: work.commandLine });
-    case 'model':
-      return createModelRunner({
-        ...common,
-        url: work.url,
-        ...(work.apiKey === undefined ? {} : { apiKey: work.apiKey }),
-        ...(work.checkCommand === undefined ? {} : { checkCommand: work.checkCommand }),
-        modelLimits: DEFAULT_MODEL_LIMITS,
-      });
-    case 'example':
-      return createExampleRunner({ ...common, script: join(packageRoot(), 'examples', 'replace-agent.js') });
-  }
+  const { command, model } = agent;
+  return command === undefined
+    ? createExampleRunner({ ...common, model, script: join(packageRoot(), 'examples', 'replace-agent.js') })
+    : createCommandRunner({ ...common, model, command });
 }
 
 export function agentEnvironment({ agent, variables }: Pick<Settings, 'agent' | 'variables'>): Record<string, string> {

@@ -24,15 +24,7 @@ interface Context {
 
 /** Galley's own secrets, which an agent must never print. */
 const OWN_SECRETS = [
-  ...[
-    'OPERATOR_TOKEN',
-    'ADMIN_API_KEY',
-    'GALLEY_ENCRYPTION_KEY',
-    'UNSUBSCRIBE_SECRET',
-    'HEARTBEAT_URL',
-    'AGENT_MODEL_KEY',
-    'FORGE_TOKEN',
-  ],
+  ...['OPERATOR_TOKEN', 'ADMIN_API_KEY', 'GALLEY_ENCRYPTION_KEY', 'UNSUBSCRIBE_SECRET', 'HEARTBEAT_URL', 'FORGE_TOKEN'],
   ...['FORGE_APP_PRIVATE_KEY', 'DATABASE_URL', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'TEMPORAL_API_KEY'],
 ];
 
@@ -84,18 +76,18 @@ export async function warnAboutAgentCommand(
   probe: (path: string) => Promise<unknown> = readSandbox,
 ): Promise<void> {
   const { agent, variables } = settings;
-  if (agent.work.kind === 'example') {
+  if (agent.command === undefined) {
     logger.info(
       "AGENT_COMMAND is not set: the example agent works, which only understands Replace 'A' with 'B' in FILE",
     );
   }
   const unset = agent.environmentNames.filter((name) => variables[name] === undefined);
   if (unset.length > 0) logger.warn({ variables: unset }, 'AGENT_ENV names variables that are not set');
-  if (agent.sandbox && agent.work.kind === 'command' && agent.allowedHosts.length === 0)
+  if (agent.sandbox && agent.command !== undefined && agent.allowedHosts.length === 0)
     logger.info('AGENT_NETWORK_ALLOW is empty: the agent has no network');
   const problem = await checkAgentCommand(settings);
   if (problem !== undefined) logger.warn(`${problem} Until then every agent job fails.`);
-  if (!agent.sandbox || agent.work.kind === 'example') return;
+  if (!agent.sandbox || agent.command === undefined) return;
   try {
     await probe(variables.PATH ?? '');
   } catch (error) {

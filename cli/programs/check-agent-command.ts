@@ -15,9 +15,9 @@ const MADE_INSIDE = ['/dev', '/proc', '/etc', '/scratch'];
  * @throws ConfigurationError if it isn't a valid command line.
  */
 export async function checkAgentCommand(settings: Pick<Settings, 'agent' | 'variables'>): Promise<string | undefined> {
-  const { work, sandbox, readablePaths } = settings.agent;
-  if (work.kind !== 'command') return undefined;
-  const [program = '', ...words] = splitCommandLine(work.commandLine, 'AGENT_COMMAND');
+  const { command, sandbox, readablePaths } = settings.agent;
+  if (command === undefined) return undefined;
+  const [program = '', ...words] = splitCommandLine(command, 'AGENT_COMMAND');
   const environment = agentEnvironment(settings);
   const reach = await reachProgram(program, { environment, readOnlyPaths: readablePaths });
   if (reach === undefined) return `AGENT_COMMAND: there is no program ${program} on this machine's PATH.`;

@@ -22,7 +22,6 @@ const WITHHELD = new Set([
   'FORGE_TOKEN',
   'FORGE_APP_PRIVATE_KEY',
   'TEMPORAL_API_KEY',
-  'AGENT_MODEL_KEY',
 ]);
 
 /** Set by the runner for each run. */
@@ -54,9 +53,6 @@ const absolutePaths = z
 export const agentVariables = {
   AGENT_COMMAND: z.string().regex(/\S/, 'expected a command line').optional(),
   AGENT_MODEL: z.string().optional(),
-  AGENT_MODEL_URL: z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' }).optional(),
-  AGENT_MODEL_KEY: z.string().optional(),
-  AGENT_CHECK_COMMAND: z.string().regex(/\S/, 'expected a command line').optional(),
   AGENT_TIMEOUT: positiveDurationMs
     .refine((ms) => ms <= LONGEST_RUN_MS, 'expected a duration of at most 7d')
     .default(30 * MINUTE_MS),
@@ -73,12 +69,9 @@ export const agentVariables = {
 
 /** The agent and its limits. */
 export interface AgentSettings {
-  work:
-    | { kind: 'command'; commandLine: string }
-    | { kind: 'model'; url: string; apiKey: string | undefined; checkCommand: string | undefined }
-    /** Handles one kind of sentence: for demonstrations and tests. */
-    | { kind: 'example' };
-  /** The `model` of jobs, and the name for a model's endpoint. */
+  /** The coding agent's command line. Undefined: the example agent, which handles one kind of sentence. */
+  command: string | undefined;
+  /** The `model` of jobs. */
   model: string;
   timeoutMs: number;
   sandbox: boolean;
@@ -97,7 +90,7 @@ type AgentVariables = z.infer<z.ZodObject<typeof agentVariables>>;
 /** The settings, or one sentence for each variable that conflicts with others. */
 export function readAgentSettings(env: AgentVariables): { settings: AgentSettings; problems: string[] } {
   const settings: AgentSettings = {
-    work: workOf(env),
+    command: env.AGENT_COMMAND,
     model: env.AGENT_MODEL ?? (env.AGENT_COMMAND === undefined ? 'example' : programOf(env.AGENT_COMMAND)),
     timeoutMs: env.AGENT_TIMEOUT,
     sandbox: env.AGENT_SANDBOX === 'on',
@@ -110,29 +103,13 @@ export function readAgentSettings(env: AgentVariables): { settings: AgentSetting
   return { settings, problems: problemsOf(env) };
 }
 
-function workOf(env: AgentVariables): AgentSettings['work'] {
-  const { AGENT_COMMAND: commandLine, AGENT_MODEL_URL: url } = env;
-  if (url !== undefined)
-    return { kind: 'model', url, apiKey: env.AGENT_MODEL_KEY, checkCommand: env.AGENT_CHECK_COMMAND };
-  return commandLine === undefined ? { kind: 'example' } : { kind: 'command', commandLine };
-}
-
 /** The name of a command line's program. */
 function programOf(commandLine: string): string {
   return basename(commandLine.trim().split(/\s/u)[0] ?? '');
 }
 
 function problemsOf(env: AgentVariables): string[] {
-  const { AGENT_COMMAND, AGENT_MODEL, AGENT_MODEL_URL, AGENT_MODEL_KEY, AGENT_CHECK_COMMAND } = env;
   const problems: string[] = [];
-  if (AGENT_MODEL_URL !== undefined && AGENT_COMMAND !== undefined)
-    problems.push('AGENT_COMMAND: expected either this or AGENT_MODEL_URL, not both');
-  if (AGENT_MODEL_URL !== undefined && AGENT_MODEL === undefined)
-    problems.push('AGENT_MODEL: expected the name of a model that AGENT_MODEL_URL serves');
-  if (AGENT_MODEL_URL === undefined && AGENT_MODEL_KEY !== undefined)
-    problems.push('AGENT_MODEL_KEY: expected AGENT_MODEL_URL beside it, the endpoint whose key it is');
-  if (AGENT_MODEL_URL === undefined && AGENT_CHECK_COMMAND !== undefined)
-    problems.push('AGENT_CHECK_COMMAND: expected AGENT_MODEL_URL beside it; a command of your own runs its own checks');
   if (env.AGENT_NETWORK === 'off' && env.AGENT_SANDBOX === 'off')
     problems.push('AGENT_NETWORK: expected AGENT_SANDBOX=on beside off; only the sandbox can keep the network away');
   if (env.AGENT_NETWORK === 'off' && env.AGENT_NETWORK_ALLOW.length > 0)

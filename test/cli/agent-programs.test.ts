@@ -25,7 +25,6 @@ describe('the agent that the variables choose', () => {
     [{}, 'example'],
     [{ AGENT_COMMAND: '/opt/bin/coder --yes' }, 'coder'],
     [{ AGENT_COMMAND: 'coder', AGENT_MODEL: 'coder-2' }, 'coder-2'],
-    [{ AGENT_MODEL_URL: 'http://127.0.0.1:1/v1', AGENT_MODEL: 'small' }, 'small'],
   ])('reports itself as the model of its jobs: %j', (variables, model) => {
     expect(agentRunnerOf(readSettings(variables), silent).model).toBe(model);
   });

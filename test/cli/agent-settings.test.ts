@@ -2,13 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readSettings } from '../../cli/environment.ts';
 import { problemsOf } from './problems-of.ts';
 
-const MODEL = { AGENT_MODEL_URL: 'http://127.0.0.1:11434/v1', AGENT_MODEL: 'small' };
 const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
 
 describe('the variables of the agent', () => {
   test('choose the example agent with the documented limits if none is set', () => {
     expect(readSettings({}).agent).toEqual({
-      work: { kind: 'example' },
+      command: undefined,
       model: 'example',
       timeoutMs: 1_800_000,
       sandbox: true,
@@ -32,7 +31,7 @@ describe('the variables of the agent', () => {
       AGENT_MAX_OUTPUT: '100KiB',
     });
     expect(agent).toEqual({
-      work: { kind: 'command', commandLine: 'coder --yes' },
+      command: 'coder --yes',
       model: 'coder-2',
       timeoutMs: 300_000,
       sandbox: false,
@@ -58,17 +57,6 @@ describe('the variables of the agent', () => {
     expect(readSettings({ AGENT_COMMAND: '/opt/bin/coder --yes' }).agent.model).toBe('coder');
   });
 
-  test('choose a model, with or without a key', () => {
-    expect(readSettings(MODEL).agent).toMatchObject({
-      work: { kind: 'model', url: 'http://127.0.0.1:11434/v1', apiKey: undefined, checkCommand: undefined },
-      model: 'small',
-    });
-    expect(readSettings({ ...MODEL, AGENT_MODEL_KEY: 'k', AGENT_CHECK_COMMAND: 'npm test' }).agent.work).toMatchObject({
-      apiKey: 'k',
-      checkCommand: 'npm test',
-    });
-  });
-
   test.each([
     [{ AGENT_SANDBOX: 'no' }, /^AGENT_SANDBOX: expected on or off/],
     [{ AGENT_TIMEOUT: '30' }, /^AGENT_TIMEOUT: expected a duration/],
@@ -79,14 +67,8 @@ describe('the variables of the agent', () => {
     [{ AGENT_ENV: 'A,,B' }, /^AGENT_ENV: expected names of variables/],
     [{ AGENT_ENV: 'DATABASE_URL' }, /^AGENT_ENV: DATABASE_URL is a secret of Galley's own/],
     [{ AGENT_ENV: 'TEMPORAL_API_KEY' }, /^AGENT_ENV: TEMPORAL_API_KEY is a secret of Galley's own/],
-    [{ AGENT_ENV: 'AGENT_MODEL_KEY' }, /^AGENT_ENV: AGENT_MODEL_KEY is a secret of Galley's own/],
     [{ AGENT_READ: '/opt,coder' }, /^AGENT_READ: expected absolute paths/],
     [{ AGENT_ENV: 'HOME' }, /^AGENT_ENV: HOME is set for each run/],
-    [{ ...MODEL, AGENT_COMMAND: 'coder' }, /^AGENT_COMMAND: expected either this or AGENT_MODEL_URL/],
-    [{ AGENT_MODEL_URL: MODEL.AGENT_MODEL_URL }, /^AGENT_MODEL: expected the name of a model/],
-    [{ AGENT_MODEL_URL: 'localhost:1' }, /^AGENT_MODEL_URL: expected an http\(s\) URL/],
-    [{ AGENT_MODEL_KEY: 'k' }, /^AGENT_MODEL_KEY: expected AGENT_MODEL_URL beside it/],
-    [{ AGENT_CHECK_COMMAND: 'make' }, /^AGENT_CHECK_COMMAND: expected AGENT_MODEL_URL beside it/],
     [{ AGENT_NETWORK: 'on' }, /^AGENT_NETWORK: expected off.*AGENT_NETWORK_ALLOW/],
     [{ AGENT_NETWORK: 'off', AGENT_NETWORK_ALLOW: 'a.example:443' }, /^AGENT_NETWORK: expected nothing beside/],
     [{ AGENT_SANDBOX: 'off', AGENT_NETWORK_ALLOW: 'a.example:443' }, /^AGENT_NETWORK_ALLOW: expected AGENT_SANDBOX=on/],

@@ -10,10 +10,6 @@ export type ContainedRun = Pick<AgentTask, 'jobId' | 'repositoryDir' | 'commit' 
   environment: Readonly<Record<string, string>>;
   readOnlyPaths: readonly string[];
   limits: RunnerLimits;
-  /** A folder of the host whose files replace the checkout's. */
-  input?: string;
-  /** Whether to store the tree after the command has succeeded; otherwise only the exit code counts. */
-  collect: boolean;
 };
 
 /** Why a run was killed. `stuck`: making the checkout or storing the tree took too long. */

@@ -61,7 +61,7 @@ async function runWords(task: AgentTask, options: WordsRunnerOptions, contain: C
     return { kind: 'failed', error };
   }
   const { limits } = options;
-  const end = await contain({ ...task, ...handedOver, ...reach, limits, collect: true });
+  const end = await contain({ ...task, ...handedOver, ...reach, limits });
   task.signal.throwIfAborted();
   return outcomeOf(end, limits, options.exitSentences);
 }

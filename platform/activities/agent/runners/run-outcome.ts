@@ -65,7 +65,7 @@ function sentenceOf(why: string, detail: string, limits: RunnerLimits): string {
 }
 
 /** Formats bytes in the largest unit that divides them: 1048576 → `1 MiB`. */
-export function formatBytes(bytes: number): string {
+function formatBytes(bytes: number): string {
   const units = ['GiB', 'MiB', 'KiB'];
   const index = units.findIndex((_, at) => bytes >= 1024 ** (3 - at) && bytes % 1024 ** (3 - at) === 0);
   return index === -1 ? `${bytes} bytes` : `${bytes / 1024 ** (3 - index)} ${units[index]}`;

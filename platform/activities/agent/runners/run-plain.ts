@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import type { ContainedEnd, ContainedRun } from './contained-run.ts';
 import { killMarked } from './kill-marked.ts';
-import { PLAIN_COLLECT_SCRIPT, PLAIN_PREPARE_SCRIPT, PLAIN_RUN_SCRIPT } from './sandbox/scripts.ts';
+import { PLAIN_COLLECT_SCRIPT, PLAIN_RUN_SCRIPT } from './sandbox/scripts.ts';
 import { startChild } from './start-child.ts';
 import { watchRun } from './watch-run.ts';
 
@@ -17,11 +17,6 @@ function foldersOf(scratchDir: string): PlainFolders {
   return { agent: join(scratchDir, 'agent'), collect: join(scratchDir, 'collect') };
 }
 
-/** The checkout of a run without a sandbox. */
-export function plainCheckout(scratchDir: string): string {
-  return join(foldersOf(scratchDir).agent, 'checkout');
-}
-
 /**
  * Runs a command as an ordinary process, in its own process group and folders. Time and output are limited, disk isn't.
  * A process that leaves the group is found by its environment, unless it cleared that too.
@@ -30,7 +25,7 @@ export async function runPlain(run: ContainedRun): Promise<ContainedEnd> {
   try {
     const first = await runScript(run, PLAIN_RUN_SCRIPT, run.words);
     const isOver = first.endedBy !== null || first.report.ending !== null || first.report.exitCode !== 0;
-    return isOver || !run.collect ? first : await collectPlain(run);
+    return isOver ? first : await collectPlain(run);
   } finally {
     await removeTree(foldersOf(run.scratchDir).agent);
   }
@@ -42,13 +37,8 @@ async function removeTree(folder: string): Promise<void> {
   await execa('rm', ['-rf', folder], { reject: false, stdio: 'ignore' });
 }
 
-/** Makes a checkout and runs nothing in it. */
-export async function preparePlain(run: ContainedRun): Promise<ContainedEnd> {
-  return await runScript(run, PLAIN_PREPARE_SCRIPT, []);
-}
-
 /** Stores the tree of a checkout after all its writers have ended. */
-export async function collectPlain(run: ContainedRun): Promise<ContainedEnd> {
+async function collectPlain(run: ContainedRun): Promise<ContainedEnd> {
   const end = await runScript(run, PLAIN_COLLECT_SCRIPT, []);
   return { ...end, report: { ...end.report, ready: true, exitCode: 0 } };
 }
@@ -57,7 +47,7 @@ async function runScript(run: ContainedRun, script: string, words: readonly stri
   const { agent, collect } = foldersOf(run.scratchDir);
   await mkdir(agent, { recursive: true });
   const marker = randomUUID();
-  const settings = [agent, collect, join(run.repositoryDir, 'objects'), run.commit, run.input ?? '', ''];
+  const settings = [agent, collect, join(run.repositoryDir, 'objects'), run.commit, ''];
   const child = await startChild('/bin/sh', ['-c', script, 'galley', ...settings, ...words], {
     env: {
       ...run.environment,

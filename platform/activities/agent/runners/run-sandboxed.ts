@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { ContainedEnd, ContainedRun } from './contained-run.ts';
 import { INSIDE, mountArgs } from './sandbox/mounts.ts';
 import type { Sandbox } from './sandbox/read-sandbox.ts';
-import { SANDBOX_CHECK_SCRIPT, SANDBOX_SCRIPT } from './sandbox/scripts.ts';
+import { SANDBOX_SCRIPT } from './sandbox/scripts.ts';
 import { startChild } from './start-child.ts';
 import { watchRun } from './watch-run.ts';
 
@@ -29,7 +29,7 @@ const ISOLATION = [
  * When this resolves, all processes of the run are dead and its disk is gone; only the report is left.
  */
 export async function runSandboxed(run: ContainedRun, sandbox: Sandbox, proxySocket?: string): Promise<ContainedEnd> {
-  const { limits, scratchDir, repositoryDir, readOnlyPaths, input } = run;
+  const { limits, scratchDir, repositoryDir, readOnlyPaths } = run;
   const args = [
     ...sandbox.userArgs,
     ...ISOLATION,
@@ -40,12 +40,11 @@ export async function runSandboxed(run: ContainedRun, sandbox: Sandbox, proxySoc
       // New objects, the pack of them, and an index.
       collectSizeBytes: 3 * limits.changeLimitBytes + 64 * 1024 ** 2,
       readOnlyPaths,
-      input,
       proxySocket,
     })),
-    ...['--', '/bin/sh', '-c', run.collect ? SANDBOX_SCRIPT : SANDBOX_CHECK_SCRIPT, 'galley'],
+    ...['--', '/bin/sh', '-c', SANDBOX_SCRIPT, 'galley'],
     ...[INSIDE.scratch, INSIDE.collect, join(INSIDE.repository, 'objects'), run.commit],
-    ...[input === undefined ? '' : INSIDE.input, proxySocket === undefined ? '' : process.execPath, ...run.words],
+    ...[proxySocket === undefined ? '' : process.execPath, ...run.words],
   ];
   const child = await startChild(sandbox.program, args, {
     // Variables are passed this way and not as arguments, which every user of the machine can read.

@@ -9,7 +9,6 @@ export const INSIDE = {
   tmp: '/scratch/tmp',
   collect: '/collect',
   repository: '/repository',
-  input: '/input',
 } as const;
 
 /** Programs and libraries. On most systems all but /usr are links into it. */
@@ -36,8 +35,6 @@ type MountOptions = {
   scratchSizeBytes: number;
   collectSizeBytes: number;
   readOnlyPaths: readonly string[];
-  /** A folder of the host whose files replace the checkout's. */
-  input: string | undefined;
   /** The host's path of the proxy's socket. */
   proxySocket: string | undefined;
 };
@@ -47,7 +44,7 @@ type MountOptions = {
  * repository's objects. /home, /root, /var, /run and /sys don't exist.
  */
 export async function mountArgs(options: MountOptions): Promise<string[]> {
-  const { repositoryDir, scratchDir, scratchSizeBytes, collectSizeBytes, readOnlyPaths, input, proxySocket } = options;
+  const { repositoryDir, scratchDir, scratchSizeBytes, collectSizeBytes, readOnlyPaths, proxySocket } = options;
   return [
     ...['--ro-bind', '/usr', '/usr'],
     ...(await Promise.all(SYSTEM_FOLDERS.map(systemFolder))).flat(),
@@ -61,7 +58,6 @@ export async function mountArgs(options: MountOptions): Promise<string[]> {
     ...['--size', `${collectSizeBytes}`, '--tmpfs', INSIDE.collect],
     ...['--ro-bind', join(repositoryDir, 'objects'), join(INSIDE.repository, 'objects')],
     ...['--ro-bind-try', join(repositoryDir, 'shallow'), join(INSIDE.repository, 'shallow')],
-    ...(input === undefined ? [] : ['--ro-bind', input, INSIDE.input]),
     ...(proxySocket === undefined ? [] : ['--ro-bind', proxySocket, PROXY_SOCKET]),
     ...readOnlyPaths.filter((path) => !isOfSystem(path)).flatMap((path) => ['--ro-bind-try', path, path]),
     ...['--remount-ro', '/', '--chdir', '/'],

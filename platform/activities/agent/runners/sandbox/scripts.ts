@@ -5,11 +5,11 @@ import { RELAY_PROGRAM } from './relay.ts';
  * tree. In the sandbox it is process 1, which nothing inside can kill. It reports on descriptor 3, one line each:
  * `ready`, `exit CODE`, then `unchanged`, `changed TREE BYTES` followed by the pack, `failed WHY`, or `broken WHY` if
  * the agent was never started.
- * Arguments: scratch folder, collecting folder, git objects to start from, commit, a folder that replaces the
- * checkout's files or an empty word, Node's program if there is a proxy or an empty word, then the agent's words.
+ * Arguments: scratch folder, collecting folder, git objects to start from, commit, Node's program if there
+ * is a proxy or an empty word, then the agent's words.
  */
 const COMMON = `
-S=$1 C=$2 O=$3 commit=$4 input=$5 node=$6; shift 6
+S=$1 C=$2 O=$3 commit=$4 node=$5; shift 5
 agent_path=$PATH
 PATH=/usr/local/bin:/usr/bin:/bin:$PATH
 say() { printf '%s\\n' "$*" >&3; }
@@ -44,11 +44,7 @@ make_checkout() {
     g -C "$S/checkout" config user.name 'Galley agent' &&
     g -C "$S/checkout" config user.email 'agent@galley.invalid' &&
     g -C "$S/checkout" config gc.auto 0 &&
-    g -C "$S/checkout" checkout -q -B galley "$commit" &&
-    if [ -n "$input" ]; then
-      find "$S/checkout" -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} + &&
-        cp -a "$input/." "$S/checkout/"
-    fi
+    g -C "$S/checkout" checkout -q -B galley "$commit"
 }
 prepare() {
   mkdir -p "$C"
@@ -156,25 +152,11 @@ full "$S" && { say failed full; exit 0; }
 exit 0
 `;
 
-/** Runs a command on a copy of the checkout; only the exit code counts. */
-export const SANDBOX_CHECK_SCRIPT = `${COMMON}${PREPARE}${RUN}
-prepare
-run "$@"
-say exit $code
-exit 0
-`;
-
 /** Without a sandbox, first half. The caller kills what the agent left running. */
 export const PLAIN_RUN_SCRIPT = `${COMMON}${PREPARE}${RUN}
 prepare
 run "$@"
 say exit $code
-`;
-
-/** Without a sandbox: a checkout only. */
-export const PLAIN_PREPARE_SCRIPT = `${COMMON}${PREPARE}
-prepare
-say ready
 `;
 
 /** Without a sandbox, second half, after all writers of the tree have ended. */

@@ -1,9 +1,6 @@
 import { join } from 'node:path';
 import { createCommandRunner } from '../../../../../platform/activities/agent/runners/create-command-runner.ts';
 import { createExampleRunner } from '../../../../../platform/activities/agent/runners/create-example-runner.ts';
-import { createModelRunner } from '../../../../../platform/activities/agent/runners/create-model-runner.ts';
-import { DEFAULT_MODEL_LIMITS } from '../../../../../platform/activities/agent/runners/model/model-limits.ts';
-import { call, type OpenAiServer, startOpenAiServer } from '../../../../helpers/openai-server.ts';
 import { agentRunnerContract, type Plan } from './agent-runner.contract.ts';
 import {
   common,
@@ -68,28 +65,4 @@ describe('the example runner in the sandbox', () => {
       return prompt === undefined ? undefined : { prompt, runner: createExampleRunner({ ...common, script, logger }) };
     },
   }));
-});
-
-describe("a model's check in the sandbox", () => {
-  let fixture: RunnerFixture;
-  let server: OpenAiServer;
-  beforeAll(async () => {
-    fixture = await createRunnerFixture();
-    server = await startOpenAiServer();
-  });
-  afterAll(async () => {
-    await server?.close();
-    await fixture?.remove();
-  });
-
-  it('runs on a copy of the checkout', async () => {
-    server.script({ calls: [call('run_check')] }, { content: 'Done.' });
-    const runner = createModelRunner({
-      ...{ ...common, model: 'scripted-1', url: server.url, modelLimits: DEFAULT_MODEL_LIMITS, logger },
-      checkCommand: "sh -c 'cat README.md; echo spoilt > README.md; ls /scratch; exit 3'",
-    });
-    const { outcome } = await fixture.run(runner, 'Do it.');
-    expect(server.toolResults()).toEqual([expect.stringMatching(/^exit code 3\nHello\n.*checkout/s)]);
-    expect(outcome).toEqual({ kind: 'unchanged' });
-  });
 });

@@ -17,7 +17,6 @@ async function watch(script: string, wait?: () => Promise<void>) {
       environment: {},
       readOnlyPaths: [],
       jobId: 'aj_0000000000000000',
-      collect: true,
       log: () => undefined,
     },
     ...{ limits: DEFAULT_RUNNER_LIMITS, stdin: Buffer.from('go\n') },
