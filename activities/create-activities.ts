@@ -11,11 +11,11 @@ import { createConfirmDeployment } from './deployments/confirm-deployment.ts';
 import type { TargetDeps } from './deployments/create-target.ts';
 import { createValuesFileTarget } from './deployments/values-file.ts';
 import { createForgeActivities } from './forge/activities.ts';
+import { createReviewerActivities } from './mails/activities.ts';
+import type { Mailer } from './mails/send/mailer.ts';
 import { createSendNotification, type SendNotificationDeps } from './notifications/send-notification.ts';
 import { createStartNotifications } from './notifications/start-notifications.ts';
 import { targetsOf, wantedTypes } from './notifications/targets.ts';
-import { createReviewerActivities } from './reviewers/activities.ts';
-import type { Mailer } from './reviewers/mailer.ts';
 import { createReadSiteSettings, type SiteSettingsDeps } from './sites/read-site-settings.ts';
 import { createWatchdogActivities } from './watchdog/activities.ts';
 

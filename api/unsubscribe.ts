@@ -64,7 +64,7 @@ function readLink(request: Request<Subscription & { token: string }>, keys: read
   return { site, rule, address };
 }
 
-/** Must match activities/reviewers/unsubscribe-link.ts, which makes the links and can't be imported here. */
+/** Must match activities/mails/reviewers/unsubscribe-link.ts, which makes the links and can't be imported here. */
 function tokenOf({ site, rule, address }: Subscription, key: string): string {
   return createHmac('sha256', key).update(`unsubscribe\n${site}\n${rule}\n${address}`).digest('base64url');
 }

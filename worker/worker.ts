@@ -13,8 +13,8 @@ import {
 import type { Logger } from 'pino';
 import { type ActivityDeps, createActivities, createNotificationActivities } from '../activities/create-activities.ts';
 import { createDeploymentActivities } from '../activities/deployments/activities.ts';
+import { createMailer, type Mailer } from '../activities/mails/send/mailer.ts';
 import { NOTIFICATION_SLOTS } from '../activities/notifications/send-notification.ts';
-import { createMailer, type Mailer } from '../activities/reviewers/mailer.ts';
 import type { ReadSite } from '../activities/sites/read-site.ts';
 import type { NotifyConfig } from '../contract/galley-config.ts';
 import { deploymentTaskQueue, notificationTaskQueue, TASK_QUEUES } from '../contract/names.ts';

@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import { z } from 'zod';
 import type { Activities } from '../activities/create-activities.ts';
-import type { RuleMailInput } from '../activities/reviewers/mail-input.ts';
+import type { RuleMailInput } from '../activities/mails/mail-input.ts';
 import { type AgentRuleState, type ChangeEnded, changeEnded as changeEndedPayload } from '../contract/agent-state.ts';
 import { QUERIES, SIGNALS, UPDATES } from '../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../contract/publish-event.ts';

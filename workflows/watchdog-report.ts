@@ -1,6 +1,6 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/create-activities.ts';
-import type { WatchdogMailInput } from '../activities/reviewers/mail-input.ts';
+import type { WatchdogMailInput } from '../activities/mails/mail-input.ts';
 import type { MailRecord } from '../contract/agent-state.ts';
 import { uniqueAddresses } from './mails/mail-record.ts';
 import { mailEach } from './mails/notify-operators.ts';

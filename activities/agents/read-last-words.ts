@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { CallAdminApi } from '../admin-api/call-admin-api.ts';
-import { plainLine } from '../reviewers/plain-line.ts';
+import { plainLine } from '../mails/message/plain-line.ts';
 import { refOf } from './agent-job.ts';
 
 /** How much of the log's end is read: the agent's last sentences. */

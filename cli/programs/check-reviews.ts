@@ -1,4 +1,4 @@
-import { readSender } from '../../activities/reviewers/compose-mail.ts';
+import { readSender } from '../../activities/mails/message/compose-mail.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 

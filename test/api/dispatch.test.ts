@@ -1,4 +1,4 @@
-import { createUnsubscribeLink } from '../../activities/reviewers/unsubscribe-link.ts';
+import { createUnsubscribeLink } from '../../activities/mails/reviewers/unsubscribe-link.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import { configWith, startRecordingApi } from './running-api.ts';
 import { signGithub } from './sources/vendors/github.ts';

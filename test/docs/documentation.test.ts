@@ -93,7 +93,7 @@ describe('the documentation', () => {
     const files = [
       ...['api/metrics.ts', 'platform/api/metrics.ts', 'deployment/metrics.ts'],
       ...['cli/metrics/site-metrics.ts', 'cli/metrics/queue-metrics.ts'],
-      ...['activities/reviewers/activities.ts', 'activities/watchdog/find-problems.ts'],
+      ...['activities/mails/activities.ts', 'activities/watchdog/find-problems.ts'],
     ];
     expect(namesIn(read('docs/operate/monitoring.md'))).toEqual(namesIn(files.map(read).join('\n')));
   });

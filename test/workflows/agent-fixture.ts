@@ -6,13 +6,13 @@ import type { CreateAgentJobInput } from '../../activities/agents/create-agent-j
 import type { RenderAgentPromptInput } from '../../activities/agents/render-agent-prompt.ts';
 import { createFollowPullRequest } from '../../activities/forge/follow-pull-request.ts';
 import { heartbeatWhile } from '../../activities/heartbeat.ts';
-import { notConfigured } from '../../activities/not-configured.ts';
 import type {
   MailResult,
   OperatorMailInput,
   ReviewMailInput,
   RuleMailInput,
-} from '../../activities/reviewers/mail-input.ts';
+} from '../../activities/mails/mail-input.ts';
+import { notConfigured } from '../../activities/not-configured.ts';
 import type { AgentChangeState, AgentRuleState } from '../../contract/agent-state.ts';
 import { agentChangeState, agentRuleState } from '../../contract/agent-state.ts';
 import { QUERIES, SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';

@@ -1,6 +1,6 @@
 import { isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
-import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../activities/reviewers/mail-input.ts';
+import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../activities/mails/mail-input.ts';
 import type { MailRecord } from '../../contract/agent-state.ts';
 import { resultOfFailedSend, uniqueAddresses } from '../mails/mail-record.ts';
 import { mailTimeouts } from '../retry/activity-timeouts.ts';

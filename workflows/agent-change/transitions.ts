@@ -1,4 +1,4 @@
-import type { MailResult } from '../../activities/reviewers/mail-input.ts';
+import type { MailResult } from '../../activities/mails/mail-input.ts';
 import type { ReviewRequestReport } from '../../contract/agent-state.ts';
 import { cutText } from '../../contract/cut-text.ts';
 import { mailRecord } from '../mails/mail-record.ts';

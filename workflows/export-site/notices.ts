@@ -1,6 +1,6 @@
 import { condition, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
-import type { SiteMailInput } from '../../activities/reviewers/mail-input.ts';
+import type { SiteMailInput } from '../../activities/mails/mail-input.ts';
 import type { MailRecord } from '../../contract/agent-state.ts';
 import { uniqueAddresses } from '../mails/mail-record.ts';
 import { type IncidentSource, mailEach, withoutMail } from '../mails/notify-operators.ts';

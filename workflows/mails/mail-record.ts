@@ -1,4 +1,4 @@
-import type { MailResult } from '../../activities/reviewers/mail-input.ts';
+import type { MailResult } from '../../activities/mails/mail-input.ts';
 import type { MailRecord } from '../../contract/agent-state.ts';
 import { readFailure } from '../failures/read-failure.ts';
 

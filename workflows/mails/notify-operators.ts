@@ -1,6 +1,6 @@
 import { condition, isCancellation, patched } from '@temporalio/workflow';
 import { z } from 'zod';
-import type { MailResult } from '../../activities/reviewers/mail-input.ts';
+import type { MailResult } from '../../activities/mails/mail-input.ts';
 import { type MailRecord, mailRecord as mailRecordSchema } from '../../contract/agent-state.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
 import { mailRecord, resultOfFailedSend, uniqueAddresses } from './mail-record.ts';

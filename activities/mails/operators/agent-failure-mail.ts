@@ -1,0 +1,30 @@
+import type { OperatorMailInput } from '../mail-input.ts';
+import type { OutgoingMail, Sender } from '../message/compose-mail.ts';
+import { plainLine } from '../message/plain-line.ts';
+import { composeFailureMail } from './failure-mail.ts';
+
+/** Composes the mail to operators about a failed agent job. */
+export function composeAgentFailureMail(
+  input: OperatorMailInput,
+  context: { sender: Sender; date: Date },
+): OutgoingMail {
+  const { site, rule, jobId, changeId, message } = input;
+  const text = {
+    subject: `Agent job of ${rule} failed`,
+    heading: 'An agent job failed',
+    lead: `The rule “${rule}” of the site “${site}” opened no pull request for its last publish. No reviewer was notified.`,
+    facts: [
+      { label: 'Job', value: jobId === null ? 'none: it was never accepted' : plainLine(jobId, 200) },
+      { label: 'Site and rule', value: `${site} / ${rule}` },
+      { label: 'Workflow', value: plainLine(changeId, 300) },
+    ],
+    error: message,
+    paragraphs: [
+      jobId === null
+        ? 'What to do: fix what this response names, such as the project’s repository, the prompt, or the Admin API’s address and key in galley.yaml.'
+        : 'What to do: read the job’s log (GET /v2/agent/{projectId}/job/{id}/log of the Admin API), and fix what it names: the prompt in galley.yaml, the agent’s command line, or access to the repository.',
+      'The next publish starts a new job. The workflow named above shows each step in the Temporal UI.',
+    ],
+  };
+  return composeFailureMail({ ...input, isThread: false }, text, context);
+}
