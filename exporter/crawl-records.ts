@@ -1,3 +1,5 @@
+import type { Resource } from './urls/types.ts';
+
 /** What a `CrawlStore` keeps of an export. Sizes in bytes. */
 
 /** What the export has spent so far, all workers together. */
@@ -99,6 +101,21 @@ type SettledFile = StoredFile &
     /** What was put into the object store for it; left out if that was nothing. */
     storedBytes?: number;
   };
+
+/** A file whose bytes aren't in a segment yet, with its references as stored text. */
+export type UnplacedFile = Omit<SettledFile, 'objectKey' | 'byteOffset' | 'byteLength' | 'extractionLength'> & {
+  bytes: Uint8Array;
+  extraction: Uint8Array;
+};
+
+export type Visited = {
+  leased: LeasedUrl;
+  result: SettledUrl | UnplacedFile;
+  /** The references in the response, for the frontier. */
+  resources: readonly Resource[];
+  /** The result also depends on the page's modules, so an unchanged response doesn't mean an unchanged page. */
+  dependsOnModules?: boolean;
+};
 
 /** A URL whose file is the one that the previous export stored, with the validators to use from now on. */
 export type UnchangedUrl = Pick<FoundUrl, 'url' | 'rank' | 'depth' | 'foundOn'> & {

@@ -1,4 +1,13 @@
-import { ObjectMissingError } from './ports.ts';
+/** Thrown when an object that should be read isn't there. */
+export class ObjectMissingError extends Error {
+  override readonly name = 'ObjectMissingError';
+  readonly key: string;
+
+  constructor(key: string) {
+    super(`There is no object ${key}`);
+    this.key = key;
+  }
+}
 
 /** What a caller may do about a failure; the names are those that workflows match. */
 export type ExportFailureType =

@@ -27,24 +27,12 @@ import type {
   StoredResponse,
   UnchangedUrl,
 } from './crawl-records.ts';
-import type { FetchResult, Validators } from './fetch/fetch-result.ts';
 import type { BrowserLimits } from './limits.ts';
 
 /** A part of an object, in bytes: both ends inclusive, as in HTTP; without `end` to the object's last byte. */
 export type ByteRange = { start: number; end?: number };
 
 export type ObjectInfo = { sizeBytes: number; modifiedAt: Date };
-
-/** Thrown when an object that should be read isn't there. */
-export class ObjectMissingError extends Error {
-  override readonly name = 'ObjectMissingError';
-  readonly key: string;
-
-  constructor(key: string) {
-    super(`There is no object ${key}`);
-    this.key = key;
-  }
-}
 
 /** Where an export keeps bytes: what it fetches, the pieces of its archive, the archive and the report. */
 export type ObjectStore = {
@@ -81,6 +69,42 @@ export type FetchOptions = {
   onResponse?: () => void;
   /** Called with the number of bytes of the body that were read and decoded, once or piece by piece. */
   onDecoded?: (bytes: number) => void;
+};
+
+/** The validators of a response (RFC 9110, 8.8), for conditional requests; null if there are none. */
+export type Validators = { etag: string | null; lastModified: string | null };
+
+export type FetchedResponse = {
+  kind: 'response';
+  status: number;
+  contentType: string;
+  body: Buffer;
+  validators?: Validators;
+  /** `X-Robots-Tag` forbids following the page's links. */
+  nofollow?: boolean;
+  /** The headers that matter to a page, as elements of its head; omitted if there are none. */
+  headElements?: string;
+  /** A browser rendered the body from the origin's response. */
+  rendered?: true;
+};
+/** A body too large to hold: the sink took it. */
+type FetchedToSink = { kind: 'sunk'; status: number; contentType: string; validators?: Validators };
+export type FetchedRedirect = { kind: 'redirect'; status: number; location: URL };
+/** The caller's copy is current. The validators are those of this response, if it has any. */
+type FetchedUnchanged = { kind: 'unchanged'; validators: Validators };
+export type FetchResult = FetchedResponse | FetchedToSink | FetchedRedirect | FetchedUnchanged | FetchFailure;
+
+/** A request without a usable response. `soft` failures may be temporary and are retried. */
+export type FetchFailure = {
+  kind: 'failed';
+  reason: string;
+  /** The HTTP status; null if there was no response. */
+  status: number | null;
+  soft: boolean;
+  /** The pause that the origin asked for. */
+  retryAfterMs: number | undefined;
+  /** The response, or the rest of its body, timed out. */
+  late?: true;
 };
 
 /** Requests URLs of the origin and of asset hosts. */

@@ -1,8 +1,7 @@
 import { retryUntilResponse } from '../../exporter/crawl/retry-until-response.ts';
-import type { Site } from '../../exporter/document/types.ts';
-import type { FetchFailure } from '../../exporter/fetch/fetch-result.ts';
-import type { Fetcher } from '../../exporter/ports.ts';
+import type { Fetcher, FetchFailure } from '../../exporter/ports.ts';
 import { originUrl } from '../../exporter/urls/identity.ts';
+import type { Site } from '../../exporter/urls/types.ts';
 import { CommandError } from '../command-error.ts';
 
 /** A broken connection is tried again; a response that doesn't come within a minute is not. */

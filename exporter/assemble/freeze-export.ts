@@ -1,14 +1,14 @@
-import { notFoundUrl } from '../crawl/not-found-page.ts';
 import type { SettledRow } from '../crawl-records.ts';
-import type { Site } from '../document/types.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { ExportFailure } from '../export-failure.ts';
 import { checkBudget } from '../limits.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { type ExportSettings, readCrawl } from '../settings.ts';
 import { rewriteProgress } from '../stage.ts';
+import { notFoundUrl } from '../urls/assign-path.ts';
 import { isOfSite, originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
+import type { Site } from '../urls/types.ts';
 import { followRedirect, planBundle, redirectTargets } from './plan-bundle.ts';
 
 export type FrozenExport = { batchCount: number; pageCount: number; urlCount: number };

@@ -1,9 +1,10 @@
 import type { BundleFile } from '../../contract/bundle.ts';
 import { parseExtraction } from '../document/extract.ts';
 import { rewrite } from '../document/rewrite.ts';
-import type { Resource, RewritePolicy, Site, Target } from '../document/types.ts';
+import type { RewritePolicy, Target } from '../document/types.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import { isOfSite } from '../urls/identity.ts';
+import type { Resource, Site } from '../urls/types.ts';
 import { gzipMember } from './archive/members.ts';
 import type { ArchiveMember } from './archive/tar-blocks.ts';
 import { type SiblingPlan, withSiblings } from './precompress.ts';

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FreezePlan, FrozenUrl, SettledRow } from '../crawl-records.ts';
-import type { Site } from '../document/types.ts';
 import { assignPath, NOT_FOUND_PATH } from '../urls/assign-path.ts';
 import { type PathClaim, resolveCollisions } from '../urls/resolve-collisions.ts';
 import { isWrongGuess, kindOfRank } from '../urls/resource-rank.ts';
+import type { Site } from '../urls/types.ts';
 import { divideIntoBatches, type PieceLimits } from './pieces.ts';
 
 type FileRow = SettledRow & { contentType: string; sha256: string };

@@ -99,12 +99,6 @@ export function compress(coding: ContentCoding, bytes: Uint8Array): Promise<Buff
   return COMPRESSORS[coding](bytes);
 }
 
-/** What compressed bytes depend on besides the file: another release or processor may write others. */
-export function compressorsName(): string {
-  const { zlib: zlibVersion, brotli: brotliVersion, zstd: zstdVersion } = process.versions;
-  return [process.arch, zlibVersion, brotliVersion, zstdVersion].join(' ');
-}
-
 /** Throws a permanent failure that says what to do if this worker lacks a compressor that the project needs. */
 export function needCompressors(codings: readonly ContentCoding[]): void {
   if (codings.every(canCompress)) return;

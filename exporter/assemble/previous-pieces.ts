@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
 import type { BundleFile } from '../../contract/bundle.ts';
 import type { BatchFileRow, Crawl } from '../crawl-records.ts';
+import { ObjectMissingError } from '../export-failure.ts';
 import { createRecentReadings, type JobCache } from '../job-cache.ts';
-import { type CrawlStore, ObjectMissingError, type ObjectStore } from '../ports.ts';
+import type { CrawlStore, ObjectStore } from '../ports.ts';
 import type { LinkTables, LinkTablesFor } from '../reuse/link-tables.ts';
 import type { Extent } from '../store/segment-store.ts';
 import { trailerMember } from './archive/members.ts';

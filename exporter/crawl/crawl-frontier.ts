@@ -1,11 +1,11 @@
-import type { FoundUrl, Lease, LeasedUrl, SettledUrl, SpentCounts } from '../crawl-records.ts';
+import type { FoundUrl, Lease, LeasedUrl, SettledUrl, SpentCounts, Visited } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore } from '../ports.ts';
 import type { SegmentStore } from '../store/segment-store.ts';
 import type { CrawlScope } from './crawl-scope.ts';
 import { createStrongestUses, type StoredUrls } from './report-urls.ts';
 import { applyEvent, beginSchedule, type CrawlEvent, decide, onlyBodiesArrive, type Schedule } from './schedule.ts';
-import { type GatheredBytes, gatherBytes, placeFiles, unplacedBytes, type Visited } from './store-visits.ts';
+import { type GatheredBytes, gatherBytes, placeFiles, unplacedBytes } from './store-visits.ts';
 import type { OnBody } from './visit.ts';
 
 export type CrawlRest = {

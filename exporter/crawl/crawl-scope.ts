@@ -1,5 +1,4 @@
 import type { FoundUrl } from '../crawl-records.ts';
-import type { Resource, ResourceKind, Site } from '../document/types.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { ExportSettings } from '../settings.ts';
 import { isOfSite, isWanted } from '../urls/identity.ts';
@@ -13,6 +12,7 @@ import {
   repeatsItself,
   skipReason,
 } from '../urls/skip-rules.ts';
+import type { Resource, ResourceKind, Site } from '../urls/types.ts';
 import { robotsOf } from './site-rules.ts';
 
 /** The page that has the reference; the start page has depth 0. */

@@ -1,4 +1,4 @@
-import type { Crawl, LeasedUrl } from '../crawl-records.ts';
+import type { Crawl, LeasedUrl, Visited } from '../crawl-records.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { ExportFailure } from '../export-failure.ts';
@@ -14,7 +14,6 @@ import { createCrawlScope } from './crawl-scope.ts';
 import { createModuleReader } from './read-response.ts';
 import { revalidatePreviousExport } from './revalidate.ts';
 import { crawlDelayMs, crawlPlan } from './site-rules.ts';
-import type { Visited } from './store-visits.ts';
 import { type OnBody, visit } from './visit.ts';
 
 /** Counting pages takes longer the more there are, so it may use at most one part in this many of the time. */

@@ -1,12 +1,6 @@
-import type { Site } from '../document/types.ts';
-import type { FetchedResponse, FetchResult } from '../fetch/fetch-result.ts';
-import type { Fetcher, FetchOptions } from '../ports.ts';
+import type { FetchedResponse, Fetcher, FetchOptions, FetchResult } from '../ports.ts';
 import { isOfSite, normalizeUrl, originUrl } from '../urls/identity.ts';
-
-/** The URL under which the not-found page is stored, whichever URL it came from. */
-export function notFoundUrl(site: Pick<Site, 'domain'>): string {
-  return `https://${site.domain}/404.html`;
-}
+import type { Site } from '../urls/types.ts';
 
 /** Accepts the error status of a missing page, whose body is the not-found page. */
 export function acceptsNotFound(status: number): boolean {

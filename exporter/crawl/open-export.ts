@@ -1,22 +1,21 @@
 import { needCompressors } from '../assemble/precompress.ts';
 import { sideBySide } from '../concurrency.ts';
-import type { Crawl, FoundUrl } from '../crawl-records.ts';
-import type { ResourceKind } from '../document/types.ts';
+import type { Crawl, FoundUrl, Visited } from '../crawl-records.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { type KeepingFetcher, keepResponses } from '../fetch/caching-fetcher.ts';
 import type { ExportLimits } from '../limits.ts';
 import { needBrowser } from '../render/find-browser.ts';
 import { engineVersion, openPreviousCrawl, reuseKeyOf } from '../reuse/reuse-key.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
+import { notFoundUrl } from '../urls/assign-path.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
+import type { ResourceKind } from '../urls/types.ts';
 import { createCrawlScope } from './crawl-scope.ts';
 import { type Discovery, discover } from './discover.ts';
-import { notFoundUrl } from './not-found-page.ts';
 import { createModuleReader } from './read-response.ts';
 import { createStrongestUses, enqueueUrls, settleVisits } from './report-urls.ts';
 import { type CrawlPlan, crawlDelayMs, crawlPlan, readRules } from './site-rules.ts';
-import type { Visited } from './store-visits.ts';
 import { visit } from './visit.ts';
 
 export type OpenedExport =

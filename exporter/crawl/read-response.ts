@@ -1,20 +1,19 @@
 import { createHash, hash } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { LeasedUrl } from '../crawl-records.ts';
+import type { LeasedUrl, Visited } from '../crawl-records.ts';
 import { readDocument } from '../document/document.ts';
 import { extract, parseExtraction, serializeExtraction } from '../document/extract.ts';
 import { readResponseDocument } from '../document/header-elements.ts';
 import { importSpecifiers } from '../document/javascript/extract-script.ts';
 import { addModuleImports, importMapsOf, type ModuleImports } from '../document/javascript/import-map.ts';
-import type { DocumentFormat, Extraction, PageDocument, Resource, Site } from '../document/types.ts';
+import type { DocumentFormat, Extraction, PageDocument } from '../document/types.ts';
 import { errorMessage } from '../fetch/error-code.ts';
-import type { FetchedResponse } from '../fetch/fetch-result.ts';
-import type { Fetcher } from '../ports.ts';
+import type { FetchedResponse, Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import { assignPath } from '../urls/assign-path.ts';
 import { isOfSite, isWanted, normalizeUrl, originUrl } from '../urls/identity.ts';
 import { isWrongGuess, kindOfRank } from '../urls/resource-rank.ts';
-import type { Visited } from './store-visits.ts';
+import type { Resource, Site } from '../urls/types.ts';
 
 type ReadDeps = {
   logger: Logger;

@@ -1,11 +1,11 @@
-import type { FoundUrl, Lease, LeasedUrl } from '../crawl-records.ts';
-import type { Resource } from '../document/types.ts';
+import type { FoundUrl, Lease, LeasedUrl, Visited } from '../crawl-records.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import type { JobCache } from '../job-cache.ts';
 import type { CrawlStore } from '../ports.ts';
 import { rankOf } from '../urls/resource-rank.ts';
+import type { Resource } from '../urls/types.ts';
 import type { CrawlScope } from './crawl-scope.ts';
-import { placeFiles, type Visited } from './store-visits.ts';
+import { placeFiles } from './store-visits.ts';
 
 type StrongestUses = {
   /** If two uses are equally strong, the first one stays. */

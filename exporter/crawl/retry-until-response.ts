@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Site } from '../document/types.ts';
-import { type FetchedResponse, type FetchFailure, retryDelayMs } from '../fetch/fetch-result.ts';
-import type { Fetcher } from '../ports.ts';
+import { retryDelayMs } from '../fetch/fetch-result.ts';
+import type { FetchedResponse, Fetcher, FetchFailure } from '../ports.ts';
 import { isOfSite, normalizeUrl, originUrl } from '../urls/identity.ts';
+import type { Site } from '../urls/types.ts';
 
 /** Waits between two attempts; rejects with the signal's reason. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;

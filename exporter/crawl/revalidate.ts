@@ -1,12 +1,11 @@
 import { createWorkList } from '../concurrency.ts';
 import type { FoundUrl, UnchangedUrl } from '../crawl-records.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
-import type { Site } from '../document/types.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { isFinal } from '../fetch/caching-fetcher.ts';
-import { type FetchResult, NO_VALIDATORS, type Validators } from '../fetch/fetch-result.ts';
+import { NO_VALIDATORS } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
-import type { Fetcher } from '../ports.ts';
+import type { Fetcher, FetchResult, Validators } from '../ports.ts';
 import {
   isSame,
   type PreviousResponse,
@@ -15,11 +14,12 @@ import {
   validatorsOf,
 } from '../reuse/previous-responses.ts';
 import type { ExportSettings } from '../settings.ts';
+import { notFoundUrl } from '../urls/assign-path.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
+import type { Site } from '../urls/types.ts';
 import { CrawlOver } from './crawl-frontier.ts';
 import type { CrawlScope } from './crawl-scope.ts';
-import { notFoundUrl } from './not-found-page.ts';
 import { enqueueUrls, settleVisits } from './report-urls.ts';
 import { visit } from './visit.ts';
 

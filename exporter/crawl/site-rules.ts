@@ -1,11 +1,10 @@
-import type { Site } from '../document/types.ts';
 import { ExportFailure } from '../export-failure.ts';
-import type { FetchFailure } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
-import type { Fetcher } from '../ports.ts';
+import type { Fetcher, FetchFailure } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import { originUrl } from '../urls/identity.ts';
 import { MAX_ROBOTS_CHARACTERS, ROBOTS_AGENT, type Robots, readRobots } from '../urls/robots.ts';
+import type { Site } from '../urls/types.ts';
 import { type Pause, retryUntilResponse } from './retry-until-response.ts';
 
 /** The maximum number of attempts for files that are only hints. */

@@ -1,9 +1,7 @@
 import type { StoredResponse } from '../crawl-records.ts';
-import type { Resource, Site } from '../document/types.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { errorMessage } from '../fetch/error-code.ts';
-import type { FetchResult } from '../fetch/fetch-result.ts';
-import type { CrawlStore, Fetcher } from '../ports.ts';
+import type { CrawlStore, Fetcher, FetchResult } from '../ports.ts';
 import { BrowserGone } from '../render/browser-pool.ts';
 import { BROWSER_MISSING } from '../render/find-browser.ts';
 import { createNotices } from '../render/notices.ts';
@@ -13,6 +11,7 @@ import { tryPage } from '../render/try-sample.ts';
 import { readCrawl } from '../settings.ts';
 import type { SegmentStore } from '../store/segment-store.ts';
 import { normalizeUrl, originUrl } from '../urls/identity.ts';
+import type { Resource, Site } from '../urls/types.ts';
 import { createCrawlScope } from './crawl-scope.ts';
 import { createStrongestUses, enqueueUrls } from './report-urls.ts';
 

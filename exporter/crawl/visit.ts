@@ -1,17 +1,10 @@
 import type { Logger } from 'pino';
 import { yieldToEventLoop } from '../concurrency.ts';
-import type { LeasedUrl } from '../crawl-records.ts';
+import type { LeasedUrl, Visited } from '../crawl-records.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
-import {
-  type FetchedRedirect,
-  type FetchedResponse,
-  type FetchFailure,
-  NO_VALIDATORS,
-  retryDelayMs,
-  type Validators,
-} from '../fetch/fetch-result.ts';
+import { NO_VALIDATORS, retryDelayMs } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
-import type { Fetcher, ObjectStore } from '../ports.ts';
+import type { FetchedRedirect, FetchedResponse, Fetcher, FetchFailure, ObjectStore, Validators } from '../ports.ts';
 import type { RenderResponse } from '../render/render-site.ts';
 import {
   isSame,
@@ -22,14 +15,14 @@ import {
 } from '../reuse/previous-responses.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { Computing } from '../threads/computing.ts';
-import { assignPath } from '../urls/assign-path.ts';
+import { assignPath, notFoundUrl } from '../urls/assign-path.ts';
 import { isWanted, normalizeUrl, originUrl } from '../urls/identity.ts';
 import { kindOfRank, rankOf } from '../urls/resource-rank.ts';
 import { skipReason } from '../urls/skip-rules.ts';
-import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
+import { acceptsNotFound, settleNotFoundPage } from './not-found-page.ts';
 import { readResponse } from './read-response.ts';
 import { robotsOf } from './site-rules.ts';
-import { type LargeBody, storeLarge, type Visited } from './store-visits.ts';
+import { type LargeBody, storeLarge } from './store-visits.ts';
 
 type VisitDeps = {
   fetcher: Fetcher;

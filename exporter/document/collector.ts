@@ -1,16 +1,7 @@
 import { isOfSite, normalizeReference, normalizeUrl } from '../urls/identity.ts';
+import type { Resource, ResourceKind, Site } from '../urls/types.ts';
 import { decodeBytes, isVerbatim, rawOffset, type SpannedText } from './spanned-text.ts';
-import type {
-  DocumentFormat,
-  Extraction,
-  FrameworkName,
-  Mark,
-  MarkKind,
-  Reference,
-  Resource,
-  ResourceKind,
-  Site,
-} from './types.ts';
+import type { DocumentFormat, Extraction, FrameworkName, Mark, MarkKind, Reference } from './types.ts';
 
 /** Longer values are not real URLs (often inline data) and aren't worth parsing. */
 const MAX_URL_BYTES = 8192;

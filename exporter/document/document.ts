@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
+import { mediaType } from '../urls/assign-path.ts';
 import { isNextTree } from './frameworks/next.ts';
 import { isPagefind } from './frameworks/pagefind.ts';
 import type { DocumentFormat, FetchedDocument, PageDocument } from './types.ts';
@@ -28,11 +29,6 @@ const VAGUE = /^(?:|text\/(?:plain|x-component)|application\/(?:octet-stream|jso
 
 /** Formats that aren't text or always have the same charset. */
 const UNTOUCHED: ReadonlySet<DocumentFormat> = new Set(['other', 'pagefind', 'next-tree']);
-
-/** The media type of a content type header: no parameters, lower case. */
-export function mediaType(contentType: string): string {
-  return (contentType.split(';')[0] ?? '').trim().toLowerCase();
-}
 
 /** The format of a document, by its content type or, if that is vague, by its URL. */
 export function documentFormat(contentType: string, url: string): DocumentFormat {

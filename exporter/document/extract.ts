@@ -1,4 +1,5 @@
 import { normalizeUrl } from '../urls/identity.ts';
+import type { Resource, Site } from '../urls/types.ts';
 import { Collector } from './collector.ts';
 import { extractCss } from './css/extract-css.ts';
 import type { Patch } from './frameworks/adapter.ts';
@@ -9,7 +10,7 @@ import { extractHtml } from './html/extract-html.ts';
 import { extractScript } from './javascript/extract-script.ts';
 import { extractJsonFeed, extractWebManifest } from './javascript/json.ts';
 import { verbatim } from './spanned-text.ts';
-import type { Extraction, FrameworkName, PageDocument, Resource, Site } from './types.ts';
+import type { Extraction, FrameworkName, PageDocument } from './types.ts';
 import { extractXml } from './xml/extract-xml.ts';
 
 /**

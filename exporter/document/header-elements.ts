@@ -1,6 +1,7 @@
+import type { Site } from '../urls/types.ts';
 import { readDocument } from './document.ts';
 import { extract } from './extract.ts';
-import type { FetchedDocument, PageDocument, Site } from './types.ts';
+import type { FetchedDocument, PageDocument } from './types.ts';
 
 /** Link relations that describe the page's files or related pages. The others concern only the HTTP transfer. */
 const RELS: ReadonlySet<string> = new Set([

@@ -1,9 +1,10 @@
 import { assignPath, folderPath, NOT_FOUND_PATH } from '../urls/assign-path.ts';
 import { isOfSite } from '../urls/identity.ts';
+import type { Resource } from '../urls/types.ts';
 import { policySplices } from './policy-splices.ts';
 import { decodeBytes } from './spanned-text.ts';
 import { applyLayers, applySplices, type Splice } from './splice.ts';
-import type { Mark, Reference, Resource, RewriteInput, Target } from './types.ts';
+import type { Mark, Reference, RewriteInput, Target } from './types.ts';
 
 /** Writes a document for the bundle in one pass over its spans. Returns `bytes` itself if nothing changes. */
 export function rewrite(input: RewriteInput): Uint8Array {

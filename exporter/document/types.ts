@@ -3,13 +3,8 @@
  * possibly by another worker, when the paths are known.
  */
 
-/** A site: `domain` is its public name, `origin` the server it is fetched from (scheme, host, port). */
-export type Site = {
-  /** A DNS name, such as `docs.example.com`; public URLs are `https://{domain}/…`. */
-  domain: string;
-  /** Such as `http://127.0.0.1:8080`; `https://{domain}` by default. */
-  origin: string;
-};
+import type { ExternalPolicy, ScriptPolicy, SourceMapPolicy } from '../settings.ts';
+import type { Resource, Site } from '../urls/types.ts';
 
 /** A response. `contentType` is the header as sent (may be empty), `url` the URL after redirects. */
 export type FetchedDocument = { bytes: Uint8Array; contentType: string; url: string };
@@ -36,35 +31,6 @@ export type PageDocument = {
   /** The response headers forbid following its links. */
   nofollow?: boolean;
 };
-
-/**
- * What a reference is for.
- *
- * | kind | fetched | written |
- * |---|---|---|
- * | `page` | on the site | relative if in the bundle, else absolute |
- * | `unfollowed` | as `page`, with `robots: ignore` only (a link with nofollow) | as `page` |
- * | `asset` | on any host (`external: keep`: on the site) | relative; absolute if another host doesn't have it |
- * | `source-map` | as `asset`, with `sourceMaps: keep` only | as `asset`, or removed with its comment |
- * | `folder` | no: a URL prefix that ends in `/` | relative on the site, else absolute |
- * | `probe` | on the site, if it exists (a guess from script text) | relative if in the bundle, else unchanged |
- * | `identity` | on the site | absolute on the public domain, without a suffix of ours (canonical, `og:url`) |
- * | `card` | on the site | absolute on the public domain (`og:image`: read by external services) |
- * | `endpoint` | no | relative if in the bundle, else absolute (POST forms, `cite`, pingback) |
- */
-export type ResourceKind =
-  | 'page'
-  | 'unfollowed'
-  | 'asset'
-  | 'source-map'
-  | 'folder'
-  | 'probe'
-  | 'identity'
-  | 'card'
-  | 'endpoint';
-
-/** A URL that a document refers to. `url` is normalized (`normalizeUrl`), without a fragment. */
-export type Resource = { url: string; kind: ResourceKind };
 
 /**
  * The position of a reference: `start` to `end` (byte offsets, end exclusive) is the URL without its fragment, which
@@ -139,10 +105,6 @@ export type Extraction = {
  * one), a URL to write as it is, or a resource that the origin doesn't have.
  */
 export type Target = { path: string; fragment?: string } | { absolute: string } | { missing: true };
-
-export type ScriptPolicy = 'auto' | 'keep' | 'strip';
-export type ExternalPolicy = 'bundle' | 'keep';
-export type SourceMapPolicy = 'omit' | 'keep';
 
 export type RewritePolicy = {
   scripts: ScriptPolicy;

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Fetcher, ResponseCache } from '../ports.ts';
-import type { FetchResult } from './fetch-result.ts';
+import type { Fetcher, FetchResult, ResponseCache } from '../ports.ts';
 
 /** What a fetcher that requests each URL once caches, by URL. */
 type Cache = {

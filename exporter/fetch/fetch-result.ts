@@ -1,41 +1,9 @@
+import type { FetchFailure, Validators } from '../ports.ts';
 import { RefusedUrl } from './address-guard.ts';
 import { errorCode, errorMessage, isCausedBy } from './error-code.ts';
 import type { Lateness } from './late-response.ts';
 import { UnreadableBody } from './read-body.ts';
 import { MAX_PATIENCE_MS, OriginAskedForQuiet } from './retry-after-gate.ts';
-
-export type FetchedResponse = {
-  kind: 'response';
-  status: number;
-  contentType: string;
-  body: Buffer;
-  validators?: Validators;
-  /** `X-Robots-Tag` forbids following the page's links. */
-  nofollow?: boolean;
-  /** The headers that matter to a page, as elements of its head; omitted if there are none. */
-  headElements?: string;
-  /** A browser rendered the body from the origin's response. */
-  rendered?: true;
-};
-/** A body too large to hold: the sink took it. */
-type FetchedToSink = { kind: 'sunk'; status: number; contentType: string; validators?: Validators };
-export type FetchedRedirect = { kind: 'redirect'; status: number; location: URL };
-/** The caller's copy is current. The validators are those of this response, if it has any. */
-type FetchedUnchanged = { kind: 'unchanged'; validators: Validators };
-export type FetchResult = FetchedResponse | FetchedToSink | FetchedRedirect | FetchedUnchanged | FetchFailure;
-
-/** A request without a usable response. `soft` failures may be temporary and are retried. */
-export type FetchFailure = {
-  kind: 'failed';
-  reason: string;
-  /** The HTTP status; null if there was no response. */
-  status: number | null;
-  soft: boolean;
-  /** The pause that the origin asked for. */
-  retryAfterMs: number | undefined;
-  /** The response, or the rest of its body, timed out. */
-  late?: true;
-};
 
 const SOFT_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
 const HARD_CODES: ReadonlySet<string> = new Set([
@@ -92,9 +60,6 @@ export function retryDelayMs(failure: FetchFailure, attempts: number, maxAttempt
   if (askedMs > MAX_PATIENCE_MS) return undefined;
   return Math.max(askedMs, Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempts - 1)));
 }
-
-/** The validators of a response (RFC 9110, 8.8), for conditional requests; null if there are none. */
-export type Validators = { etag: string | null; lastModified: string | null };
 
 export const NO_VALIDATORS: Validators = { etag: null, lastModified: null };
 

@@ -1,13 +1,12 @@
 import type { Dispatcher } from 'undici';
 import { elementsOfHeaders } from '../document/header-elements.ts';
-import type { Fetcher, FetchOptions } from '../ports.ts';
+import type { Fetcher, FetchOptions, FetchResult } from '../ports.ts';
 import { headerForbidsFollowing } from '../urls/robots.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { beginExchange, createPinnedAgent, type Exchange, type OriginResponse } from './exchange.ts';
 import {
   conditionalHeaders,
-  type FetchResult,
   failureOfError,
   failureOfLateness,
   failureOfStatus,

@@ -1,5 +1,5 @@
 import { isAtHome } from '../document/start-guard.ts';
-import type { ScriptPolicy } from '../document/types.ts';
+import type { ScriptPolicy } from '../settings.ts';
 import type { ShownPage } from './show-page.ts';
 
 /** Where the guard goes; a comment, because it doesn't end the head. */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
-import type { Site } from '../document/types.ts';
 import { type AddressGuard, portOf } from '../fetch/address-guard.ts';
 import type { BrowserLimits } from '../limits.ts';
 import type { Fetcher, Renderer } from '../ports.ts';
+import type { Site } from '../urls/types.ts';
 import { startFilteringProxy } from './filtering-proxy.ts';
 import type { Notices } from './notices.ts';
 import { createPageRequests, type OriginDocument, type PageRequests } from './page-requests.ts';

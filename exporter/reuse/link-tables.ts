@@ -1,7 +1,7 @@
 import type { LinksPlace, StoredFile } from '../crawl-records.ts';
-import type { Resource, ResourceKind } from '../document/types.ts';
 import { createRecentReadings, type JobCache } from '../job-cache.ts';
 import type { ObjectStore } from '../ports.ts';
+import type { Resource, ResourceKind } from '../urls/types.ts';
 
 /** The references of all files in one segment. Pages of a site share most links, so each URL is stored once. */
 export type LinkTable = {

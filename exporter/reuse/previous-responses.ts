@@ -1,15 +1,14 @@
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Visited } from '../crawl/store-visits.ts';
-import type { LeasedUrl, PreviousFile } from '../crawl-records.ts';
+import type { LeasedUrl, PreviousFile, Visited } from '../crawl-records.ts';
 import { readResponseDocument } from '../document/header-elements.ts';
-import type { Resource, Site } from '../document/types.ts';
-import type { FetchedResponse, Validators } from '../fetch/fetch-result.ts';
+import { ObjectMissingError } from '../export-failure.ts';
 import { type JobCache, placeForReading } from '../job-cache.ts';
-import { type CrawlStore, ObjectMissingError } from '../ports.ts';
+import type { CrawlStore, FetchedResponse, Validators } from '../ports.ts';
 import { assignPath } from '../urls/assign-path.ts';
 import { isWrongGuess, kindOfRank } from '../urls/resource-rank.ts';
 import { isUrlFarOff } from '../urls/skip-rules.ts';
+import type { Resource, Site } from '../urls/types.ts';
 import { type LinkTable, type LinkTables, resourceAt } from './link-tables.ts';
 
 /** What the project's previous export stored for a URL, and what it refers to. */

@@ -3,7 +3,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import { compressorsName } from '../assemble/precompress.ts';
 import type { Crawl } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore } from '../ports.ts';
@@ -25,6 +24,12 @@ export function reuseKeyOf(engine: string, settings: ExportSettings, limits: Exp
     .update(JSON.stringify([engine, sorted]))
     .digest('hex')
     .slice(0, 32);
+}
+
+/** What compressed bytes depend on besides the file: another release or processor may write others. */
+export function compressorsName(): string {
+  const { zlib: zlibVersion, brotli: brotliVersion, zstd: zstdVersion } = process.versions;
+  return [process.arch, zlibVersion, brotliVersion, zstdVersion].join(' ');
 }
 
 type BaseDeps = { store: CrawlStore; logger: Logger; limits: ExportLimits };

@@ -5,7 +5,8 @@ import { type MadePiece, makePiece, type PieceInput } from '../assemble/make-pie
 import { targetIn } from '../assemble/url-map.ts';
 import { type ParsedResponse, parseResponse, type ResponseToParse } from '../crawl/read-response.ts';
 import { parseResources } from '../document/extract.ts';
-import type { Site, Target } from '../document/types.ts';
+import type { Target } from '../document/types.ts';
+import type { Site } from '../urls/types.ts';
 import type * as tasks from './tasks.ts';
 
 /** The work of an export that only computes: to parse, to rewrite and to compress. */

@@ -1,5 +1,5 @@
 import { type ParsedResponse, parseResponse, type ResponseToParse } from '../crawl/read-response.ts';
-import type { Site } from '../document/types.ts';
+import type { Site } from '../urls/types.ts';
 
 export { makePiece } from '../assemble/make-piece.ts';
 

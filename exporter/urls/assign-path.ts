@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
-import { mediaType } from '../document/document.ts';
-import type { ResourceKind, Site } from '../document/types.ts';
 import { isOfSite } from './identity.ts';
+import type { ResourceKind, Site } from './types.ts';
 
 /** The path of the not-found page in every bundle. */
 export const NOT_FOUND_PATH = '404.html';
+
+/** The URL under which the not-found page is stored, whichever URL it came from. */
+export function notFoundUrl(site: Pick<Site, 'domain'>): string {
+  return `https://${site.domain}/404.html`;
+}
 
 /** The folder for files of other hosts, with one subfolder per host. */
 const EXTERNAL_FOLDER = '_external';
@@ -30,6 +34,11 @@ export function assignPath({ url, contentType, kind }: PathInput, site: Site): s
   const prefix = isOwn ? [] : [EXTERNAL_FOLDER, host.replaceAll(':', '_')];
   const segments = [...prefix, ...folders, name].filter((segment) => segment !== '').map(safeSegment);
   return withinLength(reserved(segments).join('/'), url);
+}
+
+/** The media type of a content type header: no parameters, lower case. */
+export function mediaType(contentType: string): string {
+  return (contentType.split(';')[0] ?? '').trim().toLowerCase();
 }
 
 /** The bundle folder (with a trailing slash) for URLs that begin with `url`, which is normalized. */

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'nod
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { errorCode } from '../../contract/error-code.ts';
-import { ObjectMissingError } from '../../exporter/ports.ts';
+import { ObjectMissingError } from '../../exporter/export-failure.ts';
 import { createLinkSigner } from './link-signer.ts';
 import { measure } from './measure.ts';
 import { assertObjectKey, type ObjectStore } from './object-store.ts';

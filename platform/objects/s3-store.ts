@@ -14,7 +14,8 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { type ByteRange, ObjectMissingError } from '../../exporter/ports.ts';
+import { ObjectMissingError } from '../../exporter/export-failure.ts';
+import type { ByteRange } from '../../exporter/ports.ts';
 import { measure } from './measure.ts';
 import { assertObjectKey, type ObjectStore } from './object-store.ts';
 import { createS3Presigner } from './s3-presigner.ts';

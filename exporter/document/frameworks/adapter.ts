@@ -1,4 +1,5 @@
-import type { FrameworkName, ResourceKind } from '../types.ts';
+import type { ResourceKind } from '../../urls/types.ts';
+import type { FrameworkName } from '../types.ts';
 
 /** An HTML page to inspect: `html` is latin1, `url` its normalized URL. */
 export type FrameworkPage = { html: string; url: string };

@@ -1,5 +1,5 @@
+import type { ResourceKind } from '../../urls/types.ts';
 import { PAINTS } from '../css/extract-css.ts';
-import type { ResourceKind } from '../types.ts';
 
 type Kinds = Readonly<Record<string, ResourceKind>>;
 

@@ -1,9 +1,9 @@
+import type { ResourceKind } from '../../urls/types.ts';
 import type { Collector } from '../collector.ts';
 import { extractScript, probeLiterals } from '../javascript/extract-script.ts';
 import { extractImportMap } from '../javascript/import-map.ts';
 import { decodedJson, jsonStrings } from '../javascript/json.ts';
 import type { SpannedText } from '../spanned-text.ts';
-import type { ResourceKind } from '../types.ts';
 import type { TagReader } from './tag-reader.ts';
 
 const ASSETS = ['stylesheet', 'icon', 'preload', 'modulepreload', 'manifest', 'apple-touch-icon', 'mask-icon'];

@@ -1,8 +1,8 @@
 import { metaForbidsFollowing } from '../../urls/robots.ts';
+import type { ResourceKind } from '../../urls/types.ts';
 import type { Collector } from '../collector.ts';
 import { extractCss, PAINTS } from '../css/extract-css.ts';
 import type { SpannedText } from '../spanned-text.ts';
-import type { ResourceKind } from '../types.ts';
 import {
   isCustomElementUrl,
   isEventHandler,

@@ -1,6 +1,7 @@
+import type { ResourceKind } from '../../urls/types.ts';
 import type { Collector } from '../collector.ts';
 import { decodeBytes } from '../spanned-text.ts';
-import type { MarkKind, ResourceKind } from '../types.ts';
+import type { MarkKind } from '../types.ts';
 import type { Attribute, Tag } from './scan-markup.ts';
 
 /** One tag and its collector, for the readers of all elements. */

@@ -1,7 +1,8 @@
 import { normalizeUrl } from '../../urls/identity.ts';
+import type { Resource, Site } from '../../urls/types.ts';
 import type { Collector } from '../collector.ts';
 import { rawOffset, type SpannedText } from '../spanned-text.ts';
-import type { Extraction, Mark, Resource, Site } from '../types.ts';
+import type { Extraction, Mark } from '../types.ts';
 import { decodedJson, type JsonString, jsonStrings } from './json.ts';
 
 /** Only these are URLs; other names are packages to be mapped. */

@@ -1,6 +1,6 @@
+import type { ResourceKind } from '../../urls/types.ts';
 import type { Collector } from '../collector.ts';
 import type { SpannedText } from '../spanned-text.ts';
-import type { ResourceKind } from '../types.ts';
 
 const KINDS: ReadonlyMap<string, ResourceKind> = new Map([
   ...['home_page_url', 'feed_url', 'next_url', 'url', 'external_url'].map((key) => [key, 'identity'] as const),

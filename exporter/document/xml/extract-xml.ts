@@ -1,8 +1,8 @@
+import type { ResourceKind } from '../../urls/types.ts';
 import type { Collector } from '../collector.ts';
 import { extractCss, PAINTS } from '../css/extract-css.ts';
 import { type Attribute, scanMarkup, type Tag } from '../html/scan-markup.ts';
 import { type SpannedText, verbatim } from '../spanned-text.ts';
-import type { ResourceKind } from '../types.ts';
 
 const STYLESHEET = /^<\?xml-stylesheet\b[^>]*?\bhref\s*=\s*(["'])(.*?)\1/s;
 

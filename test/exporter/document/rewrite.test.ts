@@ -1,4 +1,5 @@
-import type { Resource, Target } from '../../../exporter/document/types.ts';
+import type { Target } from '../../../exporter/document/types.ts';
+import type { Resource } from '../../../exporter/urls/types.ts';
 import { rewritten } from './engine.ts';
 
 const to = (found: Target) => (_: Resource) => found;

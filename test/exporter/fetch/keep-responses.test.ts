@@ -1,5 +1,5 @@
 import { keepResponses } from '../../../exporter/fetch/caching-fetcher.ts';
-import type { FetchedResponse, FetchResult } from '../../../exporter/fetch/fetch-result.ts';
+import type { FetchedResponse, FetchResult } from '../../../exporter/ports.ts';
 import { createGate } from '../../helpers/system/gate.ts';
 
 const URL_A = new URL('https://docs.example.com/');

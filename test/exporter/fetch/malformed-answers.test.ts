@@ -1,5 +1,4 @@
-import type { FetchResult } from '../../../exporter/fetch/fetch-result.ts';
-import type { Fetcher } from '../../../exporter/ports.ts';
+import type { Fetcher, FetchResult } from '../../../exporter/ports.ts';
 import { MALFORMED, MAX_BODY_BYTES } from './malformed-answers.ts';
 import { type RawSite, rawAnswer, startRawSite } from './raw-site.ts';
 import { fetcherFor } from './test-fetcher.ts';

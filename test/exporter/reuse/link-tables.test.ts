@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createChangedTargets } from '../../../exporter/assemble/previous-pieces.ts';
-import { ObjectMissingError } from '../../../exporter/ports.ts';
+import { ObjectMissingError } from '../../../exporter/export-failure.ts';
 import { createLinkTables, encodeLinks } from '../../../exporter/reuse/link-tables.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';

@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { gatherBytes, isUnplaced, type Visited } from '../../../exporter/crawl/store-visits.ts';
+import { gatherBytes, isUnplaced } from '../../../exporter/crawl/store-visits.ts';
+import type { Visited } from '../../../exporter/crawl-records.ts';
 import {
   createSegmentStore,
   type Extent,

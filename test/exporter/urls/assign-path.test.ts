@@ -1,7 +1,7 @@
-import type { ResourceKind } from '../../../exporter/document/types.ts';
 import { assignPath } from '../../../exporter/urls/assign-path.ts';
 import { normalizeUrl } from '../../../exporter/urls/identity.ts';
 import { resolveCollisions } from '../../../exporter/urls/resolve-collisions.ts';
+import type { ResourceKind } from '../../../exporter/urls/types.ts';
 import fc, { anyCharacter } from '../../helpers/fast-check.ts';
 import { SITE } from '../document/engine.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { ObjectMissingError } from '../../../exporter/export-failure.ts';
 import { bundleKey } from '../../../exporter/object-keys.ts';
-import { ObjectMissingError } from '../../../exporter/ports.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 
 export type StoreUnderTest = {
