@@ -57,9 +57,6 @@ export const agentVariables = {
     .refine((ms) => ms <= LONGEST_RUN_MS, 'expected a duration of at most 7d')
     .default(30 * MINUTE_MS),
   AGENT_SANDBOX: onOrOff.default('on'),
-  AGENT_NETWORK: z
-    .literal('off', { error: 'expected off; AGENT_NETWORK_ALLOW names what agents may reach' })
-    .optional(),
   AGENT_NETWORK_ALLOW: allowedHosts.default([]),
   AGENT_ENV: variableNames.default([]),
   AGENT_READ: absolutePaths.default([]),
@@ -110,10 +107,6 @@ function programOf(commandLine: string): string {
 
 function problemsOf(env: AgentVariables): string[] {
   const problems: string[] = [];
-  if (env.AGENT_NETWORK === 'off' && env.AGENT_SANDBOX === 'off')
-    problems.push('AGENT_NETWORK: expected AGENT_SANDBOX=on beside off; only the sandbox can keep the network away');
-  if (env.AGENT_NETWORK === 'off' && env.AGENT_NETWORK_ALLOW.length > 0)
-    problems.push('AGENT_NETWORK: expected nothing beside AGENT_NETWORK_ALLOW');
   if (env.AGENT_SANDBOX === 'off' && env.AGENT_NETWORK_ALLOW.length > 0)
     problems.push('AGENT_NETWORK_ALLOW: expected AGENT_SANDBOX=on; only the sandbox can hold an agent to it');
   return problems;

@@ -69,10 +69,7 @@ describe('the variables of the agent', () => {
     [{ AGENT_ENV: 'TEMPORAL_API_KEY' }, /^AGENT_ENV: TEMPORAL_API_KEY is a secret of Galley's own/],
     [{ AGENT_READ: '/opt,coder' }, /^AGENT_READ: expected absolute paths/],
     [{ AGENT_ENV: 'HOME' }, /^AGENT_ENV: HOME is set for each run/],
-    [{ AGENT_NETWORK: 'on' }, /^AGENT_NETWORK: expected off.*AGENT_NETWORK_ALLOW/],
-    [{ AGENT_NETWORK: 'off', AGENT_NETWORK_ALLOW: 'a.example:443' }, /^AGENT_NETWORK: expected nothing beside/],
     [{ AGENT_SANDBOX: 'off', AGENT_NETWORK_ALLOW: 'a.example:443' }, /^AGENT_NETWORK_ALLOW: expected AGENT_SANDBOX=on/],
-    [{ AGENT_SANDBOX: 'off', AGENT_NETWORK: 'off' }, /^AGENT_NETWORK: expected AGENT_SANDBOX=on/],
   ])('are refused if they are wrong by themselves or together: %j', (variables, sentence) => {
     expect(problemsOf(variables)).toEqual([expect.stringMatching(sentence)]);
   });
