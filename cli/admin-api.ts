@@ -1,10 +1,10 @@
 import type { AdminApiClient, RequestOptions } from '../client/admin-api-client.ts';
 import { AdminApiError } from '../client/admin-api-error.ts';
+import { createContext } from '../programs/process/context.ts';
+import { openHome } from '../programs/process/home.ts';
+import { ADMIN_KEY_FILE } from '../programs/up/first-organization.ts';
 import { CommandError, UsageError } from './command-error.ts';
-import { createContext } from './context.ts';
-import { openHome } from './home.ts';
 import { printJson } from './output.ts';
-import { ADMIN_KEY_FILE } from './up/first-organization.ts';
 
 /** A person waits for the command, so it reports a failure soon. */
 const QUICK_RETRY = { attempts: 2, longestDelayMs: 5_000 };

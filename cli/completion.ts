@@ -4,7 +4,7 @@ import registerCommands from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { DEFAULT_CONFIG } from './environment.ts';
+import { DEFAULT_CONFIG } from '../programs/settings/environment.ts';
 import { printJson } from './output.ts';
 
 /** Only names matter, so a file with mistakes will do. */

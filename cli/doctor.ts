@@ -1,6 +1,14 @@
 import pino from 'pino';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
+import { checkConfiguration } from '../programs/config/check-configuration.ts';
+import { targetDeps } from '../programs/parts/target-deps.ts';
+import { createContext } from '../programs/process/context.ts';
+import { openHome, type RunningAddresses } from '../programs/process/home.ts';
+import type { Settings } from '../programs/settings/environment.ts';
+import { checkPorts } from '../programs/up/check-ports.ts';
+import { ADMIN_KEY_FILE } from '../programs/up/first-organization.ts';
+import { planDeployments } from '../programs/up/plan-deployments.ts';
 import { checkAdminApi } from './checks/admin-api.ts';
 import { checkDeployments, type TemporalTarget } from './checks/deployments.ts';
 import { describeFinding, type Finding, fail, ok, warn } from './checks/finding.ts';
@@ -9,15 +17,7 @@ import { checkClock, checkDatabase, checkForge, checkObjectStore, checkSmtp } fr
 import { checkSiteOrigin } from './checks/site-origin.ts';
 import { checkTemporal } from './checks/temporal.ts';
 import { CommandError, UsageError } from './command-error.ts';
-import { createContext } from './context.ts';
-import type { Settings } from './environment.ts';
-import { openHome, type RunningAddresses } from './home.ts';
 import { printJson, printLines } from './output.ts';
-import { targetDeps } from './programs/target-deps.ts';
-import { checkConfiguration } from './up/check-configuration.ts';
-import { checkPorts } from './up/check-ports.ts';
-import { ADMIN_KEY_FILE } from './up/first-organization.ts';
-import { planDeployments } from './up/plan-deployments.ts';
 
 /**
  * Runs the command `doctor`. Changes nothing except a small object that it stores and deletes.

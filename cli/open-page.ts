@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { createContext } from '../programs/process/context.ts';
+import { openHome, type RunningAddresses } from '../programs/process/home.ts';
 import { CommandError, UsageError } from './command-error.ts';
-import { createContext } from './context.ts';
-import { openHome, type RunningAddresses } from './home.ts';
 import { openOrchestrator, orchestratorUrl } from './orchestrator-client.ts';
 import { printJson, printLines } from './output.ts';
 
@@ -58,7 +58,7 @@ async function servedBy({ deployments }: RunningAddresses, site: string | undefi
     if (first === undefined) throw new CommandError('The running galley up has no deployment');
     return first.url;
   }
-  const { checkConfiguration } = await import('./up/check-configuration.ts');
+  const { checkConfiguration } = await import('../programs/config/check-configuration.ts');
   const { sites } = await checkConfiguration(createContext({ quiet: true }).settings);
   const valuesFiles = sites[site]?.export.deployments.map(({ valuesFile }) => valuesFile) ?? [];
   const found = deployments.find(({ valuesFile }) => valuesFiles.includes(valuesFile));

@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os';
 import { errorCode } from '../contract/error-code.ts';
+import { createContext } from '../programs/process/context.ts';
+import { OPERATOR_TOKEN_FILE, openHome } from '../programs/process/home.ts';
+import { listeningUrl } from '../programs/process/serve.ts';
 import { UsageError } from './command-error.ts';
-import { createContext } from './context.ts';
-import { OPERATOR_TOKEN_FILE, openHome } from './home.ts';
 import { type JsonRequest, nothingListens, requestJson } from './request-json.ts';
-import { listeningUrl } from './serve.ts';
 
 /** Calls a running `galley api` as its operator; resolves with the response's JSON. */
 export type OrchestratorClient = (path: string, method?: JsonRequest['method'], body?: object) => Promise<unknown>;

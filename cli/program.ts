@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { packageVersion } from '../programs/process/package-root.ts';
 import { COLUMNS, wrapLines } from './output.ts';
-import { packageVersion } from './package-root.ts';
 
 const EXIT_CODES_HELP = `
 Exit codes: 0 done, 1 the work failed, 2 the command line or configuration is wrong.

@@ -21,7 +21,7 @@ const TRACES = 'workflows/tracing/interceptors';
  */
 export async function bundleWorkflows({ sourceRoot, extension, outDir, more = {}, skip = [] }) {
   await mkdir(outDir, { recursive: true });
-  const failureConverterPath = join(root, 'cli', 'encrypted-failures.cjs');
+  const failureConverterPath = join(root, 'programs', 'temporal', 'encrypted-failures.cjs');
   const traces = { workflowInterceptorModules: [join(sourceRoot, `${TRACES}.${extension}`)] };
   const variants = Object.entries(BUNDLES).flatMap(([name, file]) => [
     { name, file, options: {} },

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import type { Admin } from '../../platform/admin/admin.ts';
 import { createdKey, keyListing } from '../../platform/admin/api-keys.ts';
 import { organizationListing } from '../../platform/admin/organizations.ts';
 import { projectListing, projectWithContents } from '../../platform/admin/project-requests.ts';
 import { resetLink } from '../../platform/admin/reset-links.ts';
 import { requestJson } from '../request-json.ts';
-import type { Admin } from './admin.ts';
 
 const keyList = z.object({ keys: z.array(keyListing) });
 const projectList = z.object({ projects: z.array(projectListing) });

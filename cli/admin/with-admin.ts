@@ -1,8 +1,8 @@
+import type { Admin } from '../../platform/admin/admin.ts';
 import type { DatabaseOptions } from '../../platform/store/database.ts';
+import { type Context, createContext } from '../../programs/process/context.ts';
+import { OPERATOR_TOKEN_FILE, openHome } from '../../programs/process/home.ts';
 import { CommandError } from '../command-error.ts';
-import { type Context, createContext } from '../context.ts';
-import { OPERATOR_TOKEN_FILE, openHome } from '../home.ts';
-import type { Admin } from './admin.ts';
 
 /** Unlike a service, a command must not wait forever for a missing database. */
 const OPEN_TIMEOUT_MS = 15_000;
@@ -52,7 +52,7 @@ async function onDatabase(
 ): Promise<void> {
   // Imported on demand, because loading the database's code takes a second that `galley --help` doesn't need.
   const { openDatabase } = await import('../../platform/store/database.ts');
-  const { adminOnDatabase } = await import('./admin-on-database.ts');
+  const { adminOnDatabase } = await import('../../platform/admin/admin-on-database.ts');
   const signal = AbortSignal.timeout(openTimeoutMs);
   const db = await openDatabase({ ...target, logger, signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;

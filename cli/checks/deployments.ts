@@ -3,8 +3,8 @@ import { createTarget, type TargetDeps } from '../../activities/deployments/crea
 import { type DeploymentConfig, deploymentName, targetSettings } from '../../contract/deployment-config.ts';
 import { errorText } from '../../contract/error-code.ts';
 import { deploymentTaskQueue } from '../../contract/names.ts';
-import type { Settings } from '../environment.ts';
-import { createTemporal, type Temporal } from '../temporal.ts';
+import type { Settings } from '../../programs/settings/environment.ts';
+import { createTemporal, type Temporal } from '../../programs/temporal/temporal.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { checkValuesFile } from './values-file.ts';
 

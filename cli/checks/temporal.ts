@@ -2,8 +2,8 @@ import pino from 'pino';
 import { errorText } from '../../contract/error-code.ts';
 import { grpcCode } from '../../contract/grpc-code.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
-import type { Settings } from '../environment.ts';
-import { createTemporal, type Temporal } from '../temporal.ts';
+import type { Settings } from '../../programs/settings/environment.ts';
+import { createTemporal, type Temporal } from '../../programs/temporal/temporal.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const DEADLINE_MS = 5_000;

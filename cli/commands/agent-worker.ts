@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { createContext } from '../context.ts';
-import { requireDatabaseUrl } from '../programs/require-database-url.ts';
-import { runService } from '../run-service.ts';
+import { createContext } from '../../programs/process/context.ts';
+import { runService } from '../../programs/process/run-service.ts';
+import { requireDatabaseUrl } from '../../programs/settings/require-database-url.ts';
 
 export function agentWorkerCommand(): Command {
   return new Command('agent-worker')
@@ -16,9 +16,9 @@ export function agentWorkerCommand(): Command {
       const context = createContext();
       requireDatabaseUrl(context.settings);
       await runService(context.logger, async (lifetime) => {
-        const { startAgentWorker } = await import('../programs/agent-worker.ts');
-        const { openWorkerParts } = await import('../programs/worker-parts.ts');
-        const { metricsPart } = await import('../metrics/worker-metrics.ts');
+        const { startAgentWorker } = await import('../../programs/agent-worker.ts');
+        const { openWorkerParts } = await import('../../programs/parts/worker-parts.ts');
+        const { metricsPart } = await import('../../programs/metrics/worker-metrics.ts');
         const parts = await openWorkerParts(context, lifetime, 'agent-worker');
         await startAgentWorker(parts);
         return `agent-worker at ${parts.temporal.address}${metricsPart()}`;

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { createContext } from '../context.ts';
-import { runService } from '../run-service.ts';
+import { createContext } from '../../programs/process/context.ts';
+import { runService } from '../../programs/process/run-service.ts';
 
 export function apiCommand(): Command {
   return new Command('api')
@@ -13,15 +13,15 @@ export function apiCommand(): Command {
     )
     .action(async (options: { config: boolean }) => {
       const { settings, logger } = createContext();
-      const { loadGalleyConfig, requireConfigPath } = await import('../config.ts');
+      const { loadGalleyConfig, requireConfigPath } = await import('../../programs/config/config.ts');
       const path = requireConfigPath(settings.configPath, options);
       const config = await loadGalleyConfig({ path, env: settings.variables });
       await runService(logger, async (lifetime) => {
         const { createSignInLinks } = await import('../../api/pages/sign-in-links.ts');
-        const { startOrchestratorApi } = await import('../programs/orchestrator-api.ts');
-        const { registerSearchAttributes } = await import('../search-attributes.ts');
-        const { openTemporal } = await import('../temporal.ts');
-        const { startTracing } = await import('../tracing.ts');
+        const { startOrchestratorApi } = await import('../../programs/api.ts');
+        const { registerSearchAttributes } = await import('../../programs/temporal/search-attributes.ts');
+        const { openTemporal } = await import('../../programs/temporal/temporal.ts');
+        const { startTracing } = await import('../../programs/tracing/tracing.ts');
         await startTracing(settings, 'api', lifetime);
         const temporal = openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;

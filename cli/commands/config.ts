@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import { createContext } from '../context.ts';
+import { createContext } from '../../programs/process/context.ts';
 import { printJson } from '../output.ts';
 
 export function configCommand(): Command {
@@ -24,7 +24,7 @@ async function check({ json }: { json?: boolean }): Promise<void> {
   const path = settings.configPath;
   if (path === undefined)
     throw new ConfigurationError(['GALLEY_CONFIG: expected the path of galley.yaml (there is none in this folder)']);
-  const { checkConfiguration } = await import('../up/check-configuration.ts');
+  const { checkConfiguration } = await import('../../programs/config/check-configuration.ts');
   const config = await checkConfiguration(settings);
   const sites = Object.keys(config.sites);
   if (json) printJson({ path, sites });

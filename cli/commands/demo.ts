@@ -1,7 +1,7 @@
 import { Command } from 'commander';
+import { createContext } from '../../programs/process/context.ts';
+import { createLifetime, untilSignal } from '../../programs/process/lifetime.ts';
 import { CommandError } from '../command-error.ts';
-import { createContext } from '../context.ts';
-import { createLifetime, untilSignal } from '../lifetime.ts';
 
 export function demoCommand(): Command {
   return new Command('demo')
@@ -17,7 +17,7 @@ export function demoCommand(): Command {
 async function demo({ once }: { once?: boolean }): Promise<void> {
   const { settings, logger } = createContext({ quiet: true });
   const { runDemo } = await import('../demo/run-demo.ts');
-  const { installTemporalRuntime } = await import('../temporal-runtime.ts');
+  const { installTemporalRuntime } = await import('../../programs/temporal/runtime.ts');
   installTemporalRuntime(logger);
   const lifetime = createLifetime(logger);
   const say = (line: string): void => {

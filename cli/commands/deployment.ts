@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import { createContext } from '../context.ts';
-import { openHome } from '../home.ts';
-import type { DeployedSite } from '../programs/deployment.ts';
-import { runService } from '../run-service.ts';
+import type { DeployedSite } from '../../programs/deployment.ts';
+import { createContext } from '../../programs/process/context.ts';
+import { openHome } from '../../programs/process/home.ts';
+import { runService } from '../../programs/process/run-service.ts';
 
 export function deploymentCommand(): Command {
   return new Command('deployment')
@@ -26,7 +26,7 @@ export function deploymentCommand(): Command {
       const { settings, logger } = createContext();
       const sites = readSites(values);
       await runService(logger, async (lifetime) => {
-        const { startDeployment } = await import('../programs/deployment.ts');
+        const { startDeployment } = await import('../../programs/deployment.ts');
         const { url } = await startDeployment(
           { sites, serving: settings.serving, host: settings.host, port: settings.deploymentPort },
           { home: openHome(settings.home), logger, lifetime },

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { createContext } from '../context.ts';
-import { requireDatabaseUrl } from '../programs/require-database-url.ts';
+import { createContext } from '../../programs/process/context.ts';
+import { requireDatabaseUrl } from '../../programs/settings/require-database-url.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')

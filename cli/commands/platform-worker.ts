@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { createContext } from '../context.ts';
-import { keepHeapSmall } from '../heap-growth.ts';
-import { requireDatabaseUrl } from '../programs/require-database-url.ts';
-import { runService } from '../run-service.ts';
+import { createContext } from '../../programs/process/context.ts';
+import { keepHeapSmall } from '../../programs/process/heap-growth.ts';
+import { runService } from '../../programs/process/run-service.ts';
+import { requireDatabaseUrl } from '../../programs/settings/require-database-url.ts';
 
 export function platformWorkerCommand(): Command {
   return new Command('platform-worker')
@@ -18,10 +18,10 @@ export function platformWorkerCommand(): Command {
       const context = createContext();
       requireDatabaseUrl(context.settings);
       await runService(context.logger, async (lifetime) => {
-        const { startPlatformWorker } = await import('../programs/platform-worker.ts');
-        const { openWorkerParts } = await import('../programs/worker-parts.ts');
-        const { metricsPart } = await import('../metrics/worker-metrics.ts');
-        const { registerSearchAttributes } = await import('../search-attributes.ts');
+        const { startPlatformWorker } = await import('../../programs/platform-worker.ts');
+        const { openWorkerParts } = await import('../../programs/parts/worker-parts.ts');
+        const { metricsPart } = await import('../../programs/metrics/worker-metrics.ts');
+        const { registerSearchAttributes } = await import('../../programs/temporal/search-attributes.ts');
         const parts = await openWorkerParts(context, lifetime, 'platform-worker');
         const { client, namespace, address } = parts.temporal;
         const { signal } = lifetime;

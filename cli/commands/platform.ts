@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { createContext } from '../context.ts';
-import { openHome } from '../home.ts';
-import { requireDatabaseUrl } from '../programs/require-database-url.ts';
-import { runService } from '../run-service.ts';
+import { createContext } from '../../programs/process/context.ts';
+import { openHome } from '../../programs/process/home.ts';
+import { runService } from '../../programs/process/run-service.ts';
+import { requireDatabaseUrl } from '../../programs/settings/require-database-url.ts';
 
 export function platformCommand(): Command {
   return new Command('platform')
@@ -16,10 +16,10 @@ export function platformCommand(): Command {
       const { settings, logger } = createContext();
       requireDatabaseUrl(settings);
       await runService(logger, async (lifetime) => {
-        const { startPlatformApi } = await import('../programs/platform-api.ts');
-        const { openPlatformStore } = await import('../programs/platform-store.ts');
-        const { openTemporal } = await import('../temporal.ts');
-        const { startTracing } = await import('../tracing.ts');
+        const { startPlatformApi } = await import('../../programs/platform.ts');
+        const { openPlatformStore } = await import('../../programs/parts/platform-store.ts');
+        const { openTemporal } = await import('../../programs/temporal/temporal.ts');
+        const { startTracing } = await import('../../programs/tracing/tracing.ts');
         await startTracing(settings, 'platform', lifetime);
         const temporal = openTemporal({ settings, logger }, lifetime);
         const store = await openPlatformStore({ settings, home: openHome(settings.home), logger, lifetime });

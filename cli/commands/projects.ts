@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { CONTENT_CODINGS, type ContentCoding } from '../../contract/content-coding.ts';
+import type { Admin } from '../../platform/admin/admin.ts';
 import type {
   AddProjectRequest,
   ProjectListing,
@@ -7,7 +8,6 @@ import type {
   SetProjectRequest,
 } from '../../platform/admin/project-requests.ts';
 import { formatBytes, formatCount } from '../../ui/format.ts';
-import type { Admin } from '../admin/admin.ts';
 import { withAdmin } from '../admin/with-admin.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { wrap } from '../output.ts';

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { exportJobId } from '../../contract/admin-api.ts';
+import { createContext } from '../../programs/process/context.ts';
+import { openHome } from '../../programs/process/home.ts';
 import { CommandError } from '../command-error.ts';
-import { createContext } from '../context.ts';
-import { openHome } from '../home.ts';
 import { API_URL_OPTION, type OrchestratorClient, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
 import { printJson, printLines } from '../output.ts';
 import { describeBriefly, describeInFull, type SiteStatus, siteStatus } from '../sites/describe-site.ts';

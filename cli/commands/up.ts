@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { createContext } from '../context.ts';
-import { runService } from '../run-service.ts';
+import { createContext } from '../../programs/process/context.ts';
+import { runService } from '../../programs/process/run-service.ts';
 
 export function upCommand(): Command {
   return new Command('up')
@@ -16,12 +16,12 @@ DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a gall
     .action(async () => {
       const { settings, logger } = createContext();
       await runService(logger, async (lifetime) => {
-        const { prepare } = await import('../up/prepare.ts');
+        const { prepare } = await import('../../programs/up/prepare.ts');
         const prepared = await prepare(settings, lifetime);
-        const { installTemporalRuntime } = await import('../temporal-runtime.ts');
-        const { startTracing } = await import('../tracing.ts');
-        const { startEverything } = await import('../up/start-everything.ts');
-        const { startWorkerMetrics } = await import('../metrics/worker-metrics.ts');
+        const { installTemporalRuntime } = await import('../../programs/temporal/runtime.ts');
+        const { startTracing } = await import('../../programs/tracing/tracing.ts');
+        const { startEverything } = await import('../../programs/up.ts');
+        const { startWorkerMetrics } = await import('../../programs/metrics/worker-metrics.ts');
         const metrics = await startWorkerMetrics(settings, lifetime);
         installTemporalRuntime(logger, metrics?.sdkAddress);
         await startTracing(settings, 'up', lifetime);
@@ -30,7 +30,7 @@ DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a gall
           logger,
           lifetime,
         });
-        const { describeReady } = await import('../up/describe-ready.ts');
+        const { describeReady } = await import('../describe-ready.ts');
         return describeReady({ addresses, config, signInUrl, setupUrl, settings, metricsUrl: metrics?.url });
       });
     });

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { createContext } from '../context.ts';
-import { runService } from '../run-service.ts';
+import { createContext } from '../../programs/process/context.ts';
+import { runService } from '../../programs/process/run-service.ts';
 
 export function workerCommand(): Command {
   return new Command('worker')
@@ -13,19 +13,19 @@ export function workerCommand(): Command {
     )
     .action(async (options: { config: boolean; deploymentHost?: string }) => {
       const { settings, logger } = createContext();
-      const { loadGalleyConfig, requireConfigPath } = await import('../config.ts');
+      const { loadGalleyConfig, requireConfigPath } = await import('../../programs/config/config.ts');
       const path = requireConfigPath(settings.configPath, options);
       const config = await loadGalleyConfig({ path, env: settings.variables });
-      const { checkReviews } = await import('../programs/check-reviews.ts');
+      const { checkReviews } = await import('../../programs/config/check-reviews.ts');
       checkReviews(config, { ownPlatform: false });
       await runService(logger, async (lifetime) => {
-        const { mailLinksOf } = await import('../programs/mail-links.ts');
-        const { startOrchestratorWorker } = await import('../programs/orchestrator-worker.ts');
-        const { registerSearchAttributes } = await import('../search-attributes.ts');
-        const { openTemporal } = await import('../temporal.ts');
-        const { installTemporalRuntime } = await import('../temporal-runtime.ts');
-        const { startTracing } = await import('../tracing.ts');
-        const { metricsPart, startWorkerMetrics } = await import('../metrics/worker-metrics.ts');
+        const { mailLinksOf } = await import('../../programs/parts/mail-links.ts');
+        const { startOrchestratorWorker } = await import('../../programs/worker.ts');
+        const { registerSearchAttributes } = await import('../../programs/temporal/search-attributes.ts');
+        const { openTemporal } = await import('../../programs/temporal/temporal.ts');
+        const { installTemporalRuntime } = await import('../../programs/temporal/runtime.ts');
+        const { startTracing } = await import('../../programs/tracing/tracing.ts');
+        const { metricsPart, startWorkerMetrics } = await import('../../programs/metrics/worker-metrics.ts');
         const metrics = await startWorkerMetrics(settings, lifetime);
         installTemporalRuntime(logger, metrics?.sdkAddress);
         await startTracing(settings, 'worker', lifetime);

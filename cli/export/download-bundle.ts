@@ -6,8 +6,8 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Bundle } from '../../client/admin-api-client.ts';
 import { errorText } from '../../contract/error-code.ts';
+import { makeFolder } from '../../programs/process/make-folder.ts';
 import { CommandError } from '../command-error.ts';
-import { makeFolder } from '../make-folder.ts';
 
 /** Timeout for the link's first byte; the rest may take longer. */
 const ANSWER_TIMEOUT_MS = 30_000;

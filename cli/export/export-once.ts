@@ -14,12 +14,12 @@ import { exportSettings } from '../../platform/activities/export/export-settings
 import { createFileStore } from '../../platform/objects/file-store.ts';
 import { projectSettings } from '../../platform/project-settings.ts';
 import { newId } from '../../platform/store/ids.ts';
+import { type Context, createContext } from '../../programs/process/context.ts';
+import { keepHeapSmall } from '../../programs/process/heap-growth.ts';
+import { untilSignal } from '../../programs/process/lifetime.ts';
+import { makeFolder } from '../../programs/process/make-folder.ts';
+import type { Settings } from '../../programs/settings/environment.ts';
 import { CommandError, UsageError } from '../command-error.ts';
-import { type Context, createContext } from '../context.ts';
-import type { Settings } from '../environment.ts';
-import { keepHeapSmall } from '../heap-growth.ts';
-import { untilSignal } from '../lifetime.ts';
-import { makeFolder } from '../make-folder.ts';
 import type { ExportState } from './export-state.ts';
 import { type EndedExport, exportSummary, exportSummaryJson, type FailOn, failureOf } from './export-summary.ts';
 import { checkFile, checkOutput, copyTo, type Output, unpackTo } from './output.ts';

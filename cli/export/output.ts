@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { NO_LIMITS } from '../../bundle/manifest.ts';
 import { MANIFEST_PATH } from '../../contract/bundle.ts';
+import { makeFolder } from '../../programs/process/make-folder.ts';
 import { CommandError, UsageError } from '../command-error.ts';
-import { makeFolder } from '../make-folder.ts';
 
 /** Where an export goes: one archive, or a folder with the unpacked bundle. */
 export type Output = { kind: 'archive' | 'folder'; path: string };

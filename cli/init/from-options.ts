@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { Settings } from '../../programs/settings/environment.ts';
 import { UsageError } from '../command-error.ts';
-import type { Settings } from '../environment.ts';
 import { readSecret } from '../projects/read-secret.ts';
 import { ANSWER, type Answers, secretProblem } from './answers.ts';
 

@@ -1,6 +1,6 @@
+import { loadGalleyConfig, type Sections } from '../../programs/config/config.ts';
+import { createContext } from '../../programs/process/context.ts';
 import { UsageError } from '../command-error.ts';
-import { loadGalleyConfig, type Sections } from '../config.ts';
-import { createContext } from '../context.ts';
 
 /**
  * The project of the sites in galley.yaml, for a command that names none.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Settings } from '../environment.ts';
-import { OPERATOR_TOKEN_FILE, openHome } from '../home.ts';
+import { OPERATOR_TOKEN_FILE, openHome } from '../../programs/process/home.ts';
+import type { Settings } from '../../programs/settings/environment.ts';
 import { requestJson } from '../request-json.ts';
 import type { Verdict } from './verdict.ts';
 

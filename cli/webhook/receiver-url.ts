@@ -1,8 +1,8 @@
+import { openHome } from '../../programs/process/home.ts';
+import { listeningUrl } from '../../programs/process/serve.ts';
+import type { Settings } from '../../programs/settings/environment.ts';
 import { UsageError } from '../command-error.ts';
-import type { Settings } from '../environment.ts';
-import { openHome } from '../home.ts';
 import { parseUrlOption } from '../orchestrator-client.ts';
-import { listeningUrl } from '../serve.ts';
 
 /**
  * The URL to send to: the given one, which may be complete or only the host; otherwise the running `up`; otherwise HOST

@@ -1,5 +1,5 @@
+import { createContext } from '../../programs/process/context.ts';
 import { CommandError } from '../command-error.ts';
-import { createContext } from '../context.ts';
 import { configuredWebhook } from './configured-webhook.ts';
 import { makeDelivery } from './make-delivery.ts';
 import { post } from './post.ts';

@@ -1,6 +1,6 @@
 import { defaultFailureConverter, defaultPayloadConverter, type PayloadCodec } from '@temporalio/common';
 import { readJobProgress } from '../../api/job-progress.ts';
-import { createPayloadEncryption } from '../../cli/payload-encryption.ts';
+import { createPayloadEncryption } from '../../programs/temporal/payload-encryption.ts';
 
 const codec = (letter: string): PayloadCodec => createPayloadEncryption(Buffer.alloc(32, letter));
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import express from 'express';
 import { pino } from 'pino';
 import { renderErrors } from '../../api/http-edge.ts';
-import { serve } from '../../cli/serve.ts';
+import { serve } from '../../programs/process/serve.ts';
 import { configWith, OPERATOR_TOKEN, startRecordingApi } from './running-api.ts';
 import type { SignedHeaders } from './sources/vendor.ts';
 import { signContentful } from './sources/vendors/contentful.ts';

@@ -3,11 +3,11 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { pino } from 'pino';
 import { type ApiDeps, createApi } from '../../api/app.ts';
 import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
-import { galleyConfig } from '../../cli/config.ts';
-import { type HttpTimeouts, serve } from '../../cli/serve.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import { SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
+import { galleyConfig } from '../../programs/config/config.ts';
+import { type HttpTimeouts, serve } from '../../programs/process/serve.ts';
 
 export const OPERATOR_TOKEN = 'operator-token';
 

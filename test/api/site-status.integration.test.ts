@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { READ_DEADLINE_MS } from '../../api/app.ts';
-import { createPayloadEncryption } from '../../cli/payload-encryption.ts';
 import { siteState } from '../../contract/site-state.ts';
+import { createPayloadEncryption } from '../../programs/temporal/payload-encryption.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { OPERATOR_TOKEN, type RunningApi, startApi } from './running-api.ts';
 import { type SitesFixture, startSites } from './sites-fixture.ts';

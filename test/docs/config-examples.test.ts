@@ -3,8 +3,8 @@ import { basename, join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { sources } from '../../api/webhooks/registry.ts';
-import { parseGalleyConfig } from '../../cli/config.ts';
 import { commonSettings } from '../../contract/webhook-settings.ts';
+import { parseGalleyConfig } from '../../programs/config/config.ts';
 
 const sourcePages = readdirSync('docs/sources')
   .filter((name) => name !== 'index.md')

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import picomatch from 'picomatch';
 import { z } from 'zod';
-import { VARIABLE_NAMES } from '../../cli/environment.ts';
 import { createOpenApiDocument } from '../../platform/api/openapi/document.ts';
+import { VARIABLE_NAMES } from '../../programs/settings/environment.ts';
 import { galley } from '../helpers/galley.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
@@ -92,7 +92,7 @@ describe('the documentation', () => {
     const namesIn = (text: string) => [...new Set(text.match(/\bgalley_[a-z_]+/g)?.map(nameOf))].sort();
     const files = [
       ...['api/metrics.ts', 'platform/api/metrics.ts', 'deployment/metrics.ts'],
-      ...['cli/metrics/site-metrics.ts', 'cli/metrics/queue-metrics.ts'],
+      ...['programs/metrics/site-metrics.ts', 'programs/metrics/queue-metrics.ts'],
       ...['activities/mails/activities.ts', 'activities/watchdog/find-problems.ts'],
     ];
     expect(namesIn(read('docs/operate/monitoring.md'))).toEqual(namesIn(files.map(read).join('\n')));

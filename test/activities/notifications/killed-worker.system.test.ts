@@ -1,9 +1,9 @@
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { targetsOf } from '../../../activities/notifications/targets.ts';
-import { galleyConfig } from '../../../cli/config.ts';
 import { TASK_QUEUES, WORKFLOW_IDS } from '../../../contract/names.ts';
 import type { NotificationEvent } from '../../../contract/notification.ts';
+import { galleyConfig } from '../../../programs/config/config.ts';
 import { createNotificationWorker } from '../../../worker/worker.ts';
 import { notification } from '../../../workflows/notification.ts';
 import { type NotificationReceiver, startNotificationReceiver } from '../../helpers/notification-receiver.ts';

@@ -10,9 +10,9 @@ import {
 } from '../../../activities/notifications/send-notification.ts';
 import { targetsOf } from '../../../activities/notifications/targets.ts';
 import { source as standard } from '../../../api/sources/standard.ts';
-import { galleyConfig } from '../../../cli/config.ts';
 import type { NotifyConfig } from '../../../contract/galley-config.ts';
 import type { NotificationEvent } from '../../../contract/notification.ts';
+import { galleyConfig } from '../../../programs/config/config.ts';
 import {
   type NotificationReceiver,
   SECRET_PATH,

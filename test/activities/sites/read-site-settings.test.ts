@@ -1,5 +1,5 @@
 import { createReadSiteSettings } from '../../../activities/sites/read-site-settings.ts';
-import { galleyConfig } from '../../../cli/config.ts';
+import { galleyConfig } from '../../../programs/config/config.ts';
 
 const config = galleyConfig.parse({
   adminApi: { url: 'https://api.example.com', key: 'galley_key_secret' },

@@ -5,12 +5,12 @@ import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type HttpService, serve } from '../../../cli/serve.ts';
 import { createFileCache } from '../../../deployment/serve/file-cache.ts';
 import { createHeaderPolicy } from '../../../deployment/serve/header-policy.ts';
 import { createRepresentations } from '../../../deployment/serve/representation.ts';
 import { respondFile } from '../../../deployment/serve/respond-file.ts';
 import { createSite } from '../../../deployment/site.ts';
+import { type HttpService, serve } from '../../../programs/process/serve.ts';
 import { createGate } from '../../helpers/system/gate.ts';
 import { manifestOf } from '../bundles.ts';
 

@@ -1,6 +1,6 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { renderPrompt } from '../../../activities/agents/render-prompt.ts';
-import { createPayloadEncryption } from '../../../cli/payload-encryption.ts';
+import { createPayloadEncryption } from '../../../programs/temporal/payload-encryption.ts';
 import { newState, restoreState } from '../../../workflows/agent-change/state.ts';
 import { addNote } from '../../../workflows/agent-change/transitions.ts';
 import { MAX_EVENTS } from '../../../workflows/agent-rule/transitions.ts';

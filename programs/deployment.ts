@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import { createDeployment, createSharedParts } from '../deployment/deployment.ts';
+import { createHostHandler } from '../deployment/hosts.ts';
+import type { Home } from './process/home.ts';
+import type { Lifetime } from './process/lifetime.ts';
+import { serve } from './process/serve.ts';
+import type { ServingSettings } from './settings/serving.ts';
+
+export interface DeployedSite {
+  /** The host name that the site is served under; undefined: all others. */
+  host?: string | undefined;
+  /** Absolute. */
+  valuesFile: string;
+}
+
+interface Options {
+  /** One site, or several with different host names and values files. */
+  sites: readonly DeployedSite[];
+  serving: ServingSettings;
+  host: string;
+  port: number;
+  /** Whether it rejects if a values file is invalid and there is nothing to serve. Default: true. */
+  exitOnInvalidValues?: boolean;
+}
+
+interface Context {
+  home: Home;
+  logger: Logger;
+  lifetime: Lifetime;
+}
+
+/**
+ * Serves the bundles of values files from one server until the lifetime ends.
+ * @throws ConfigurationError if a values file is invalid and `exitOnInvalidValues` isn't false.
+ */
+export async function startDeployment(options: Options, { home, logger, lifetime }: Context): Promise<{ url: string }> {
+  const shared = createSharedParts();
+  const hosted = options.sites.map(({ host, valuesFile }) => ({
+    host,
+    deployment: createDeployment({
+      ...options.serving,
+      valuesFile,
+      shared,
+      host: host ?? '*',
+      exitOnInvalidValues: options.exitOnInvalidValues ?? true,
+      homeDir: home.path('deployments', folderName(valuesFile)),
+      logger: logger.child({ part: 'deployment', ...(host === undefined ? {} : { host }) }),
+    }),
+  }));
+  const app = createHostHandler(hosted, shared.metrics);
+  const service = await serve(app, { host: options.host, port: options.port, variable: 'DEPLOYMENT_PORT' });
+  lifetime.onStop('deployment server', () => service.stop());
+  for (const { deployment } of hosted) {
+    lifetime.onStop('deployment', () => deployment.stop());
+    await deployment.start();
+  }
+  return { url: service.url };
+}
+
+/** Deployments on one machine must not share their versions, so each values file has its own folder. */
+function folderName(valuesFile: string): string {
+  return createHash('sha256').update(valuesFile).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,47 @@
+import { pathToFileURL } from 'node:url';
+import type { Logger } from 'pino';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { errorText } from '../../contract/error-code.ts';
+import type { EmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
+import { createObjectStore } from '../../platform/objects/create-object-store.ts';
+import type { ObjectStore } from '../../platform/objects/object-store.ts';
+import { connectDatabase, type Database } from '../../platform/store/database.ts';
+import type { Home } from '../process/home.ts';
+import type { Lifetime } from '../process/lifetime.ts';
+import type { Settings } from '../settings/environment.ts';
+import { requireDatabaseUrl } from '../settings/require-database-url.ts';
+
+interface Context {
+  settings: Settings;
+  home: Home;
+  logger: Logger;
+  lifetime: Lifetime;
+  /** Set if `up` runs the database itself. */
+  embedded?: EmbeddedDatabase | undefined;
+}
+
+export interface PlatformStore {
+  /** Connects at its first query; the caller runs migrations. */
+  db: Database;
+  objects: ObjectStore;
+}
+
+/**
+ * The platform's database and object store from the variables.
+ * @throws ConfigurationError if one is missing or invalid.
+ */
+export async function openPlatformStore(context: Context): Promise<PlatformStore> {
+  const { settings, home, logger, lifetime, embedded } = context;
+  const target = embedded ?? { url: requireDatabaseUrl(settings) };
+  const url = settings.objectStoreUrl ?? pathToFileURL(home.path('objects')).href;
+  const objects = await createObjectStore({ url }).catch((error: unknown) => {
+    throw error instanceof RangeError ? new ConfigurationError([`OBJECT_STORE_URL: ${errorText(error)}`]) : error;
+  });
+  const db = connectDatabase({
+    url: target.url,
+    logger: logger.child({ part: 'database' }),
+    ...('maxConnections' in target ? { maxConnections: target.maxConnections } : {}),
+  });
+  lifetime.onStop('database connections', () => db.close());
+  return { db, objects };
+}

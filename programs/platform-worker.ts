@@ -1,0 +1,49 @@
+import { createBrowserPool } from '../exporter/render/browser-pool.ts';
+import { migrateWhenReachable } from '../platform/store/migrate.ts';
+import { createPlatformWorker } from '../platform/worker.ts';
+import { agentDepsOf, warnAboutAgentCommand } from './parts/agents.ts';
+import type { WorkerParts } from './parts/worker-parts.ts';
+import { runWorker } from './temporal/run-worker.ts';
+import type { SearchAttributes } from './temporal/search-attributes.ts';
+import { workflowBundle } from './temporal/workflow-bundles.ts';
+import { tracing } from './tracing/tracing.ts';
+
+interface Context extends WorkerParts {
+  searchAttributes: SearchAttributes;
+  /** False: `agent-worker` runs them. */
+  runsAgents?: boolean;
+}
+
+/**
+ * Runs the platform's jobs until the lifetime ends. Waits for the database, then for Temporal; resolves when it polls.
+ */
+export async function startPlatformWorker(context: Context): Promise<void> {
+  const { store, temporal, searchAttributes, lifetime, runsAgents = true } = context;
+  const logger = context.logger.child({ part: 'platform worker' });
+  const { settings } = context;
+  const agents = agentDepsOf({ ...context, logger });
+  if (runsAgents) await warnAboutAgentCommand(settings, logger);
+  await migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
+  const browser = createBrowserPool({ ...settings.browser, logger });
+  lifetime.onStop('browser', () => browser.close());
+  const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
+    await searchAttributes.settled;
+    return await createPlatformWorker({
+      ...store,
+      connection,
+      namespace: temporal.namespace,
+      dataConverter: temporal.dataConverter,
+      workflowBundle: workflowBundle('platform', temporal.dataConverter),
+      searchAttributes: searchAttributes.ready(),
+      version: settings.workerVersion,
+      tracing: tracing()?.worker,
+      agents,
+      runsAgents,
+      browser,
+      limits: settings.exportLimits,
+      signer: settings.bundleSigner,
+      logger,
+    });
+  };
+  await runWorker({ name: 'platform worker', create }, { temporal, logger, lifetime });
+}

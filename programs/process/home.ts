@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { access, constants, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { replaceFile } from '../../activities/deployments/replace-file.ts';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { errorCode } from '../../contract/error-code.ts';
+import { isFolderLocked, lockFolder } from '../../embedded/folder-lock.ts';
+import { makeFolder } from './make-folder.ts';
+
+/** The URLs of the parts of a running `up`. */
+const addresses = z.object({
+  /** Null: an Admin API elsewhere is used. */
+  platform: z.url().nullable(),
+  api: z.url(),
+  deployments: z.array(z.object({ valuesFile: z.string(), url: z.url() })),
+  temporal: z.string(),
+  temporalUi: z.url().nullable(),
+});
+export type RunningAddresses = z.infer<typeof addresses>;
+
+/**
+ * GALLEY_HOME: the state of `up` between runs, and how other commands find a running one. Only its user can read it.
+ */
+export interface Home {
+  folder: string;
+  path(...names: string[]): string;
+  /**
+   * @throws FolderInUse if another `up` runs on it, here or in another container, ConfigurationError if the folder
+   *   can't be created.
+   */
+  lock(): Promise<() => Promise<void>>;
+  /** A secret stored under this name; created by the first call. */
+  secret(name: string): Promise<string>;
+  readSecret(name: string): Promise<string | undefined>;
+  writeSecret(name: string, value: string): Promise<void>;
+  /** Publishes the URLs of `up` to other commands; null removes them. */
+  announce(running: RunningAddresses | null): Promise<void>;
+  /** The URLs of a running `up` on this folder. */
+  running(): Promise<RunningAddresses | undefined>;
+}
+
+/** The secret with which other commands authenticate to a running `up`. */
+export const OPERATOR_TOKEN_FILE = 'operator-token';
+
+/** Signs unsubscribe links, unless UNSUBSCRIBE_SECRET is set. */
+export const UNSUBSCRIBE_SECRET_FILE = 'unsubscribe-secret';
+
+const LOCK = 'up.lock';
+const ADDRESSES = 'up.json';
+
+export function openHome(folder: string): Home {
+  const path = (...names: string[]): string => join(folder, ...names);
+  const prepare = async (): Promise<void> => {
+    try {
+      await makeFolder(folder, { mode: 0o700 });
+      await access(folder, constants.W_OK | constants.X_OK);
+    } catch (error) {
+      const reason = errorCode(error) ?? String(error);
+      throw new ConfigurationError([
+        `GALLEY_HOME: expected a folder that can be created and written at ${folder} (${reason})`,
+      ]);
+    }
+  };
+  const readSecret = async (name: string): Promise<string | undefined> =>
+    await readFile(path(name), 'utf8').then(
+      (text) => text.trim() || undefined,
+      () => undefined,
+    );
+  const writeSecret = async (name: string, value: string): Promise<void> => {
+    await prepare();
+    await replaceFile(path(name), `${value}\n`, { mode: 0o600 });
+  };
+  return {
+    folder,
+    path,
+    readSecret,
+    writeSecret,
+    lock: async () => {
+      await prepare();
+      return await lockFolder(path(LOCK), folder);
+    },
+    secret: async (name) => {
+      const kept = await readSecret(name);
+      if (kept !== undefined) return kept;
+      const made = randomBytes(32).toString('base64url');
+      await writeSecret(name, made);
+      return made;
+    },
+    announce: async (running) => {
+      if (running === null) await rm(path(ADDRESSES), { force: true });
+      else await replaceFile(path(ADDRESSES), `${JSON.stringify(running, null, 2)}\n`, { mode: 0o600 });
+    },
+    running: async () => {
+      if (!(await isFolderLocked(path(LOCK)))) return undefined;
+      try {
+        return addresses.parse(JSON.parse(await readFile(path(ADDRESSES), 'utf8')));
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { createRequire } from 'node:module';
+import pino, { type Logger } from 'pino';
+import { errorCode } from '../../contract/error-code.ts';
+
+/** Fields that are redacted in logs, whatever object has them. */
+const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', 'key', 'bundleUrl'];
+
+/** Errors of the system or of an unavailable database: code and message say it all. */
+const EXPECTED_CODES = /^(E(?!RR_)[A-Z0-9_]+|08...|53...|57P0[1-5])$/;
+
+/** An error's type, message and code; with its stack only if it may be a bug. */
+function describeError(error: Error): object {
+  const { stack, ...shown } = pino.stdSerializers.err(error);
+  return EXPECTED_CODES.test(errorCode(error) ?? '') ? shown : { ...shown, stack };
+}
+
+/** Logs to standard error, so that a command's own output stays clean: JSON lines, or readable ones on a terminal. */
+export function createLogger({ level, terminal }: { level: string; terminal: boolean }): Logger {
+  const options = {
+    level,
+    base: {},
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: describeError },
+    redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '[redacted]' },
+  };
+  if (!terminal) return pino(options, pino.destination({ dest: 2, sync: true }));
+  // Loaded only for a terminal, and not by `import`, which would make every caller wait for it.
+  const pretty: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
+  const readable = { destination: process.stderr.fd, sync: true, singleLine: true, translateTime: 'HH:MM:ss' };
+  return pino(options, pretty(readable));
+}

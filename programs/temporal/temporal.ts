@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
+import { errorText } from '../../contract/error-code.ts';
+import type { Lifetime } from '../process/lifetime.ts';
+import type { Settings } from '../settings/environment.ts';
+import { tracing } from '../tracing/tracing.ts';
+import { createPayloadEncryption } from './payload-encryption.ts';
+
+export interface Temporal {
+  namespace: string;
+  /** host:port, for messages. */
+  address: string;
+  /** Connects at its first call, so Temporal may be unavailable when it is created. */
+  client: Client;
+  dataConverter: DataConverter;
+  /** Whether the namespace responds now; false after a second. */
+  ready(): Promise<boolean>;
+  /** For a worker: waits for Temporal without limit. Rejects only if `signal` is aborted. */
+  connectWorker(signal: AbortSignal): Promise<NativeConnection>;
+  close(): Promise<void>;
+}
+
+interface TemporalOptions {
+  settings: Pick<Settings, 'variables' | 'encryptionKeys'>;
+  logger: Logger;
+  /** The embedded server's address if `up` started one; it overrides all variables. */
+  embedded?: { address: string; namespace: string };
+}
+
+/** The default of Temporal's own clients. */
+const DEFAULTS = { address: '127.0.0.1:7233', namespace: 'default' } as const;
+
+const READY_DEADLINE_MS = 1_000;
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 5_000;
+
+/** How often a long wait is logged. */
+const REMINDER_MS = 60_000;
+
+/** Connections by Temporal's standard client variables and configuration file (@temporalio/envconfig). */
+export function createTemporal({ settings, logger, embedded }: TemporalOptions): Temporal {
+  const { connectionOptions, namespace } = connectConfig(settings, embedded);
+  const { address = DEFAULTS.address, apiKey, metadata, tls } = connectionOptions;
+  const connection = Connection.lazy({
+    ...RECEIVER_CONNECTION,
+    address,
+    ...(tls === undefined ? {} : { tls }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(metadata === undefined ? {} : { metadata }),
+  });
+  const dataConverter = dataConverterOf(settings.encryptionKeys);
+  return {
+    namespace,
+    address,
+    dataConverter,
+    client: new Client({
+      connection,
+      namespace,
+      dataConverter,
+      interceptors: { workflow: [tracing()?.client ?? {}] },
+    }),
+    ready: async () =>
+      await connection
+        .withDeadline(Date.now() + READY_DEADLINE_MS, () => connection.workflowService.describeNamespace({ namespace }))
+        .then(
+          () => true,
+          () => false,
+        ),
+    connectWorker: (signal) => waitForTemporal({ options: { ...connectionOptions, address }, logger, signal }),
+    close: () => connection.close(),
+  };
+}
+
+/** `createTemporal`, closed at the end of the lifetime. */
+export function openTemporal(options: TemporalOptions, lifetime: Lifetime): Temporal {
+  const temporal = createTemporal(options);
+  lifetime.onStop('Temporal client', temporal.close);
+  return temporal;
+}
+
+/** Failures contain messages: with a key they are encrypted as payloads too. */
+function dataConverterOf([key, ...older]: readonly Buffer[]): DataConverter {
+  if (key === undefined) return {};
+  const failureConverterPath = fileURLToPath(new URL('./encrypted-failures.cjs', import.meta.url));
+  return { payloadCodecs: [createPayloadEncryption(key, ...older)], failureConverterPath };
+}
+
+interface ConnectConfig {
+  connectionOptions: NativeConnectionOptions;
+  namespace: string;
+}
+
+function connectConfig(
+  { variables }: TemporalOptions['settings'],
+  embedded: TemporalOptions['embedded'],
+): ConnectConfig {
+  if (embedded) return { connectionOptions: { address: embedded.address }, namespace: embedded.namespace };
+  const set = Object.entries(variables).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars: Object.fromEntries(set) });
+  return { connectionOptions, namespace: namespace ?? DEFAULTS.namespace };
+}
+
+interface Wait {
+  options: NativeConnectionOptions & { address: string };
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+async function waitForTemporal({ options, logger, signal }: Wait): Promise<NativeConnection> {
+  let delayMs = FIRST_RETRY_MS;
+  let remindAt = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await NativeConnection.connect(options);
+    } catch (error) {
+      if (Date.now() >= remindAt) {
+        logger.warn({ address: options.address, reason: errorText(error) }, 'Waiting for Temporal');
+        remindAt = Date.now() + REMINDER_MS;
+      }
+    }
+    await sleep(delayMs, undefined, { signal });
+    delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS);
+  }
+}

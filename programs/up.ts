@@ -1,0 +1,126 @@
+import type { Logger } from 'pino';
+import { createSignInLinks } from '../api/pages/sign-in-links.ts';
+import type { GalleyConfig } from '../contract/galley-config.ts';
+import type { Admin } from '../platform/admin/admin.ts';
+import { startOrchestratorApi } from './api.ts';
+import { loadConfiguration, STAND_IN } from './config/check-configuration.ts';
+import { agentRunnerOf } from './parts/agent-runner.ts';
+import { mailLinksOf } from './parts/mail-links.ts';
+import { type Home, OPERATOR_TOKEN_FILE, type RunningAddresses, UNSUBSCRIBE_SECRET_FILE } from './process/home.ts';
+import type { Lifetime } from './process/lifetime.ts';
+import type { Settings } from './settings/environment.ts';
+import type { Temporal } from './temporal/temporal.ts';
+import { chooseTemporal } from './up/choose-temporal.ts';
+import { startDeployments } from './up/deployments.ts';
+import { ensureProjects } from './up/first-organization.ts';
+import type { Prepared } from './up/prepare.ts';
+import { startPlatform } from './up/start-platform.ts';
+import { startOrchestratorWorker } from './worker.ts';
+
+interface Context {
+  settings: Settings;
+  logger: Logger;
+  lifetime: Lifetime;
+}
+
+export interface Everything {
+  addresses: RunningAddresses;
+  temporal: Temporal;
+  /** Undefined: an Admin API elsewhere is used. */
+  admin: Admin | undefined;
+  operatorToken: string;
+  config: GalleyConfig;
+  /** Signs in to the sites page once, within 15 minutes. */
+  signInUrl: string;
+  /** The first administrator's link to the platform's dashboard; undefined if there are members. */
+  setupUrl: string | undefined;
+}
+
+/**
+ * Starts Temporal, the database, the platform, the orchestrator and a deployment for each values file, all in this
+ * process except Temporal. If ADMIN_API_URL names an Admin API elsewhere, without database and platform. Resolves when
+ * everything responds.
+ */
+export async function startEverything(
+  { home, deployments: planned, platformMail }: Prepared,
+  { settings: given, logger, lifetime }: Context,
+): Promise<Everything> {
+  const settings = { ...given, platformMail };
+  // A wrong AGENT_COMMAND is reported before the database starts.
+  if (settings.adminApiUrl === undefined) agentRunnerOf(settings, logger);
+  const operatorToken = await keepOperatorToken(settings, home);
+  const context = { settings, home, logger, lifetime };
+  const { temporal, searchAttributes, uiUrl } = await chooseTemporal(context);
+  const platform =
+    settings.adminApiUrl === undefined
+      ? await startPlatform({ temporal, searchAttributes, operatorToken }, context)
+      : undefined;
+  const loaded = await loadConfiguration(settings, platform ?? STAND_IN);
+  const config = platform ? await onOwnPlatform(loaded, { ...platform, operatorToken }) : loaded;
+  if (platform === undefined) reportIgnoredOrigins(config, logger);
+
+  const orchestrator = { temporal, searchAttributes, logger, lifetime };
+  const { host, port, minRefreshIntervalMs, heartbeatUrl } = settings;
+  const unsubscribeSecret = settings.unsubscribeSecret ?? (await home.secret(UNSUBSCRIBE_SECRET_FILE));
+  const signInLinks = createSignInLinks();
+  const temporalUiUrl = settings.temporalUiUrl ?? uiUrl ?? undefined;
+  const api = await startOrchestratorApi(
+    { config, operatorToken, unsubscribeSecret, signInLinks, temporalUiUrl, host, port },
+    orchestrator,
+  );
+  const deployments = await startDeployments(planned, { home, logger, lifetime });
+  const mailLinks = mailLinksOf({ ...settings, unsubscribeSecret }, config, logger);
+  await startOrchestratorWorker(
+    {
+      ...{ config, minRefreshIntervalMs, heartbeatUrl, mailLinks },
+      ...{ variables: settings.variables, configPath: settings.configPath, bundleSigner: settings.bundleSigner },
+    },
+    orchestrator,
+  );
+
+  const addresses = {
+    platform: platform?.url ?? null,
+    api: api.url,
+    deployments,
+    temporal: temporal.address,
+    temporalUi: uiUrl,
+  };
+  await home.announce(addresses);
+  lifetime.onStop('announcement', () => home.announce(null));
+  const signInUrl = `${api.url}/ui/sign-in?link=${signInLinks.create()}`;
+  const setupUrl = platform?.setupUrl;
+  return { addresses, temporal, admin: platform?.admin, operatorToken, config, signInUrl, setupUrl };
+}
+
+/** Stored even if it was configured, so that commands beside this `up` don't find one of an earlier start. */
+async function keepOperatorToken({ operatorToken }: Settings, home: Home): Promise<string> {
+  if (operatorToken === undefined) return await home.secret(OPERATOR_TOKEN_FILE);
+  await home.writeSecret(OPERATOR_TOKEN_FILE, operatorToken);
+  return operatorToken;
+}
+
+/**
+ * Adds what only the embedded platform knows: the ids of its projects, and its forge's URL unless galley.yaml has it.
+ */
+async function onOwnPlatform(
+  config: GalleyConfig,
+  { admin, url, operatorToken }: { admin: Admin; url: string; operatorToken: string },
+): Promise<GalleyConfig> {
+  const { forge } = config;
+  return {
+    ...config,
+    sites: await ensureProjects(admin, config.sites),
+    ...(forge?.kind === 'embedded' ? { forge: { url, token: operatorToken, ...forge } } : {}),
+  };
+}
+
+/** Only the Admin API's own projects decide where a site is exported from. */
+function reportIgnoredOrigins({ sites }: GalleyConfig, logger: Logger): void {
+  for (const [site, { origin }] of Object.entries(sites)) {
+    if (origin !== undefined)
+      logger.warn(
+        { site },
+        `sites.${site}.origin has no effect: set it in the project at the Admin API in ADMIN_API_URL`,
+      );
+  }
+}

@@ -1,0 +1,147 @@
+import { ApplicationFailure, type DataConverter } from '@temporalio/common';
+import { type NativeConnection, Worker } from '@temporalio/worker';
+import pino from 'pino';
+import { checkDeployments } from '../../cli/checks/deployments.ts';
+import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
+import type { RuleSettings } from '../../contract/settings.ts';
+import { type GuardedChild, spawnGuarded } from '../../embedded/guarded-child.ts';
+import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
+import { registerSearchAttributes } from '../../programs/temporal/search-attributes.ts';
+import { createTemporal, type Temporal } from '../../programs/temporal/temporal.ts';
+import { workflowBundle } from '../../programs/temporal/workflow-bundles.ts';
+import { createDeploymentWorker } from '../../worker/worker.ts';
+import { agentChange } from '../../workflows/agent-change.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { runWorker } from '../helpers/run-worker.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
+import { eventOf } from '../workflows/agent-fixture.ts';
+
+const logger = pino({ level: 'silent' });
+
+let server: GuardedChild;
+let address: string;
+const opened: Temporal[] = [];
+
+function open(variables: Record<string, string>, encryptionKeys: Buffer[] = []): Temporal {
+  const temporal = createTemporal({ settings: { variables, encryptionKeys }, logger });
+  opened.push(temporal);
+  return temporal;
+}
+
+// Without Galley's search attributes, which only the embedded server gets at its start.
+beforeAll(async () => {
+  const port = await freePort();
+  address = `127.0.0.1:${port}`;
+  const flags = ['--headless', '--ip', '127.0.0.1', '--port', String(port), '--namespace', 'docs'];
+  server = spawnGuarded(
+    await locateDevServer(),
+    ['server', 'start-dev', '--log-level', 'error', ...flags],
+    process.env,
+  );
+  const temporal = open({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'docs' });
+  await waitFor(temporal.ready, { describe: 'answered' });
+});
+
+afterAll(async () => {
+  await Promise.all(opened.map((temporal) => temporal.close()));
+  await server.stop();
+});
+
+const HIDDEN = 'a message that nobody may read';
+
+const SETTINGS: RuleSettings = {
+  ...{ rules: ['changelog'], reviewers: [], operators: [], quietPeriodMs: 0, maxPerHour: 1, remindAfterMs: [] },
+  ...{ expireAfterMs: 86_400_000, forge: false, mail: false, searchAttributes: false, build: 'one' },
+};
+
+/** A worker whose prompts can't be rendered, which fails their changes. */
+async function runFailing(connection: NativeConnection, dataConverter: DataConverter) {
+  const taskQueue = 'failing';
+  const worker = await Worker.create({
+    ...{ connection, dataConverter, taskQueue, namespace: 'docs' },
+    workflowBundle: workflowBundle('orchestrator', dataConverter),
+    activities: {
+      readRuleSettings: async () => SETTINGS,
+      renderAgentPrompt: async () => {
+        throw ApplicationFailure.nonRetryable(HIDDEN, 'Rejected');
+      },
+    },
+  });
+  return { taskQueue, running: await runWorker(worker) };
+}
+
+describe('the connection to Temporal', () => {
+  test('follows the standard client variables', async () => {
+    const temporal = open({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'docs' });
+    expect({ address: temporal.address, namespace: temporal.namespace }).toEqual({ address, namespace: 'docs' });
+    // The check has a short deadline, which a busy machine may miss.
+    await waitFor(temporal.ready, { describe: 'was ready' });
+    expect(await open({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'nowhere' }).ready()).toBe(false);
+    expect(await open({ TEMPORAL_ADDRESS: '127.0.0.1:1' }).ready()).toBe(false);
+  });
+
+  test('hides the messages of failed activities and workflows, and reads them with a key of its list', async () => {
+    const variables = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'docs' };
+    const [older, newer] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const { client, dataConverter, connectWorker } = open(variables, [older]);
+    const connection = await connectWorker(new AbortController().signal);
+    const { running, taskQueue } = await runFailing(connection, dataConverter);
+    const input = { site: 'docs', rule: 'changelog', events: [eventOf('entry-1', 'A page')], eventCount: 1 };
+    const change = await client.workflow.start(agentChange, { workflowId: 'hidden', taskQueue, args: [input] });
+    const cause = { type: 'AgentJobFailed', message: HIDDEN };
+    await expect(change.result()).rejects.toMatchObject({ cause });
+    await running.stop();
+    await connection.close();
+
+    const history = JSON.stringify(await change.fetchHistory());
+    expect(history.match(/Encoded failure/g)).toHaveLength(2);
+    expect(history).not.toContain(HIDDEN);
+    const rotated = open(variables, [newer, older]).client.workflow.getHandle('hidden');
+    await expect(rotated.result()).rejects.toMatchObject({ cause });
+  });
+
+  test('lets a worker wait until it is stopped', async () => {
+    const stopping = new AbortController();
+    const waiting = open({ TEMPORAL_ADDRESS: '127.0.0.1:1' }).connectWorker(stopping.signal);
+    setTimeout(() => stopping.abort(), 300);
+    await expect(waiting).rejects.toThrow();
+  });
+
+  test('registers the search attributes and says when a query can name them', async () => {
+    const { client, namespace } = open({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'docs' });
+    const { signal } = new AbortController();
+    const attributes = registerSearchAttributes({ client, namespace, logger, signal });
+    expect(attributes.ready()).toBe(false);
+    await attributes.settled;
+    expect(attributes.ready()).toBe(true);
+    const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });
+    expect(Object.keys(customAttributes ?? {})).toEqual(expect.arrayContaining(Object.values(SEARCH_ATTRIBUTES)));
+  });
+});
+
+describe('the check of a deployment host', () => {
+  it('finds out whether a worker polls its queue', async () => {
+    const settings = { variables: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'docs' }, encryptionKeys: [] };
+    const entries = [{ valuesFile: '/srv/values.yaml', host: 'eu-1' }];
+    const look = () => checkDeployments('site docs', entries, { site: 'docs', deps: {}, temporal: { settings } });
+    /** On a busy machine Temporal may not respond in time, which is a warning. */
+    const check = () =>
+      waitFor(
+        async () => {
+          const found = await look();
+          return found[0]?.status !== 'warn' && found;
+        },
+        { describe: 'got a response' },
+      );
+    const fix = 'Start one on that machine: galley worker --deployment-host eu-1';
+    expect(await check()).toMatchObject([{ status: 'fail', message: expect.stringContaining('eu-1'), fix }]);
+    const connection = await open(settings.variables).connectWorker(new AbortController().signal);
+    const worker = await createDeploymentWorker({
+      ...{ connection, namespace: 'docs', host: 'eu-1', logger },
+      readSite: () => undefined,
+    });
+    const running = runWorker(worker);
+    await waitFor(async () => (await check())[0]?.status === 'ok', { describe: 'a worker polls' });
+    await running.stop();
+  });
+});
