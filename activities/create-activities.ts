@@ -11,7 +11,7 @@ import { createConfirmDeployment } from './deployments/confirm-deployment.ts';
 import type { TargetDeps } from './deployments/create-target.ts';
 import { createValuesFileTarget } from './deployments/values-file.ts';
 import { createForgeActivities } from './forge/activities.ts';
-import { createReviewerActivities } from './mails/activities.ts';
+import { createMailActivities } from './mails/activities.ts';
 import type { Mailer } from './mails/send/mailer.ts';
 import { createSendNotification, type SendNotificationDeps } from './notifications/send-notification.ts';
 import { createStartNotifications } from './notifications/start-notifications.ts';
@@ -61,7 +61,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createAgentJobActivities(client, { readSite: deps.readSite, ...quickly }),
     readRuleSettings: createReadRuleSettings({ ...deps, ...operatorSettings, forge: deps.forge !== undefined }),
     ...createForgeActivities({ forge: deps.forge }),
-    ...createReviewerActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
+    ...createMailActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
     ...createDeploymentActivities(deps),
     confirmDeployment: createConfirmDeployment(deps.readSite),
     ...createWatchdogActivities({ ...deps, ...operatorSettings }),

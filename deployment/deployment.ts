@@ -17,7 +17,7 @@ import { createFileCache, type FileCache } from './serve/file-cache.ts';
 import { createServeHandler } from './serve/serve.ts';
 import { type DeploymentStatus, describeStatus } from './status.ts';
 import { describeCapabilities } from './values/capabilities.ts';
-import { type Target, type TargetWatch, watchTarget } from './values/target.ts';
+import { type ValuesState, type ValuesWatch, watchValues } from './values/watch-values.ts';
 
 export type DeploymentOptions = {
   valuesFile: string;
@@ -91,7 +91,7 @@ export function createDeployment(options: DeploymentOptions): Deployment {
   };
   let served: Served | undefined;
   let follower: Follower | undefined;
-  let watch: TargetWatch | undefined;
+  let watch: ValuesWatch | undefined;
   const settings = createLiveSettings(options.basicAuth !== undefined);
 
   const status = (): DeploymentStatus =>
@@ -118,19 +118,19 @@ export function createDeployment(options: DeploymentOptions): Deployment {
         onSwap: countSwap,
         logger,
       });
-      const follow = (target: Target): void => {
-        settings.apply(target);
-        following.follow(target);
+      const follow = (values: ValuesState): void => {
+        settings.apply(values);
+        following.follow(values);
       };
-      const watching = await watchTarget(valuesFile, pollIntervalMs, logger, follow);
-      const target = watching.current();
+      const watching = await watchValues(valuesFile, pollIntervalMs, logger, follow);
+      const values = watching.current();
       const mayExit = exitOnInvalidValues && opened.site() === undefined;
-      if (mayExit && target.kind === 'unreadable' && target.error.key !== null) {
+      if (mayExit && values.kind === 'unreadable' && values.error.key !== null) {
         watching.stop();
-        throw new ConfigurationError([target.error.message]);
+        throw new ConfigurationError([values.error.message]);
       }
       [served, follower, watch] = [opened, following, watching];
-      follow(target);
+      follow(values);
     },
 
     async stop() {

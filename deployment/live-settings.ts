@@ -2,15 +2,15 @@ import type { DeploymentValues } from '../contract/values-file.ts';
 import { createHeaderPolicy, type HeaderPolicy } from './serve/header-policy.ts';
 import { createRepresentations, type Representations } from './serve/representation.ts';
 import { describeCapabilities } from './values/capabilities.ts';
-import type { Target } from './values/target.ts';
 import { DEFAULT_SETTINGS } from './values/values.ts';
+import type { ValuesState } from './values/watch-values.ts';
 
 export type LiveSettings = {
   current(): DeploymentValues;
   policy(): HeaderPolicy;
   representations(): Representations;
   /** An unreadable values file changes nothing. */
-  apply(target: Target): void;
+  apply(values: ValuesState): void;
 };
 
 /**
@@ -25,9 +25,9 @@ export function createLiveSettings(isPrivate: boolean): LiveSettings {
     current: () => current,
     policy: () => policy,
     representations: () => representations,
-    apply(target) {
-      if (target.kind === 'unreadable' || JSON.stringify(target.wanted.settings) === JSON.stringify(current)) return;
-      current = target.wanted.settings;
+    apply(values) {
+      if (values.kind === 'unreadable' || JSON.stringify(values.wanted.settings) === JSON.stringify(current)) return;
+      current = values.wanted.settings;
       policy = policyOf(current);
       representations = createRepresentations(policy, isPrivate);
     },

@@ -2,7 +2,7 @@ import type { DeploymentKind } from '../contract/values-file.ts';
 import type { FollowerReport } from './fetch/follower.ts';
 import { linkFingerprint } from './fetch/link.ts';
 import type { Served } from './fetch/served.ts';
-import type { Target } from './values/target.ts';
+import type { ValuesState } from './values/watch-values.ts';
 
 /** The response of `GET /-/status`. Times are RFC 3339; all fields about the version are null while none is served. */
 export type DeploymentStatus = {
@@ -33,7 +33,7 @@ export type DeploymentStatus = {
 export function describeStatus(
   served: Served | undefined,
   report: FollowerReport | undefined,
-  target: Target | undefined,
+  values: ValuesState | undefined,
   kind: DeploymentKind,
 ): DeploymentStatus {
   const site = served?.site();
@@ -48,8 +48,8 @@ export function describeStatus(
     pageCount: site?.manifest.pageCount ?? null,
     contentSha256: site?.manifest.contentSha256 ?? null,
     since: state?.current?.since ?? null,
-    stale: isStale(served, target),
-    pinnedVersion: pinOf(target) ?? null,
+    stale: isStale(served, values),
+    pinnedVersion: pinOf(values) ?? null,
     lastError: report?.problem ?? null,
     checkedAt: report?.checkedAt ?? null,
     nextTryAt: report?.nextTryAt ?? null,
@@ -57,15 +57,15 @@ export function describeStatus(
   };
 }
 
-function isStale(served: Served | undefined, target: Target | undefined): boolean {
-  if (served === undefined || target === undefined || target.kind === 'unreadable') return true;
-  const { wanted } = target;
+function isStale(served: Served | undefined, values: ValuesState | undefined): boolean {
+  if (served === undefined || values === undefined || values.kind === 'unreadable') return true;
+  const { wanted } = values;
   if (!wanted.enabled) return served.state().enabled;
   const site = served.site();
   if (site === undefined || (wanted.version ?? site.manifest.version) !== site.manifest.version) return true;
   return served.state().current?.linkFingerprint !== linkFingerprint(wanted.link);
 }
 
-function pinOf(target: Target | undefined): string | undefined {
-  return target?.kind === 'wanted' && target.wanted.enabled ? target.wanted.version : undefined;
+function pinOf(values: ValuesState | undefined): string | undefined {
+  return values?.kind === 'wanted' && values.wanted.enabled ? values.wanted.version : undefined;
 }

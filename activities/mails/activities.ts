@@ -26,7 +26,7 @@ import type { Mailer } from './send/mailer.ts';
 import { type MailFailureType, retryLater, UNSENT } from './send/retry-later.ts';
 import { earlierResult, type SendOnceDeps, sendOnce } from './send/send-once.ts';
 
-export type ReviewerActivityDeps = {
+export type MailActivityDeps = {
   /** Undefined without `smtp` in galley.yaml. The caller closes it after the worker has ended. */
   mailer?: Mailer | undefined;
   /** Stores the sending mark and queries who unsubscribed; the worker's own client by default. */
@@ -49,7 +49,7 @@ type Mailing = { sender: Sender; client: Client; date: Date };
  * `heartbeatTimeout: '30s'` (a mail server must take a message up to its last line within it), `startToCloseTimeout:
  * '5m'` and unlimited attempts: waits and giving up after 36 hours are decided here.
  */
-export function createReviewerActivities(deps: ReviewerActivityDeps) {
+export function createMailActivities(deps: MailActivityDeps) {
   const { mailer, logger, timing = {} } = deps;
   return {
     /** Requests a review from one reviewer, or sends a reminder. */
@@ -121,7 +121,7 @@ function countMail(event: string, { outcome }: MailResult): void {
 
 /** The mail, or the result if it isn't sent now. */
 async function prepareReviewMail(
-  deps: ReviewerActivityDeps,
+  deps: MailActivityDeps,
   input: ReviewMailInput,
   { sender, client, date }: Mailing,
 ): Promise<OutgoingMail | MailResult> {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { BundleUnavailableError, problemMessage, ValuesFileError } from '../errors.ts';
-import type { Target } from '../values/target.ts';
 import type { Wanted } from '../values/values.ts';
+import type { ValuesState } from '../values/watch-values.ts';
 import type { Acquired, AcquireRequest } from './acquire-bundle.ts';
 import { resourceFingerprint } from './link.ts';
 import { type RetryPauses, retryDelayMs } from './retry-delay.ts';
@@ -30,14 +30,14 @@ export type FollowerReport = {
 };
 
 /**
- * Makes the deployment serve what the values file asks for: one attempt at a time, the newest target next, with
- * retries. A changed target doesn't end a download immediately, because links that are refreshed faster than a bundle
+ * Makes the deployment serve what the values file asks for: one attempt at a time, the newest values next, with
+ * retries. A changed values file doesn't end a download immediately, because links that are refreshed faster than a bundle
  * downloads would never let it finish.
  */
 export class Follower {
   readonly #deps: FollowerDeps;
   readonly #report: FollowerReport = { problem: null, checkedAt: null, nextTryAt: null, download: null };
-  #target: Target | undefined;
+  #values: ValuesState | undefined;
   #running: Promise<void> | undefined;
   #runningLink: URL | undefined;
   #attempt = new AbortController();
@@ -57,16 +57,16 @@ export class Follower {
   }
 
   /** Passes on what the values file asks for; acted on immediately or after the current attempt. */
-  follow(target: Target): void {
-    this.#target = target;
+  follow(values: ValuesState): void {
+    this.#values = values;
     this.#failures = 0;
     if (this.#running === undefined) {
       this.#start();
       return;
     }
     clearTimeout(this.#grace);
-    if (!isOn(target)) this.#attempt.abort();
-    else if (!isSameObject(target.wanted.link, this.#runningLink))
+    if (!isOn(values)) this.#attempt.abort();
+    else if (!isSameObject(values.wanted.link, this.#runningLink))
       this.#grace = setTimeout(() => this.#attempt.abort(), this.#deps.supersedeGraceMs);
   }
 
@@ -82,15 +82,15 @@ export class Follower {
   #start(): void {
     clearTimeout(this.#retry);
     this.#report.nextTryAt = null;
-    if (this.#stopped || this.#running !== undefined || this.#target === undefined) return;
-    const tried = this.#target;
+    if (this.#stopped || this.#running !== undefined || this.#values === undefined) return;
+    const tried = this.#values;
     this.#attempt = new AbortController();
     this.#running = this.#tryOnce(tried, this.#attempt.signal).then((error) => {
       clearTimeout(this.#grace);
       this.#running = undefined;
       this.#report.download = null;
       if (this.#stopped) return;
-      if (tried !== this.#target) {
+      if (tried !== this.#values) {
         this.#start();
       } else if (error !== undefined) {
         this.#planRetry(error);
@@ -98,7 +98,7 @@ export class Follower {
     });
   }
 
-  async #tryOnce(tried: Target, signal: AbortSignal): Promise<unknown> {
+  async #tryOnce(tried: ValuesState, signal: AbortSignal): Promise<unknown> {
     const { served, now, logger } = this.#deps;
     try {
       if (tried.kind === 'unreadable') throw tried.error;
@@ -159,8 +159,8 @@ export class Follower {
   }
 }
 
-function isOn(target: Target): target is { kind: 'wanted'; wanted: WantedOn } {
-  return target.kind === 'wanted' && target.wanted.enabled;
+function isOn(values: ValuesState): values is { kind: 'wanted'; wanted: WantedOn } {
+  return values.kind === 'wanted' && values.wanted.enabled;
 }
 
 function isSameObject(link: URL, other: URL | undefined): boolean {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { BundleFile } from '../../contract/bundle.ts';
 import type { Site } from '../site.ts';
 
@@ -71,4 +72,12 @@ function decode(encodedPath: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Path and query. A request line may also name the scheme and host, as clients of proxies send it (RFC 9112, 3.2.2). */
+export function requestTarget({ url = '/' }: IncomingMessage): string {
+  if (url.startsWith('/')) return url;
+  const [, target] = /^https?:\/\/[^/?]+(.*)$/i.exec(url) ?? [];
+  if (target === undefined) return url;
+  return target.startsWith('/') ? target : `/${target}`;
 }

@@ -10,8 +10,7 @@ import type { FileCache } from './file-cache.ts';
 import type { Fields, HeaderPolicy } from './header-policy.ts';
 import { MESSAGE_PAGE_HEADERS, type MessagePage, renderMessagePage } from './message-page.ts';
 import type { Representations } from './representation.ts';
-import { requestTarget } from './request-target.ts';
-import { resolveRequest } from './resolve-request.ts';
+import { requestTarget, resolveRequest } from './resolve-request.ts';
 import { respondFile } from './respond-file.ts';
 
 type ServeDeps = {

@@ -5,13 +5,13 @@ import type { Acquired, AcquireRequest } from '../../../deployment/fetch/acquire
 import { Follower } from '../../../deployment/fetch/follower.ts';
 import { RETRY_PAUSES } from '../../../deployment/fetch/retry-delay.ts';
 import { createSite } from '../../../deployment/site.ts';
-import type { Target } from '../../../deployment/values/target.ts';
 import { DEFAULT_SETTINGS } from '../../../deployment/values/values.ts';
+import type { ValuesState } from '../../../deployment/values/watch-values.ts';
 import { manifestOf, siteOf } from '../bundles.ts';
 
 const GRACE_MS = 60_000;
 const site = createSite('/nowhere', 'x', manifestOf(siteOf('1')));
-const wanted = (link: string): Target => ({
+const wanted = (link: string): ValuesState => ({
   kind: 'wanted',
   wanted: {
     settings: DEFAULT_SETTINGS,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { createDeployment } from '../../../deployment/deployment.ts';
-import { watchTarget } from '../../../deployment/values/target.ts';
+import { watchValues } from '../../../deployment/values/watch-values.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
 import { buildBundle, sha256, siteOf } from '../bundles.ts';
 import { type Fixture, openFixture, type Running } from '../fixture.ts';
@@ -302,7 +302,7 @@ describe('the values file', () => {
   it('is still watched after the listener throws, and the failed change is reported again', async () => {
     await fixture.writeValues({ enabled: false });
     const reported: unknown[] = [];
-    const watch = await watchTarget(fixture.valuesFile, 20, pino({ level: 'silent' }), (target) => {
+    const watch = await watchValues(fixture.valuesFile, 20, pino({ level: 'silent' }), (target) => {
       reported.push(target.kind === 'wanted' && target.wanted.enabled && target.wanted.version);
       if (reported.length === 1) throw new Error('unexpected failure');
     });

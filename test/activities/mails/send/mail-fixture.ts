@@ -1,30 +1,30 @@
 import { Client, type WorkflowHandle } from '@temporalio/client';
 import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { pino } from 'pino';
-import { createReviewerActivities, type ReviewerActivityDeps } from '../../../../activities/mails/activities.ts';
+import { createMailActivities, type MailActivityDeps } from '../../../../activities/mails/activities.ts';
 import { createMailer, type Mailer } from '../../../../activities/mails/send/mailer.ts';
 import type { HeartbeatClient } from '../../../../activities/mails/send/sending-mark.ts';
 import type { TestTemporal } from '../../../helpers/temporal.ts';
 import type { MailActivities } from './mail-workflows.ts';
 
 /** Delays that are short enough for a test. */
-export const QUICK: NonNullable<ReviewerActivityDeps['timing']> = {
+export const QUICK: NonNullable<MailActivityDeps['timing']> = {
   deferred: { firstMs: 200, longestMs: 500 },
   unsent: { firstMs: 200, longestMs: 500 },
 };
 
 export const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
-export type Scenario = Partial<ReviewerActivityDeps> & { smtpUrl: string; socketTimeoutMs?: number };
+export type Scenario = Partial<MailActivityDeps> & { smtpUrl: string; socketTimeoutMs?: number };
 
 /** The reviewers' activities, with a separate mail server for each scenario. */
 export class Scenarios {
-  readonly #made = new Map<string, { mailer: Mailer; activities: ReturnType<typeof createReviewerActivities> }>();
+  readonly #made = new Map<string, { mailer: Mailer; activities: ReturnType<typeof createMailActivities> }>();
 
   add(name: string, { smtpUrl, socketTimeoutMs = 5_000, ...deps }: Scenario): void {
     const mailer = createMailer({ url: smtpUrl, from: 'Galley <galley@example.com>', socketTimeoutMs });
     const defaults = { mailer, unsubscribeKey: 'galley_key', logger, timing: QUICK };
-    this.#made.set(name, { mailer, activities: createReviewerActivities({ ...defaults, ...deps }) });
+    this.#made.set(name, { mailer, activities: createMailActivities({ ...defaults, ...deps }) });
   }
 
   get activities(): MailActivities {
@@ -38,7 +38,7 @@ export class Scenarios {
     for (const { mailer } of this.#made.values()) mailer.close();
   }
 
-  #of(name: string): ReturnType<typeof createReviewerActivities> {
+  #of(name: string): ReturnType<typeof createMailActivities> {
     const made = this.#made.get(name);
     if (made === undefined) throw new Error(`There is no scenario ${name}`);
     return made.activities;

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
-import { createReviewerActivities, type ReviewerActivityDeps } from '../../../../activities/mails/activities.ts';
+import { createMailActivities, type MailActivityDeps } from '../../../../activities/mails/activities.ts';
 import { createMailer } from '../../../../activities/mails/send/mailer.ts';
 import { createSendingMark } from '../../../../activities/mails/send/sending-mark.ts';
 import { RECEIVER_CONNECTION } from '../../../../api/temporal-connection.ts';
@@ -30,7 +30,7 @@ type AttemptOptions = {
   /** Replaces the request that stores a note in Temporal. */
   store?: (note: unknown) => Promise<void>;
   to?: string;
-  timing?: ReviewerActivityDeps['timing'];
+  timing?: MailActivityDeps['timing'];
 };
 
 /** One attempt to send a mail, with the notes that Temporal would get, in order. Runs without a Temporal server. */
@@ -43,7 +43,7 @@ function attempt(smtpUrl: string, options: AttemptOptions = {}) {
   });
   const mailer = createMailer({ url: smtpUrl, from: 'Galley <galley@example.com>' });
   closing.push(() => mailer.close());
-  const { sendOperatorMail } = createReviewerActivities({ mailer, client, unsubscribeKey: 'k', logger, timing });
+  const { sendOperatorMail } = createMailActivities({ mailer, client, unsubscribeKey: 'k', logger, timing });
   const environment = activityEnvironment({ heartbeatTimeoutMs: 600_000, scheduledTimestampMs: Date.now(), ...info });
   const input = { ...INPUT, event: 'job-failed', to, jobId: 'aj_1', message: 'no' } as const;
   return { result: environment.run(sendOperatorMail, input), notes, environment };
