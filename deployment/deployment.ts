@@ -161,7 +161,7 @@ function createApp(
     cache,
     endpoints: createEndpoints({ status, capabilities, metrics }),
     basicAuth: basicAuth === undefined ? undefined : createBasicAuth(basicAuth),
-    count: counts.countResponse,
+    countResponse: counts.countResponse,
     accessLog: options.accessLog === true ? createAccessLog(logger) : undefined,
     logger,
   });

@@ -1,10 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { DeploymentMetrics } from './metrics.ts';
+import type { Endpoints } from './serve/serve.ts';
 import type { DeploymentStatus } from './status.ts';
 import type { Capabilities } from './values/capabilities.ts';
-
-/** Responds to a request below `/-/`. */
-export type Endpoints = (req: IncomingMessage, res: ServerResponse, url: string) => void;
 
 type EndpointDeps = {
   status(): DeploymentStatus;

@@ -2,12 +2,10 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { FileCache } from './serve/file-cache.ts';
 import type { DeploymentStatus } from './status.ts';
 
-export type CountResponse = (status: number) => void;
-
 /** The metrics of a process, whose deployments differ in the label `host`. */
 export type DeploymentMetrics = {
   /** @param host as in `--values HOST=FILE`, or `*` */
-  add(host: string, status: () => DeploymentStatus): { countResponse: CountResponse; countSwap(): void };
+  add(host: string, status: () => DeploymentStatus): { countResponse(status: number): void; countSwap(): void };
   contentType: string;
   render(): Promise<string>;
 };

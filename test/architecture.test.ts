@@ -17,6 +17,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   deployment: ['contract', 'bundle'],
 };
 
+/**
+ * The rooms of a folder, from top to bottom: a room imports only itself and rooms of lower lines. A room is a folder or
+ * a file, and `*` is all files beside them that have no line of their own.
+ */
+const ROOMS: Record<string, readonly string[]> = {
+  deployment: ['*', 'fetch serve', 'values', 'site.ts errors.ts'],
+};
+
 /** Packages that a folder must not import. */
 const MAY_NOT_IMPORT: Record<string, RegExp> = {
   // Workflow code is deterministic.
@@ -69,10 +77,30 @@ function isAllowed({ folder, targetFolder, typeOnly }: Import): boolean {
   );
 }
 
+/** The room of a file and the line it is on. */
+function roomOf(path: string): { room: string; line: number } {
+  const [folder = '', inside = ''] = path.split('/');
+  const lines = (ROOMS[folder] ?? []).map((line) => line.split(' '));
+  const isFile = path.split('/').length === 2;
+  const room = isFile && !lines.flat().includes(inside) ? '*' : inside;
+  return { room, line: lines.findIndex((rooms) => rooms.includes(room)) };
+}
+
+function goesDown({ file, target }: Import): boolean {
+  const [from, to] = [roomOf(file), roomOf(target)];
+  return from.line >= 0 && to.line >= 0 && (from.room === to.room || from.line < to.line);
+}
+
 describe('the folders', () => {
   it('import each other only in the directions of the design', () => {
     expect(imports.length).toBeGreaterThan(20);
     expect(imports.filter((each) => !isAllowed(each)).map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
+  });
+
+  it('have rooms that import each other only downwards', () => {
+    const inside = imports.filter(({ folder, targetFolder }) => folder === targetFolder && folder in ROOMS);
+    expect(inside.length).toBeGreaterThan(20);
+    expect(inside.filter((each) => !goesDown(each)).map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
   });
 
   it('import no packages that they must run without', () => {

@@ -1,8 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { isHashed } from '../../contract/response-headers.ts';
-import type { Endpoints } from '../endpoints.ts';
-import type { CountResponse } from '../metrics.ts';
 import type { Site } from '../site.ts';
 import type { AccessLog } from './access-log.ts';
 import type { BasicAuth } from './basic-auth.ts';
@@ -12,6 +10,9 @@ import { MESSAGE_PAGE_HEADERS, type MessagePage, renderMessagePage } from './mes
 import type { Representations } from './representation.ts';
 import { requestTarget, resolveRequest } from './resolve-request.ts';
 import { respondFile } from './respond-file.ts';
+
+/** Responds to a request below `/-/`. */
+export type Endpoints = (req: IncomingMessage, res: ServerResponse, url: string) => void;
 
 type ServeDeps = {
   /** Where the site begins: empty, or `/docs`. */
@@ -29,7 +30,7 @@ type ServeDeps = {
   cache: FileCache;
   endpoints: Endpoints;
   basicAuth: BasicAuth | undefined;
-  count: CountResponse;
+  countResponse(status: number): void;
   accessLog: AccessLog | undefined;
   logger: Logger;
 };
@@ -84,7 +85,7 @@ export function createServeHandler(deps: ServeDeps): RequestListener {
     const exchange = { req, res, deps };
     deps.accessLog?.(req, res);
     // Counted at the end, when the status is known; a listener per response is cheaper than one per event.
-    res.once('close', () => deps.count(res.headersSent ? res.statusCode : 0));
+    res.once('close', () => deps.countResponse(res.headersSent ? res.statusCode : 0));
     try {
       respond(exchange);
     } catch (error) {
