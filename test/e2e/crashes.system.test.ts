@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lock } from 'proper-lockfile';
 import { holdAnswer } from '../helpers/system/faults.ts';
 import { createGate } from '../helpers/system/gate.ts';
 import { scenarios } from '../helpers/system/scenario.ts';
 import { domainOf, edition, SLOW_PAGE, type System, startSystem } from '../helpers/system/system.ts';
-import { holdValuesFile } from '../helpers/system/values-lock.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 
 const CREATE = { method: 'POST', path: /\/jobs$/ } as const;
@@ -187,3 +187,8 @@ describe('a crash in the middle of an export', () => {
     await system.untilServed('stored', 'edition 3');
   });
 });
+
+/** Locks a values file like another writer, so that a deploy waits. Resolves with the function that unlocks it. */
+async function holdValuesFile(path: string): Promise<() => Promise<void>> {
+  return await lock(path, { realpath: false, stale: 10_000, update: 1_000 });
+}

@@ -1,21 +1,21 @@
-import { randomInt } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { createHash, randomInt } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
+import { extract } from 'tar-stream';
 import { bundle, type ExportReport, exportJob, exportReport } from '../../contract/admin-api.ts';
-import type { BundleManifest } from '../../contract/bundle.ts';
+import { type BundleManifest, bundleManifest, contentDigestLine, MANIFEST_PATH } from '../../contract/bundle.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
-import { pick } from '../helpers/generated-site/seeded.ts';
+import { hash32, pick, share } from '../helpers/generated-site/seeded.ts';
 import { type GeneratedSite, startGeneratedSite } from '../helpers/generated-site.ts';
-import { momentOf } from '../helpers/kills/export-moment.ts';
-import { readArchive } from '../helpers/kills/read-archive.ts';
-import { planStrikes, type Strike } from '../helpers/kills/strikes.ts';
 import { startPostgres } from '../helpers/postgres.ts';
 import { startS3, type TestS3 } from '../helpers/s3.ts';
 import { builtGalley } from '../helpers/system/built-product.ts';
 import { createCleanups } from '../helpers/system/cleanups.ts';
-import { killPostgres } from '../helpers/system/kill-postgres.ts';
 import { type PlatformService, startPlatformService } from '../helpers/system/platform-service.ts';
 import { createPrograms, type Programs } from '../helpers/system/programs.ts';
 import { scenarios } from '../helpers/system/scenario.ts';
@@ -188,3 +188,119 @@ describe('an export of 10,000 pages by three workers', () => {
     expect(await leftovers()).toEqual([]);
   });
 });
+
+/** Downloads an archive and returns its manifest. Throws unless the files match the manifest. */
+async function readArchive(link: string): Promise<BundleManifest> {
+  const response = await fetch(link);
+  const hashes = new Map<string, string>();
+  let manifest: BundleManifest | undefined;
+  const tar = extract();
+  tar.end(gunzipSync(Buffer.from(await response.arrayBuffer())));
+  for await (const entry of tar) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of entry) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
+    const bytes = Buffer.concat(chunks);
+    if (entry.header.name === MANIFEST_PATH) manifest = bundleManifest.parse(JSON.parse(bytes.toString('utf8')));
+    else hashes.set(entry.header.name, createHash('sha256').update(bytes).digest('hex'));
+  }
+  if (manifest === undefined) throw new Error('The archive has no manifest');
+  const wrong = manifest.files.filter(({ path, sha256 }) => hashes.get(path) !== sha256);
+  if (wrong.length > 0 || hashes.size !== manifest.files.length) {
+    throw new Error(`The archive does not match its manifest, for example ${wrong[0]?.path}`);
+  }
+  const content = createHash('sha256');
+  for (const file of manifest.files) content.update(contentDigestLine(file));
+  if (content.digest('hex') !== manifest.contentSha256) throw new Error('The manifest has a wrong contentSha256');
+  return manifest;
+}
+
+type Victim = 'worker' | 'postgres' | 's3';
+
+/** What is killed, and at which share of a stage's work. `by` selects one of several workers. */
+type Strike = { victim: Victim; stage: ExportMoment['stage']; atShare: number; by: number };
+
+/**
+ * Plans kills at random moments of crawling and rewriting, in order of time. Each stage kills every kind of victim at
+ * least once. The seed determines the plan.
+ */
+function planStrikes(seed: number): Strike[] {
+  const plan = (
+    stage: Strike['stage'],
+    victims: readonly Victim[],
+    [from, to]: readonly [number, number],
+  ): Strike[] => {
+    const salt = stage === 'crawling' ? 1 : 2;
+    const order = victims.map((victim, index) => ({ victim, rank: hash32(seed, salt, index) }));
+    const moments = victims.map((_, index) => from + (to - from) * share(seed, salt, index, 3)).sort((a, b) => a - b);
+    return order
+      .sort((a, b) => a.rank - b.rank)
+      .map(({ victim }, index) => ({ victim, stage, atShare: moments[index] ?? to, by: share(seed, salt, index, 4) }));
+  };
+  return [
+    ...plan('crawling', ['worker', 'worker', 'worker', 'postgres', 's3'], [0.03, 0.9]),
+    // Rewriting takes only seconds, so kills after half of it could be too late.
+    ...plan('rewriting', ['worker', 'postgres', 's3'], [0, 0.5]),
+  ];
+}
+
+const run = promisify(execFile);
+
+/** Kills all processes of a local PostgreSQL server at once, like a power cut. */
+async function killPostgres(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  client.on('error', () => undefined);
+  const { rows } = await client.query<{ data_directory: string }>('show data_directory');
+  const [line] = (await readFile(join(rows[0]?.data_directory ?? '', 'postmaster.pid'), 'utf8')).split('\n');
+  const postmaster = Number(line);
+  // Suspend it first, so that it starts no more children meanwhile.
+  process.kill(postmaster, 'SIGSTOP');
+  const children = (await processes()).filter(({ parent }) => parent === postmaster);
+  const all = new Set([postmaster, ...children.map(({ pid }) => pid)]);
+  for (const pid of all) kill(pid);
+  await waitFor(async () => !(await processes()).some(({ pid }) => all.has(pid)), {
+    describe: 'saw the end of PostgreSQL',
+  });
+  await client.end().catch(() => undefined);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has already exited.
+  }
+}
+
+/** Every running process, without zombies. */
+async function processes(): Promise<{ pid: number; parent: number }[]> {
+  const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid=,stat=']);
+  return stdout.split('\n').flatMap((line) => {
+    const [pid, parent, state = 'Z'] = line.trim().split(/\s+/);
+    return state.startsWith('Z') ? [] : [{ pid: Number(pid), parent: Number(parent) }];
+  });
+}
+
+/** An export's progress within a stage, from 0 to 1. */
+type ExportMoment = { stage: 'crawling' | 'rewriting'; share: number };
+
+const PROGRESS_QUERY = `
+  select phase, settled_count::float8 as settled,
+    (select count(*) from crawl_batches b where b.job_id = c.job_id)::float8 as total,
+    (select count(*) from crawl_batches b where b.job_id = c.job_id and state = 'settled')::float8 as made
+  from crawls c where job_id = $1`;
+
+/** Reads a job's progress. `undefined` before the crawl, after the export, and while the database is down. */
+async function momentOf(pool: pg.Pool, jobId: string, urlCount: number): Promise<ExportMoment | undefined> {
+  try {
+    const { rows } = await pool.query<{ phase: string; settled: number; total: number; made: number }>(PROGRESS_QUERY, [
+      jobId,
+    ]);
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    if (row.phase === 'crawling') return { stage: 'crawling', share: row.settled / urlCount };
+    return { stage: 'rewriting', share: row.total === 0 ? 0 : row.made / row.total };
+  } catch {
+    return undefined;
+  }
+}

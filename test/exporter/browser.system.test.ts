@@ -13,7 +13,6 @@ import { locateRealTool } from '../helpers/real-tool.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { createDatabase } from '../helpers/test-database.ts';
 import { appHost, buildClientApp, bundleHost } from './client-app.ts';
-import { drawingSite } from './render/drawing-site.ts';
 import { HOSTILE, hostileSite } from './render/hostile-pages.ts';
 import { LOADED_BY_SCRIPTS, NEVER_ASKED, scriptedSite } from './render/scripted-site.ts';
 import { BROWSER_ARGUMENTS, openVisitor, type Visitor } from './sites/visitor.ts';
@@ -267,3 +266,21 @@ it('finds what scripts load on sample pages, and requests nothing again that the
   expect(counts).toEqual([1, 1, 1]);
   expect(requests.filter((url) => NEVER_ASKED.includes(url))).toEqual([]);
 });
+
+/** A client-rendered page. Its headers name a stylesheet that it needs, and a refresh. */
+function drawingSite(): SiteHandler {
+  return serveFiles({
+    '/': {
+      body: '<!doctype html><div id="app"></div><script src="/app.js"></script>',
+      headers: { link: '</style.css>; rel=stylesheet', refresh: '0; url=/' },
+    },
+    '/style.css': { body: '#app { order: 7 }', contentType: 'text/css' },
+    '/app.js': {
+      contentType: 'text/javascript',
+      body: `const app = document.getElementById('app');
+    app.textContent = 'Drawn in order ' + getComputedStyle(app).order;
+    const more = document.createElement('script'); more.src = '/more.js'; document.head.append(more);`,
+    },
+    '/more.js': { body: 'document.title = "More"', contentType: 'text/javascript' },
+  });
+}

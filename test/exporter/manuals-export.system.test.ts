@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { Parser } from 'htmlparser2';
 import { type Browser, chromium } from 'playwright-core';
 import { bundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
 import { bundleKey } from '../../exporter/object-keys.ts';
@@ -13,7 +14,6 @@ import { startHttpSite } from '../helpers/http-site.ts';
 import { startPostgres } from '../helpers/postgres.ts';
 import { locateRealTool } from '../helpers/real-tool.ts';
 import { startS3, type TestS3 } from '../helpers/s3.ts';
-import { type WalkedSite, walkSite } from '../helpers/walk-site.ts';
 import { staticHost } from './sites/static-host.ts';
 import { BROWSER_ARGUMENTS, STEP_TIMEOUT_MS } from './sites/visitor.ts';
 
@@ -129,3 +129,58 @@ describe.each([
     expect(await openAll(sample.map((page) => root + page))).toEqual([]);
   });
 });
+
+type WalkedSite = {
+  /** Paths of every linked page. A folder's path ends in `index.html`. */
+  pages: Set<string>;
+  /** Paths of missing files on the site that pages refer to. */
+  broken: Set<string>;
+};
+
+const REFERRING = new Set(['href', 'src', 'data', 'poster']);
+const AT_ONCE = 16;
+
+/** Follows every reference from a site's start page over HTTP, independently of the product's code. */
+async function walkSite(start: string): Promise<WalkedSite> {
+  const { origin } = new URL(start);
+  const queue = [start];
+  const seen = new Set(queue);
+  const walked: WalkedSite = { pages: new Set(), broken: new Set() };
+
+  async function visit(address: string): Promise<void> {
+    const response = await fetch(address);
+    const { pathname } = new URL(response.url);
+    const text = await response.text();
+    if (!response.ok) {
+      walked.broken.add(pathname);
+    } else if (response.headers.get('content-type')?.startsWith('text/html')) {
+      walked.pages.add(pathname.endsWith('/') ? `${pathname}index.html` : pathname);
+      for (const found of references(text, response.url)) {
+        if (new URL(found).origin !== origin || seen.has(found)) continue;
+        seen.add(found);
+        queue.push(found);
+      }
+    }
+  }
+
+  while (queue.length > 0) await Promise.all(queue.splice(0, AT_ONCE).map(visit));
+  return walked;
+}
+
+function references(html: string, page: string): Set<string> {
+  const found = new Set<string>();
+  let base = page;
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      if (name === 'base' && attributes.href !== undefined) base = new URL(attributes.href, page).href;
+      for (const [attribute, value] of Object.entries(attributes)) {
+        if (!REFERRING.has(attribute) || !URL.canParse(value, base)) continue;
+        const target = new URL(value, base);
+        target.hash = '';
+        found.add(target.href);
+      }
+    },
+  });
+  parser.end(html);
+  return found;
+}

@@ -4,7 +4,6 @@ import { scanHtml } from '../../../exporter/document/html/scan-html.ts';
 import { MAX_ATTRIBUTES, type Tag } from '../../../exporter/document/html/scan-markup.ts';
 import { runToEnd } from '../run-to-end.ts';
 import { extractFrom } from './engine.ts';
-import { scannedCharacters } from './scanned-characters.ts';
 
 /** So long that quadratic work takes many minutes. */
 const LENGTH = 1_000_000;
@@ -86,3 +85,37 @@ describe('a hostile document', () => {
     expectLinear(() => expect(readLinkHeader(header)).toHaveLength(1));
   });
 });
+
+/** Counts the characters that `indexOf`, `includes` and regular expressions scan while `work` runs. */
+function scannedCharacters(work: () => void): number {
+  const { indexOf, includes } = String.prototype;
+  const { exec } = RegExp.prototype;
+  let count = 0;
+  const add = (from: number, to: number): void => {
+    count += Math.max(0, to - from);
+  };
+  String.prototype.indexOf = function (this: string, sought: string, from = 0): number {
+    const found = indexOf.call(this, sought, from);
+    add(from, found === -1 ? this.length : found);
+    return found;
+  };
+  String.prototype.includes = function (this: string, sought: string, from = 0): boolean {
+    const found = indexOf.call(this, sought, from);
+    add(from, found === -1 ? this.length : found);
+    return found !== -1;
+  };
+  RegExp.prototype.exec = function (this: RegExp, text: string): RegExpExecArray | null {
+    const from = this.global || this.sticky ? this.lastIndex : 0;
+    const match = exec.call(this, text);
+    if (match !== null) add(from, match.index + match[0].length);
+    else if (!this.sticky) add(from, text.length);
+    return match;
+  };
+  try {
+    work();
+  } finally {
+    Object.assign(String.prototype, { indexOf, includes });
+    Object.assign(RegExp.prototype, { exec });
+  }
+  return count;
+}

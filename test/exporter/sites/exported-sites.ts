@@ -1,20 +1,63 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { type Browser, chromium } from 'playwright-core';
+import { bundleKey } from '../../../exporter/object-keys.ts';
 import type { Renderer } from '../../../exporter/ports.ts';
 import { createBrowserPool } from '../../../exporter/render/browser-pool.ts';
-import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
+import { openFixture } from '../../deployment/fixture.ts';
+import { type ExportedBundle, type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
 import { startHttpSite } from '../../helpers/http-site.ts';
 import { locateRealTool } from '../../helpers/real-tool.ts';
 import { createDatabase } from '../../helpers/test-database.ts';
 import { buildSite, type Generator } from './build-site.ts';
-import { type ExportedSite, exportSite, type Host, startDeployment, startPlainHost } from './export-site.ts';
 import { type StaticHostOptions, staticHost } from './static-host.ts';
 import { TOURS } from './tours.ts';
 import { BROWSER_ARGUMENTS, followLinks, linkTo, openEach, openVisitor, type Visitor, waitForStop } from './visitor.ts';
+
+type ExportedSite = {
+  exported: ExportedBundle;
+  /** The archive and the folder of its unpacked files. */
+  archive: string;
+  bundle: string;
+};
+
+/** Exports the site of a running origin and unpacks its bundle below a folder. */
+async function exportSite(
+  rig: ExportRig,
+  folder: string,
+  origin: string,
+  settings: Record<string, unknown> = {},
+): Promise<ExportedSite> {
+  const bundle = join(folder, 'bundle');
+  const archive = join(folder, 'bundle.tar.gz');
+  const exported = await rig.run({ origin, settings });
+  await mkdir(bundle, { recursive: true });
+  await writeFile(archive, await rig.objects.read(bundleKey(exported.row.archiveSha256 ?? '')));
+  await promisify(execFile)('tar', ['-xzf', archive, '-C', bundle], { env: { ...process.env, LC_ALL: 'C.UTF-8' } });
+  return { exported, archive, bundle };
+}
+
+type Host = { root: string; close(): Promise<void> };
+
+/** Galley's deployment of a bundle, at the root of its host. */
+async function startDeployment({ archive }: ExportedSite): Promise<Host> {
+  const fixture = await openFixture();
+  await fixture.writeValues({ enabled: true, bundleUrl: pathToFileURL(archive).href });
+  const running = await fixture.start();
+  await running.until('serving', ({ state }) => state === 'serving');
+  return { root: `${running.url}/`, close: () => fixture.close() };
+}
+
+/** A plain static host of the bundle, optionally below a path prefix. */
+async function startPlainHost({ bundle }: ExportedSite, prefix = '/'): Promise<Host> {
+  const host = await startHttpSite(staticHost(bundle, { prefix }));
+  return { root: host.origin + prefix, close: () => host.close() };
+}
 
 /** A site of test/fixtures and how it is built, hosted and tested. */
 export type Site = {

@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTROL_PATH, type GeneratedSiteChange, type GeneratedSiteOptions, type RequestCounts } from './options.ts';
-import { assetsOf, createPageText } from './page-text.ts';
-import { share } from './seeded.ts';
-import { pageOfPath } from './site-plan.ts';
+import { hash32, pick, share } from './seeded.ts';
+import { childrenOf, type PlannedPage, pageAt, pageOfPath } from './site-plan.ts';
 
 const MAX_REPEATED = 1_000;
 const EPOCH_MS = Date.UTC(2026, 0, 1);
@@ -105,4 +104,92 @@ function countsOf(counts: ReadonlyMap<string, number>, notModified: number): Req
     repeated: requests - counts.size,
     repeatedUrls: Object.fromEntries(repeated),
   };
+}
+
+const WORDS =
+  'service deploy cluster request response token version release schema index query cache worker queue signal timer history retry policy region account secret network storage archive metric alert endpoint header payload client server session replica backup restore migrate upgrade configure monitor verify publish export bundle manifest'.split(
+    ' ',
+  );
+
+const PARAGRAPHS = 512;
+const IMAGES = 24;
+
+type PageTextOptions = { seed: number; pages: number; pageBytes: number };
+
+/** Generates the pages of one site. A page takes tens of microseconds, so that tests don't measure the site itself. */
+function createPageText({ seed, pages, pageBytes }: PageTextOptions) {
+  const paragraphs = Array.from({ length: PARAGRAPHS }, (_, index) => paragraphOf(seed, index));
+
+  function titleOf({ number }: PlannedPage): string {
+    const words = [1, 2, 3].map((each) => pick(WORDS, share(seed, number, each)));
+    return `${words.join(' ')} ${number}`;
+  }
+
+  function anchor(page: PlannedPage): string {
+    return `<li><a href="${page.path}">${titleOf(page)}</a></li>`;
+  }
+
+  function body(page: PlannedPage): string {
+    const pieces: string[] = [];
+    let size = 0;
+    for (let each = 0; size < pageBytes; each += 1) {
+      const other = pageAt(hash32(seed, page.number, each, 7) % pages);
+      const text = pick(paragraphs, share(seed, page.number, each, 8));
+      const piece = `<h2 id="step-${each}">${titleOf(other)}</h2>\n${text}\n<p>See <a href="${other.path}#step-0">${titleOf(other)}</a>.</p>\n`;
+      pieces.push(piece);
+      size += piece.length;
+    }
+    return pieces.join('');
+  }
+
+  /** `edition`: the part of the text that changes when a page is edited. */
+  return function pageText(page: PlannedPage, edition: number): string {
+    const { number } = page;
+    const previous = number > 0 ? `<a rel="prev" href="${pageAt(number - 1).path}">Previous</a>` : '';
+    const next = number + 1 < pages ? `<a rel="next" href="${pageAt(number + 1).path}">Next</a>` : '';
+    const image = hash32(seed, number, 9) % IMAGES;
+    return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${titleOf(page)}</title>
+<link rel="stylesheet" href="/assets/site.css"><link rel="icon" href="/assets/icon.svg">
+<link rel="canonical" href="${page.path}"><script src="/assets/site.js" defer></script></head>
+<body><header><a href="/">Handbook</a></header>
+<nav><ul>${childrenOf(page, pages).map(anchor).join('\n')}</ul></nav>
+<main><h1>${titleOf(page)}</h1><p>Edition ${edition}.</p><img src="/assets/figure-${image}.svg" alt="">
+${body(page)}</main>
+<footer>${previous} ${next}</footer></body></html>
+`;
+  };
+}
+
+function paragraphOf(seed: number, index: number): string {
+  const sentence = (at: number): string => {
+    const words = Array.from({ length: 9 + (hash32(seed, index, at) % 9) }, (_, each) =>
+      pick(WORDS, share(seed, index, at, each)),
+    );
+    return `${words.join(' ')}.`;
+  };
+  const prose = `<p>${[0, 1, 2].map(sentence).join(' ')}</p>`;
+  if (index % 4 === 0) return `${prose}\n<pre><code class="language-sh">galley ${sentence(9)}</code></pre>`;
+  if (index % 4 === 1) return `${prose}\n<table><tr><td>${sentence(10)}</td><td>${sentence(11)}</td></tr></table>`;
+  return prose;
+}
+
+/** The assets that all pages share. */
+function assetsOf(seed: number): Map<string, { contentType: string; body: string }> {
+  const figure = (index: number): string =>
+    `<svg xmlns="http://www.w3.org/2000/svg" width="320" height="80"><title>${index}</title>${Array.from(
+      { length: 20 },
+      (_, bar) => `<rect x="${bar * 16}" width="12" height="${hash32(seed, index, bar) % 80}"/>`,
+    ).join('')}</svg>`;
+  const svg = 'image/svg+xml';
+  const rules = WORDS.map((word, index) => `.${word}{color:#${(hash32(seed, index) & 0xffffff).toString(16)}}`);
+  return new Map([
+    ['/assets/site.css', { contentType: 'text/css', body: `main{background:url(figure-0.svg)}\n${rules.join('\n')}` }],
+    ['/assets/site.js', { contentType: 'text/javascript', body: "document.documentElement.classList.add('ready');\n" }],
+    ['/assets/icon.svg', { contentType: svg, body: figure(1_000) }],
+    ...Array.from(
+      { length: IMAGES },
+      (_, index) => [`/assets/figure-${index}.svg`, { contentType: svg, body: figure(index) }] as const,
+    ),
+  ]);
 }

@@ -1,6 +1,5 @@
-import type { Request, Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
-import { sendPage } from './page.ts';
 import { Refused } from './refused.ts';
 import { fileShape, pullShape, reviewShape } from './shapes.ts';
 import { changedFiles, type GitHubState, type Pull, type Repository, type Token } from './state.ts';
@@ -120,4 +119,19 @@ export function pullRoutes(
     for (const slug of teams) pull.teams.add(slug);
     res.status(201).json(pullShape(webUrl, repository, pull));
   });
+}
+
+/** One page of a list with GitHub's `Link`: by `page` and `per_page`, at most 100. */
+function sendPage(req: Request, res: Response, items: readonly unknown[]): void {
+  const perPage = Math.min(100, Number(req.query.per_page ?? 30));
+  const page = Number(req.query.page ?? 1);
+  const last = Math.max(1, Math.ceil(items.length / perPage));
+  const pageLink = (to: number): string => {
+    // The public URL: behind a proxy, an Enterprise server may see another host name.
+    const url = new URL(req.originalUrl, 'https://github.seen-from-outside.example');
+    url.searchParams.set('page', String(to));
+    return url.href;
+  };
+  if (page < last) res.set('Link', `<${pageLink(page + 1)}>; rel="next", <${pageLink(last)}>; rel="last"`);
+  res.json(items.slice((page - 1) * perPage, page * perPage));
 }

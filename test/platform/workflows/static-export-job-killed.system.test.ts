@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import type { ExportLimits } from '../../../exporter/limits.ts';
 import { bundleContent, changingOrigin, newSite } from '../../exporter/reuse/changing-site.ts';
 import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
-import { holdStatements } from '../../helpers/kills/held-statements.ts';
-import { leftByExports } from '../../helpers/kills/left-by-exports.ts';
 import { startWorkerProcess, type WorkerProcess } from '../../helpers/platform-worker-process.ts';
 import { startPostgres } from '../../helpers/postgres.ts';
 import { createGate } from '../../helpers/system/gate.ts';
@@ -175,3 +174,71 @@ describe('two workers', () => {
     expect(new Set(crawlers)).toEqual(new Set(['one', 'two']));
   });
 });
+
+/** The crawls that ended exports left in the database, and the objects in the store that no row refers to. */
+async function leftByExports(
+  { db, objects }: Pick<ExportRig, 'db' | 'objects'>,
+  jobIds: readonly string[],
+): Promise<{ crawls: string[]; keys: string[] }> {
+  const ids = jobIds.map((id) => `'${id}'`).join();
+  const { rows } = await db.execute<{ kind: string; name: string }>(`
+    select 'crawl' as kind, job_id as name from crawls where job_id in (${ids})
+    union select 'crawl', job_id from crawl_urls where job_id in (${ids})
+    union select 'crawl', job_id from crawl_batches where job_id in (${ids})
+    union select 'key', object_key from crawl_urls where job_id in (${ids})
+    union select 'key', archive_key from export_jobs where status = 'completed' order by name`);
+  const named = (kind: string) => rows.flatMap((row) => (row.kind === kind ? row.name : []));
+  const needed = new Set(named('key'));
+  const keys: string[] = [];
+  for (const prefix of ['bundles/', ...jobIds.map((id) => `exports/${id}/`)]) {
+    for await (const key of objects.list(prefix)) if (!needed.has(key)) keys.push(key);
+  }
+  return { crawls: named('crawl'), keys };
+}
+
+/** Where to block a process: before it writes a row of this table that fulfills the condition. */
+type HoldPoint = {
+  table: string;
+  /** SQL condition on `new`, the row to be written. */
+  when: string;
+};
+
+type HeldStatements = {
+  /** Waits until a process is blocked at each point. */
+  untilAllHeld(): Promise<void>;
+  /** Rolls back the blocked statements, whose processes were killed, and blocks no more processes. */
+  giveUp(): Promise<void>;
+};
+
+const LOCK = 4_711;
+const WAITING = `select pid from pg_locks where locktype = 'advisory' and objid = ${LOCK} and not granted`;
+
+/** Blocks processes at certain database writes, so that a test can kill them there. */
+async function holdStatements(databaseUrl: string, points: readonly HoldPoint[]): Promise<HeldStatements> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(`select pg_advisory_lock(${LOCK})`);
+  for (const [index, { table, when }] of points.entries()) {
+    const name = `hold_${index}`;
+    await client.query(`
+      create function ${name}() returns trigger language plpgsql as $$ begin
+        if ${when} then perform pg_advisory_xact_lock_shared(${LOCK}); end if;
+        return new;
+      end $$;
+      create trigger ${name} before insert or update on ${table} for each row execute function ${name}()`);
+  }
+
+  async function until(condition: (heldCount: number) => boolean): Promise<void> {
+    while (!condition((await client.query(WAITING)).rows.length)) await sleep(20);
+  }
+
+  return {
+    untilAllHeld: () => until((heldCount) => heldCount >= points.length),
+    async giveUp() {
+      await client.query(`select pg_terminate_backend(pid) from (${WAITING}) held`);
+      await until((heldCount) => heldCount === 0);
+      for (const index of points.keys()) await client.query(`drop function hold_${index} cascade`);
+      await client.end();
+    },
+  };
+}
