@@ -1,6 +1,6 @@
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import type pg from 'pg';
-import { statementsSinceVersion01 } from './version-0-1.ts';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
 
 type Migration = { statements: readonly string[]; createdAt: number; hash: string };
 
@@ -8,29 +8,36 @@ type Migration = { statements: readonly string[]; createdAt: number; hash: strin
  * Applies the migrations (written by drizzle-kit) that the database lacks, in order, each in its own transaction. A
  * migration that creates or drops indexes concurrently can't run in a transaction and runs statement by statement.
  * Records them in Drizzle's own table. The caller holds the migration lock.
- * @throws Error if a migration mixes concurrent statements with others: it couldn't be repeated after a crash; or if the
- * database is from before version 0.1.
+ * @throws Error if a migration mixes concurrent statements with others: it couldn't be repeated after a crash;
+ * ConfigurationError if the database began with another first migration.
  */
 export async function applyMigrations(client: pg.Client, folder: string): Promise<void> {
+  const migrations = migrationsOf(folder);
+  const applied = await appliedMigrations(client);
+  if (applied.length > 0 && !applied.some(({ hash }) => hash === migrations[0]?.hash)) throw anotherBaseline();
   await client.query('create schema if not exists drizzle');
   await client.query(
     'create table if not exists drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)',
   );
-  const { rows } = await client.query<{ at: string | null }>(
-    'select max(created_at)::text as at from drizzle.__drizzle_migrations',
-  );
-  const newest = rows[0]?.at;
-  const migrations = migrationsOf(folder);
-  for (const migration of newest ? migrationsSince(Number(newest), migrations) : migrations)
+  const newest = Math.max(0, ...applied.map(({ at }) => Number(at)));
+  for (const migration of migrations.filter(({ createdAt }) => createdAt > newest))
     if (isConcurrent(migration)) await applyConcurrently(client, migration);
     else await applyInTransaction(client, migration);
 }
 
-/** A database that is older than the first migration has its tables already: it gets only what they lack. */
-function migrationsSince(newest: number, migrations: readonly Migration[]): Migration[] {
-  return migrations
-    .filter(({ createdAt }) => createdAt > newest)
-    .map((each) => (each === migrations[0] ? { ...each, statements: statementsSinceVersion01(newest) } : each));
+async function appliedMigrations(client: pg.Client): Promise<{ hash: string; at: string }[]> {
+  const found = await client.query(
+    `select 1 from pg_tables where schemaname = 'drizzle' and tablename = '__drizzle_migrations'`,
+  );
+  if (found.rows.length === 0) return [];
+  return (await client.query('select hash, created_at::text as at from drizzle.__drizzle_migrations')).rows;
+}
+
+function anotherBaseline(): ConfigurationError {
+  return new ConfigurationError([
+    "DATABASE_URL: the database is another build's, which this one can't read: set it to an empty database and create " +
+      'keys and projects again, or start that build; nothing was changed',
+  ]);
 }
 
 function migrationsOf(migrationsFolder: string): Migration[] {

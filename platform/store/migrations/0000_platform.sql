@@ -115,6 +115,12 @@ CREATE TABLE "crawls" (
 	"walked" boolean DEFAULT false NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "discarded_objects" (
+	"key" text PRIMARY KEY NOT NULL,
+	"discarded_at" timestamp (3) with time zone NOT NULL,
+	"due_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "export_jobs" (
 	"id" text PRIMARY KEY NOT NULL,
 	"sequence" bigserial NOT NULL,
@@ -158,6 +164,117 @@ CREATE TABLE "forge_deliveries" (
 	CONSTRAINT "forge_deliveries_sequence_unique" UNIQUE("sequence")
 );
 --> statement-breakpoint
+CREATE TABLE "accounts" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"account_id" text NOT NULL,
+	"provider_id" text NOT NULL,
+	"access_token" text,
+	"refresh_token" text,
+	"id_token" text,
+	"access_token_expires_at" timestamp (3) with time zone,
+	"refresh_token_expires_at" timestamp (3) with time zone,
+	"scope" text,
+	"password" text,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "accounts_once" UNIQUE("provider_id","account_id")
+);
+--> statement-breakpoint
+CREATE TABLE "audit_log" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"organization_id" text NOT NULL,
+	"at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"actor_kind" text NOT NULL,
+	"actor_id" text NOT NULL,
+	"actor_name" text NOT NULL,
+	"action" text NOT NULL,
+	"target" text NOT NULL,
+	"detail" text
+);
+--> statement-breakpoint
+CREATE TABLE "auth_rate_limits" (
+	"id" text PRIMARY KEY NOT NULL,
+	"key" text NOT NULL,
+	"count" integer NOT NULL,
+	"last_request" bigint NOT NULL,
+	CONSTRAINT "auth_rate_limits_key_unique" UNIQUE("key")
+);
+--> statement-breakpoint
+CREATE TABLE "invitations" (
+	"id" text PRIMARY KEY NOT NULL,
+	"organization_id" text NOT NULL,
+	"email" text NOT NULL,
+	"role" text,
+	"status" text DEFAULT 'pending' NOT NULL,
+	"inviter_id" text NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "members" (
+	"id" text PRIMARY KEY NOT NULL,
+	"organization_id" text NOT NULL,
+	"user_id" text NOT NULL,
+	"role" text NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "members_once" UNIQUE("organization_id","user_id"),
+	CONSTRAINT "members_role_known" CHECK ("members"."role" in ('owner', 'developer', 'reviewer'))
+);
+--> statement-breakpoint
+CREATE TABLE "passkeys" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"name" text,
+	"public_key" text NOT NULL,
+	"credential_id" text NOT NULL,
+	"counter" integer NOT NULL,
+	"device_type" text NOT NULL,
+	"backed_up" boolean NOT NULL,
+	"transports" text,
+	"aaguid" text,
+	"created_at" timestamp (3) with time zone DEFAULT now(),
+	CONSTRAINT "passkeys_credential_id_unique" UNIQUE("credential_id")
+);
+--> statement-breakpoint
+CREATE TABLE "sessions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"token" text NOT NULL,
+	"active_organization_id" text,
+	"ip_address" text,
+	"user_agent" text,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "sessions_token_unique" UNIQUE("token")
+);
+--> statement-breakpoint
+CREATE TABLE "setup_links" (
+	"sha256" text PRIMARY KEY NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "users" (
+	"id" text PRIMARY KEY NOT NULL,
+	"name" text NOT NULL,
+	"email" text NOT NULL,
+	"email_verified" boolean DEFAULT false NOT NULL,
+	"image" text,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "users_email_unique" UNIQUE("email")
+);
+--> statement-breakpoint
+CREATE TABLE "verifications" (
+	"id" text PRIMARY KEY NOT NULL,
+	"identifier" text NOT NULL,
+	"value" text NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "api_keys" (
 	"id" text PRIMARY KEY NOT NULL,
 	"organization_id" text NOT NULL,
@@ -165,6 +282,10 @@ CREATE TABLE "api_keys" (
 	"prefix" text NOT NULL,
 	"sha256" text NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"created_by" text,
+	"last_used_at" timestamp (3) with time zone,
+	"expires_at" timestamp (3) with time zone,
+	"allowed_addresses" jsonb,
 	"revoked_at" timestamp (3) with time zone,
 	CONSTRAINT "api_keys_sha256_unique" UNIQUE("sha256")
 );
@@ -172,7 +293,10 @@ CREATE TABLE "api_keys" (
 CREATE TABLE "organizations" (
 	"id" text PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
-	"plan" text NOT NULL,
+	"plan" text DEFAULT 'free' NOT NULL,
+	"slug" text GENERATED ALWAYS AS (id) STORED,
+	"logo" text,
+	"metadata" text,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "organizations_name_unique" UNIQUE("name"),
 	CONSTRAINT "organizations_plan_known" CHECK ("organizations"."plan" in ('free', 'enterprise'))
@@ -256,6 +380,14 @@ ALTER TABLE "crawls" ADD CONSTRAINT "crawls_job_id_export_jobs_id_fk" FOREIGN KE
 ALTER TABLE "export_jobs" ADD CONSTRAINT "export_jobs_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "export_jobs" ADD CONSTRAINT "export_jobs_project_id_projects_id_fk" FOREIGN KEY ("project_id") REFERENCES "public"."projects"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "forge_deliveries" ADD CONSTRAINT "forge_deliveries_project_id_projects_id_fk" FOREIGN KEY ("project_id") REFERENCES "public"."projects"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "accounts" ADD CONSTRAINT "accounts_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "audit_log" ADD CONSTRAINT "audit_log_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "invitations" ADD CONSTRAINT "invitations_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "invitations" ADD CONSTRAINT "invitations_inviter_id_users_id_fk" FOREIGN KEY ("inviter_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "members" ADD CONSTRAINT "members_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "members" ADD CONSTRAINT "members_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "passkeys" ADD CONSTRAINT "passkeys_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "sessions" ADD CONSTRAINT "sessions_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "projects" ADD CONSTRAINT "projects_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "pull_request_reviewers" ADD CONSTRAINT "pull_request_reviewers_pull_request_id_pull_requests_id_fk" FOREIGN KEY ("pull_request_id") REFERENCES "public"."pull_requests"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -269,11 +401,20 @@ CREATE UNIQUE INDEX "crawl_urls_once" ON "crawl_urls" USING btree ("job_id","url
 CREATE INDEX "crawl_urls_queued" ON "crawl_urls" USING btree ("job_id","depth","id") WHERE "crawl_urls"."state" = 'queued';--> statement-breakpoint
 CREATE INDEX "crawl_urls_leased" ON "crawl_urls" USING btree ("job_id","lease_token") WHERE "crawl_urls"."state" = 'leased';--> statement-breakpoint
 CREATE INDEX "crawl_urls_of_batch" ON "crawl_urls" USING btree ("job_id","batch") WHERE "crawl_urls"."batch" is not null;--> statement-breakpoint
+CREATE INDEX "discarded_objects_due" ON "discarded_objects" USING btree ("due_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "export_jobs_one_active_per_project" ON "export_jobs" USING btree ("project_id") WHERE "export_jobs"."status" in ('queued', 'running');--> statement-breakpoint
 CREATE INDEX "export_jobs_newest_first" ON "export_jobs" USING btree ("organization_id","sequence");--> statement-breakpoint
 CREATE INDEX "export_jobs_of_project" ON "export_jobs" USING btree ("project_id","sequence");--> statement-breakpoint
 CREATE INDEX "forge_deliveries_waiting" ON "forge_deliveries" USING btree ("next_attempt_at") WHERE "forge_deliveries"."delivered_at" is null and "forge_deliveries"."failed_at" is null;--> statement-breakpoint
 CREATE INDEX "forge_deliveries_of_project" ON "forge_deliveries" USING btree ("project_id","sequence");--> statement-breakpoint
+CREATE INDEX "accounts_of_user" ON "accounts" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "audit_log_of_organization" ON "audit_log" USING btree ("organization_id","id");--> statement-breakpoint
+CREATE INDEX "invitations_of_organization" ON "invitations" USING btree ("organization_id");--> statement-breakpoint
+CREATE INDEX "invitations_by_email" ON "invitations" USING btree ("email");--> statement-breakpoint
+CREATE INDEX "members_of_user" ON "members" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "passkeys_of_user" ON "passkeys" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "sessions_of_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "verifications_by_identifier" ON "verifications" USING btree ("identifier");--> statement-breakpoint
 CREATE INDEX "api_keys_by_organization" ON "api_keys" USING btree ("organization_id");--> statement-breakpoint
 CREATE INDEX "pull_request_reviews_in_order" ON "pull_request_reviews" USING btree ("pull_request_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "pull_requests_one_open_per_branch" ON "pull_requests" USING btree ("repository","head_branch") WHERE "pull_requests"."state" = 'open';--> statement-breakpoint

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
+import { ConfigurationError } from '../../../contract/configuration-error.ts';
 import { startEmbeddedDatabase } from '../../../embedded/database/embedded-database.ts';
 import { connectDatabase, type Database } from '../../../platform/store/database.ts';
 import { migrateDatabase } from '../../../platform/store/migrate.ts';
@@ -113,6 +114,31 @@ describe('migrations', () => {
     await rejection;
     expect(await rows(db, 'select 1 as one')).toEqual([{ one: 1 }]);
     expect(db.pool.idleCount).toBe(db.pool.totalCount);
+  });
+});
+
+describe('a database with another first migration', () => {
+  test('is refused unchanged, with instructions', async () => {
+    await writeMigrations('CREATE TABLE "pages" ("id" integer);', 'CREATE TABLE "words" ("id" integer);');
+    const db = connect();
+    await migrateDatabase(db, { folder });
+    const state =
+      "select schemaname, tablename, (select json_agg(m) from drizzle.__drizzle_migrations m) as applied from pg_tables where schemaname in ('public', 'drizzle') order by 1, 2";
+    const before = await rows(db, state);
+    await writeMigrations(TABLE, 'CREATE TABLE "words" ("id" integer);', 'CREATE TABLE "more" ("id" integer);');
+    const refusal = migrateDatabase(db, { folder });
+    await expect(refusal).rejects.toBeInstanceOf(ConfigurationError);
+    await expect(refusal).rejects.toThrow(/another build's.*set it to an empty database.*nothing was changed/);
+    expect(await rows(db, state)).toEqual(before);
+  });
+
+  test('is not one that a later build has migrated further', async () => {
+    await writeMigrations(TABLE, 'CREATE TABLE "words" ("id" integer);');
+    const db = connect();
+    await migrateDatabase(db, { folder });
+    await writeMigrations(TABLE);
+    await migrateDatabase(db, { folder });
+    expect(await rows(db, APPLIED)).toEqual([{ at: 1 }, { at: 2 }]);
   });
 });
 

@@ -1,1 +1,0 @@
-ALTER TABLE "agent_runs" ADD COLUMN "ended_pr_link" text;

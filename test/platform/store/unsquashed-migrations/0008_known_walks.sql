@@ -1,1 +1,0 @@
-ALTER TABLE "crawls" ADD COLUMN "walked" boolean DEFAULT false NOT NULL;
