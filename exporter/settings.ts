@@ -2,10 +2,9 @@ import type { ContentCoding } from '../contract/content-coding.ts';
 import type { Crawl } from './crawl-records.ts';
 import { ExportFailure } from './export-failure.ts';
 import type { CrawlStore } from './ports.ts';
-import type { Site } from './urls/types.ts';
+import type { ExternalPolicy, Site } from './urls/types.ts';
 
 export type ScriptPolicy = 'auto' | 'keep' | 'strip';
-export type ExternalPolicy = 'bundle' | 'keep';
 export type SourceMapPolicy = 'omit' | 'keep';
 
 /** An export's settings, fixed when it begins and stored with the crawl. */

@@ -3,8 +3,8 @@
  * possibly by another worker, when the paths are known.
  */
 
-import type { ExternalPolicy, ScriptPolicy, SourceMapPolicy } from '../settings.ts';
-import type { Resource, Site } from '../urls/types.ts';
+import type { ScriptPolicy, SourceMapPolicy } from '../settings.ts';
+import type { ExternalPolicy, Resource, Site } from '../urls/types.ts';
 
 /** A response. `contentType` is the header as sent (may be empty), `url` the URL after redirects. */
 export type FetchedDocument = { bytes: Uint8Array; contentType: string; url: string };

@@ -1,13 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Crawl } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore } from '../ports.ts';
-import { readIfThere } from '../read-if-there.ts';
 import type { ExportSettings } from '../settings.ts';
+import { engineVersion } from './engine-version.ts';
 
 /**
  * What an export's stored bytes depend on besides the origin's responses: the engine, the project's settings, the
@@ -50,42 +47,4 @@ export async function openPreviousCrawl(
     return undefined;
   }
   return crawl.baseJobId === null ? undefined : store.getCrawl(crawl.baseJobId);
-}
-
-const ENGINE_FOLDER = fileURLToPath(new URL('..', import.meta.url));
-
-let reading: Promise<string> | undefined;
-
-/**
- * A name for the code that makes an export: a hash of the exporter's program files, the package file, the lock file if
- * there is one, and the version of Node, whose zlib compresses. So a release never reuses what another one would have
- * stored differently, without a version number to maintain. Computed once per process.
- */
-export function engineVersion(logger: Logger): Promise<string> {
-  reading ??= hashProgram(ENGINE_FOLDER).catch((error: unknown) => {
-    logger.warn({ err: error }, 'The export engine can not read its own files, so exports reuse nothing');
-    return randomUUID();
-  });
-  return reading;
-}
-
-/** Hashes the program files in a folder and what they run with. */
-export async function hashProgram(folder: string): Promise<string> {
-  const names = await readdir(folder, { recursive: true });
-  const programs = names.filter((name) => /(?<!\.d)\.[jt]s$/.test(name)).sort();
-  const hash = createHash('sha256').update(process.versions.node);
-  for (const bytes of await readPackageFiles(folder)) hash.update(bytes);
-  for (const name of programs) hash.update(name).update(await readFile(join(folder, name)));
-  return hash.digest('hex').slice(0, 32);
-}
-
-/** The nearest package file above a folder, and its lock file: the depth differs between source and build. */
-async function readPackageFiles(folder: string): Promise<Buffer[]> {
-  const packageFile = await readIfThere(join(folder, 'package.json'));
-  if (packageFile === undefined) {
-    if (dirname(folder) === folder) throw new Error('There is no package file above the program');
-    return readPackageFiles(dirname(folder));
-  }
-  const lock = await readIfThere(join(folder, 'package-lock.json'));
-  return lock === undefined ? [packageFile] : [packageFile, lock];
 }

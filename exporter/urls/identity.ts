@@ -1,5 +1,4 @@
-import type { ExternalPolicy } from '../settings.ts';
-import type { Resource, Site } from './types.ts';
+import type { ExternalPolicy, Resource, Site } from './types.ts';
 
 const ESCAPE = /%[0-9a-f]{2}/gi;
 /** Characters with the same meaning escaped or plain. Not `+`, because some servers read it as a space. */

@@ -34,3 +34,6 @@ export type ResourceKind =
 
 /** A URL that a document refers to. `url` is normalized (`normalizeUrl`), without a fragment. */
 export type Resource = { url: string; kind: ResourceKind };
+
+/** Whether files of other hosts are fetched, or stay links. */
+export type ExternalPolicy = 'bundle' | 'keep';

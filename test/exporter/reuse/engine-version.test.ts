@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hashProgram } from '../../../exporter/reuse/reuse-key.ts';
+import { hashProgram } from '../../../exporter/reuse/engine-version.ts';
 
 let folder: string;
 
