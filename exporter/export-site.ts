@@ -4,7 +4,6 @@ import { type PackedExport, packExport } from './assemble/pack-export.ts';
 import { rewriteFiles } from './assemble/rewrite-files.ts';
 import { crawlSite } from './crawl/crawl-site.ts';
 import { type ExportRequest, openExport } from './crawl/open-export.ts';
-import type { ExportDeps } from './export-deps.ts';
 import { ExportFailure } from './export-failure.ts';
 import type { ExportLimits } from './limits.ts';
 
@@ -19,6 +18,12 @@ export const SINGLE_PROCESS_LIMITS = {
   leaseMs: DAY_MS,
 } as const satisfies Partial<ExportLimits>;
 
+/** What the stages need, all together. */
+type SiteDeps = Parameters<typeof openExport>[0] &
+  Parameters<typeof crawlSite>[0] &
+  Parameters<typeof rewriteFiles>[0] &
+  Parameters<typeof packExport>[0];
+
 /** The attempts of a stage that fails for a reason that may pass, such as a full disk. */
 const MAX_ATTEMPTS = 3;
 const RETRY_MS = 1_000;
@@ -26,17 +31,17 @@ const RETRY_MS = 1_000;
 /**
  * Exports a site in this process, without other workers. Its stages, and what they are made of:
  *
- * - `discover/`: the settings, robots.txt and the first URLs.
- * - `crawl/`: a URL is leased and visited. Its response is a file, whose bytes are stored with others in a segment object.
- * - `freeze/`: each URL gets its path in the bundle. The files are divided into batches, the unit that a worker leases.
- * - `rewrite/`: a batch is made in pieces. A piece is some files as gzip members, in the order of the archive.
- * - `pack/`: the manifest and all pieces are joined into the archive.
+ * - `crawl/`: the settings, robots.txt and the first URLs. Then a URL is leased and visited. Its response is a file, whose
+ *   bytes are stored with others in a segment object.
+ * - `assemble/`: each URL gets its path in the bundle. The files are divided into batches, the unit that a worker leases. A
+ *   batch is made in pieces: some files as gzip members, in the order of the archive. The manifest and all pieces are
+ *   joined into the archive.
  *
  * The archive and the report are in the object store afterwards.
  * Throws `ExportFailure` if the site can't be exported, and the signal's reason.
  */
 export async function exportSite(
-  deps: ExportDeps,
+  deps: SiteDeps,
   request: ExportRequest,
   { signal, onStage = () => {} }: { signal: AbortSignal; onStage?: (stage: ExportStage) => void },
 ): Promise<PackedExport> {

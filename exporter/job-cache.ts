@@ -58,11 +58,13 @@ export function placeForReading<Value extends NonNullable<unknown>>(
   };
 }
 
+export type RestartCheck = (crawl: Pick<Crawl, 'jobId' | 'baseJobId'>) => void;
+
 /**
  * Drops what this process caches of a job that was restarted, here or elsewhere, because URLs that were queued then may
  * not be queued now. Call it in every stage that uses the cache.
  */
-export function createRestartCheck(jobCache: JobCache): (crawl: Pick<Crawl, 'jobId' | 'baseJobId'>) => void {
+export function createRestartCheck(jobCache: JobCache): RestartCheck {
   const bases = jobCache.place<string | null>();
   return ({ jobId, baseJobId }) => {
     if (bases(jobId, () => baseJobId) === baseJobId) return;

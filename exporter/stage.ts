@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import type { Logger } from 'pino';
+import type { ExportLimits } from './limits.ts';
+import type { CrawlStore } from './ports.ts';
 
 /** How far an export is, `progress` in percent. A figure below the one reported before changes nothing. */
 export type Progress = { progress: number; pageCount: number };
@@ -26,6 +29,9 @@ export type RunStage = <Result>(
   options: { jobId: string; details: () => unknown; progress?: () => Promise<Progress> },
   work: (run: StageRun) => Promise<Result>,
 ) => Promise<Result>;
+
+/** What every stage needs. */
+export type StageDeps = { store: CrawlStore; logger: Logger; limits: ExportLimits; runStage: RunStage };
 
 const PROGRESS_MS = 250;
 

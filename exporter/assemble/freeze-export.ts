@@ -1,10 +1,9 @@
 import type { SettledRow } from '../crawl-records.ts';
-import type { ExportDeps } from '../export-deps.ts';
 import { ExportFailure } from '../export-failure.ts';
 import { checkBudget } from '../limits.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { type ExportSettings, readCrawl } from '../settings.ts';
-import { rewriteProgress } from '../stage.ts';
+import { rewriteProgress, type StageDeps } from '../stage.ts';
 import { notFoundUrl } from '../urls/assign-path.ts';
 import { isOfSite, originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
@@ -18,7 +17,7 @@ export type FrozenExport = { batchCount: number; pageCount: number; urlCount: nu
  * Throws `ExportImpossible` if the crawl isn't good enough to export, and `CrawlUnfinished` if URLs are still queued or
  * leased.
  */
-export async function freezeExport(deps: ExportDeps, jobId: string): Promise<FrozenExport> {
+export async function freezeExport(deps: StageDeps, jobId: string): Promise<FrozenExport> {
   const { store, limits } = deps;
   return deps.runStage({ jobId, details: () => 'deciding where every URL leads' }, async (run) => {
     const crawl = await readCrawl(store, jobId);

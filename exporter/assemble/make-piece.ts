@@ -10,6 +10,9 @@ import type { ArchiveMember } from './archive/tar-blocks.ts';
 import { type SiblingPlan, withSiblings } from './precompress.ts';
 import { targetIn, type UrlMap } from './url-map.ts';
 
+/** Calls `makePiece`, in any thread. */
+export type PieceMaker = { makePiece(input: PieceInput): Promise<MadePiece> };
+
 /** A fetched file. `extraction` is stored text (`serializeExtraction`), empty if nothing is rewritten. */
 export type PieceFile = {
   url: string;

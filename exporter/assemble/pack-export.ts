@@ -4,17 +4,22 @@ import { MANIFEST_PATH, SIGNATURE_PATH } from '../../contract/bundle.ts';
 import { withHeadLength } from '../../contract/bundle-head.ts';
 import type { BundleSigner } from '../../contract/signing.ts';
 import type { PackedArchive } from '../crawl-records.ts';
-import type { ExportDeps } from '../export-deps.ts';
 import { needingObjects } from '../export-failure.ts';
 import { bundleKey, reportKey as keyOfReport, workPrefix } from '../object-keys.ts';
 import type { ObjectStore } from '../ports.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { readCrawl } from '../settings.ts';
-import { packProgress } from '../stage.ts';
+import { packProgress, type StageDeps } from '../stage.ts';
 import { type Extent, rangeOf } from '../store/segment-store.ts';
 import { gzipMember, measuredMember, trailerMember } from './archive/members.ts';
 import { type BundleOutline, outlineBundle } from './manifest.ts';
 import { createReport } from './report.ts';
+
+type PackDeps = StageDeps & {
+  objects: ObjectStore;
+  /** Signs the manifests of bundles; undefined: they are unsigned. */
+  signer: BundleSigner | undefined;
+};
 
 export type PackedExport = {
   /** `cancelled`: the job's cancel was accepted before it could complete. */
@@ -30,7 +35,7 @@ export type PackedExport = {
 };
 
 /** The job's last stage: writes the archive and the report, then marks the job's row as completed. */
-export async function packExport(deps: ExportDeps, jobId: string): Promise<PackedExport> {
+export async function packExport(deps: PackDeps, jobId: string): Promise<PackedExport> {
   const { store, objects, signer, logger } = deps;
   let bytes = 0;
   let totalBytes = 0;

@@ -12,22 +12,21 @@ import { batchKey } from '../object-keys.ts';
 import type { CrawlStore, ObjectStore } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import { type Extent, joinExtents, readTogether, type SegmentStore } from '../store/segment-store.ts';
-import type { Computing } from '../threads/computing.ts';
 import { NOT_FOUND_PATH } from '../urls/assign-path.ts';
 import { streamedMember } from './archive/members.ts';
 import { createBrokenLinks } from './broken-links.ts';
-import type { MadePiece, PieceFile } from './make-piece.ts';
+import type { MadePiece, PieceFile, PieceMaker } from './make-piece.ts';
 import { byPath } from './manifest.ts';
 import { divideIntoPieces, pieceKey, type StoredPiece } from './pieces.ts';
 import { type SiblingPlan, withheldSiblings } from './precompress.ts';
 import type { PreviousPiece, PreviousPieces } from './previous-pieces.ts';
 import type { UrlMap, UrlMaps } from './url-map.ts';
 
-type RewriteDeps = {
+export type BatchDeps = {
   store: CrawlStore;
   objects: ObjectStore;
   segments: SegmentStore;
-  computing: Pick<Computing, 'makePiece'>;
+  computing: PieceMaker;
   maps: UrlMaps;
   limits: ExportLimits;
   logger: Logger;
@@ -45,7 +44,7 @@ type RewriteJob = {
 const PIECES_AT_ONCE = 4;
 
 async function readFiles(
-  { segments, limits }: RewriteDeps,
+  { segments, limits }: BatchDeps,
   job: RewriteJob,
   rows: readonly BatchFileRow[],
 ): Promise<Map<BatchFileRow, PieceFile>> {
@@ -70,7 +69,7 @@ function rowsToMake(pieces: readonly PlannedPiece[]): BatchFileRow[] {
 }
 
 /** Makes the pieces that can't be reused. */
-async function makePieces(deps: RewriteDeps, job: RewriteJob, planned: readonly PlannedPiece[]): Promise<Piece[]> {
+async function makePieces(deps: BatchDeps, job: RewriteJob, planned: readonly PlannedPiece[]): Promise<Piece[]> {
   const { settings, siblings, urlCount } = job;
   const { jobId, site } = settings;
   const read = await readFiles(deps, job, rowsToMake(planned));
@@ -98,7 +97,7 @@ async function makePieces(deps: RewriteDeps, job: RewriteJob, planned: readonly 
  * depend only on the frozen crawl.
  */
 export async function rewriteBatch(
-  deps: RewriteDeps,
+  deps: BatchDeps,
   job: RewriteJob,
   number: number,
   { known, budget, signal }: { known: PreviousPieces | undefined; budget: ByteBudget; signal: AbortSignal },

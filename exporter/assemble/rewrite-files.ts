@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createByteBudget, workThrough } from '../concurrency.ts';
-import type { ExportDeps } from '../export-deps.ts';
 import { needingObjects } from '../export-failure.ts';
+import type { RestartCheck } from '../job-cache.ts';
 import { checkBudget } from '../limits.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { readCrawl } from '../settings.ts';
-import { rewriteProgress } from '../stage.ts';
+import { rewriteProgress, type StageDeps } from '../stage.ts';
 import { needCompressors, planSiblings } from './precompress.ts';
-import { rewriteBatch } from './rewrite-batch.ts';
+import type { PreviousPiecesFor } from './previous-pieces.ts';
+import { type BatchDeps, rewriteBatch } from './rewrite-batch.ts';
 
 /** Concurrent batches: while zlib's threads compress one, the next is rewritten. */
 const BATCHES_AT_ONCE = 3;
@@ -18,11 +19,13 @@ const KNOWN_BATCHES_AT_ONCE = 16;
 /** How often a worker without a batch checks whether one was released. */
 const POLL_MS = 200;
 
+type RewriteDeps = StageDeps & BatchDeps & { forgetIfRestarted: RestartCheck; previousPiecesFor: PreviousPiecesFor };
+
 export type RewriteRest = { done: boolean; settled: number; total: number };
 
 /** Makes pieces of the archive until all are made or the time is up. Any number of these share one job. */
 export async function rewriteFiles(
-  deps: ExportDeps,
+  deps: RewriteDeps,
   { jobId, maxMs }: { jobId: string; maxMs: number },
 ): Promise<RewriteRest> {
   const { store, limits, logger } = deps;

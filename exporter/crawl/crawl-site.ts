@@ -1,23 +1,48 @@
 import type { Crawl, LeasedUrl, Visited } from '../crawl-records.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
-import type { ExportDeps } from '../export-deps.ts';
 import { ExportFailure } from '../export-failure.ts';
+import type { GuardFor } from '../fetch/address-guard.ts';
+import type { Clock } from '../fetch/clock.ts';
+import type { FetcherFor } from '../fetch/fetcher.ts';
+import type { RestartCheck } from '../job-cache.ts';
 import { type Budget, createBudget } from '../limits.ts';
-import type { Fetcher } from '../ports.ts';
+import type { Fetcher, ObjectStore, Renderer } from '../ports.ts';
 import type { Rendering } from '../render/render-site.ts';
-import { createPreviousResponses, MAX_WHOLE, type PreviousResponses } from '../reuse/previous-responses.ts';
+import type { LinkTablesFor } from '../reuse/link-tables.ts';
+import {
+  createPreviousResponses,
+  MAX_WHOLE,
+  type PreviousFilesFor,
+  type PreviousResponses,
+} from '../reuse/previous-responses.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { type CrawlWithSettings, type ExportSettings, readCrawl } from '../settings.ts';
-import { crawlProgress, NO_PROGRESS, type Progress } from '../stage.ts';
+import { crawlProgress, NO_PROGRESS, type Progress, type StageDeps } from '../stage.ts';
+import type { SegmentStore } from '../store/segment-store.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl-frontier.ts';
 import { createCrawlScope } from './crawl-scope.ts';
-import { createModuleReader } from './read-response.ts';
+import { createModuleReader, type ResponseParser } from './read-response.ts';
+import type { StoredUrlsFor } from './report-urls.ts';
 import { revalidatePreviousExport } from './revalidate.ts';
 import { crawlDelayMs, crawlPlan } from './site-rules.ts';
 import { type OnBody, visit } from './visit.ts';
 
 /** Counting pages takes longer the more there are, so it may use at most one part in this many of the time. */
 const COUNTING_SHARE = 20;
+
+type CrawlDeps = StageDeps & {
+  objects: ObjectStore;
+  segments: SegmentStore;
+  computing: ResponseParser;
+  clock: Clock;
+  forgetIfRestarted: RestartCheck;
+  stored: StoredUrlsFor;
+  linksFor: LinkTablesFor;
+  previousFilesFor: PreviousFilesFor;
+  fetcherFor: FetcherFor;
+  guardFor: GuardFor;
+  renderer: Renderer | undefined;
+};
 
 /** What one activity knows of its crawl, for its heartbeats and for when it ends. */
 type Run = {
@@ -33,7 +58,7 @@ type Run = {
  * others fetch again only what it hadn't settled.
  */
 export async function crawlSite(
-  deps: ExportDeps,
+  deps: CrawlDeps,
   { jobId, maxMs }: { jobId: string; maxMs: number },
 ): Promise<CrawlRest> {
   const { store } = deps;
@@ -80,7 +105,7 @@ type CrawlTools = {
   maxMs: number;
 };
 
-async function crawlUrls(deps: ExportDeps, run: Run, tools: CrawlTools): Promise<CrawlRest> {
+async function crawlUrls(deps: CrawlDeps, run: Run, tools: CrawlTools): Promise<CrawlRest> {
   const { store, limits } = deps;
   const { jobId, token } = run;
   const { crawl, budget, previous, fetcher, rendering, signal, maxMs } = tools;
@@ -106,7 +131,7 @@ async function crawlUrls(deps: ExportDeps, run: Run, tools: CrawlTools): Promise
     jobId,
     token,
     scope,
-    stored: deps.stored.of(jobId),
+    stored: deps.stored(jobId),
     keepsLinks: crawl.keep,
     signal,
     maxMs: Math.min(maxMs, crawlPlan(limits, settings).activityMs),
@@ -119,7 +144,7 @@ async function crawlUrls(deps: ExportDeps, run: Run, tools: CrawlTools): Promise
 
 /** Visits leased URLs and counts them. */
 function createVisitor(
-  deps: ExportDeps,
+  deps: CrawlDeps,
   run: Run,
   { crawl, budget, previous, fetcher, rendering, signal, importsOf }: CrawlTools & { importsOf: ModuleImports },
 ): (leased: LeasedUrl, onBody: OnBody) => Promise<Visited> {
@@ -141,7 +166,7 @@ function countResponse(run: Run): void {
 }
 
 /** Reports the crawl's progress, and renews the worker's leases with it. */
-function progressOf({ store, limits }: ExportDeps, run: Run): () => Promise<Progress> {
+function progressOf({ store, limits }: CrawlDeps, run: Run): () => Promise<Progress> {
   const { jobId } = run;
   let nextCountAt = 0;
 
@@ -163,7 +188,7 @@ function progressOf({ store, limits }: ExportDeps, run: Run): () => Promise<Prog
 }
 
 /** Best effort: leases expire by themselves, but other workers would wait for that. */
-async function giveBackLeases({ store, logger }: ExportDeps, { jobId, token, unrequested }: Run): Promise<void> {
+async function giveBackLeases({ store, logger }: CrawlDeps, { jobId, token, unrequested }: Run): Promise<void> {
   const warn = (error: unknown): void => logger.warn({ err: error, jobId }, 'Leases could not be given back');
   await store.releaseUnrequested({ jobId, token, ids: [...unrequested] }).catch(warn);
   await store.releaseLeases(jobId, [token]).catch(warn);
@@ -172,7 +197,7 @@ async function giveBackLeases({ store, logger }: ExportDeps, { jobId, token, unr
 type PreviousExport = { base: Crawl; responses: PreviousResponses };
 
 /** The previous export, unless pages are rendered: those depend on more than the one response that can be revalidated. */
-async function openPreviousExport(deps: ExportDeps, crawl: CrawlWithSettings): Promise<PreviousExport | undefined> {
+async function openPreviousExport(deps: CrawlDeps, crawl: CrawlWithSettings): Promise<PreviousExport | undefined> {
   const { jobId, render, createdAt } = crawl.settings;
   const base = await openPreviousCrawl(deps, crawl);
   if (base === undefined || render !== 'http') return undefined;

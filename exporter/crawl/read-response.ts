@@ -15,11 +15,13 @@ import { isOfSite, isWanted, normalizeUrl, originUrl } from '../urls/identity.ts
 import { isWrongGuess, kindOfRank } from '../urls/resource-rank.ts';
 import type { Resource, Site } from '../urls/types.ts';
 
+/** Calls `parseResponse`, in any thread. */
+export type ResponseParser = { parseResponse(response: ResponseToParse, site: Site): Promise<ParsedResponse> };
+
 type ReadDeps = {
   logger: Logger;
   importsOf: ModuleImports;
-  /** Calls `parseResponse`, in any thread. */
-  computing: { parseResponse(response: ResponseToParse, site: Site): Promise<ParsedResponse> };
+  computing: ResponseParser;
 };
 
 /** Turns a complete response into a file and extracts its references. Rejects if `importsOf` or a thread does. */

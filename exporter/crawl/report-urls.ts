@@ -1,7 +1,7 @@
 import type { FoundUrl, Lease, LeasedUrl, Visited } from '../crawl-records.ts';
-import type { ExportDeps } from '../export-deps.ts';
 import type { JobCache } from '../job-cache.ts';
 import type { CrawlStore } from '../ports.ts';
+import type { SegmentStore } from '../store/segment-store.ts';
 import { rankOf } from '../urls/resource-rank.ts';
 import type { Resource } from '../urls/types.ts';
 import type { CrawlScope } from './crawl-scope.ts';
@@ -39,7 +39,7 @@ export async function enqueueUrls(store: CrawlStore, lease: Lease, found: readon
 
 /** Enqueues the links of a few visits and settles them, outside the crawl's own groups. */
 export async function settleVisits(
-  { store, segments }: Pick<ExportDeps, 'store' | 'segments'>,
+  { store, segments }: { store: CrawlStore; segments: SegmentStore },
   { lease, scope, visits }: { lease: Lease; scope: CrawlScope; visits: readonly Visited[] },
 ): Promise<void> {
   const found = createStrongestUses();
@@ -83,11 +83,13 @@ function createStoredUrls(): StoredUrls {
   };
 }
 
+export type StoredUrlsFor = (jobId: string) => StoredUrls;
+
 /**
  * Remembers what the frontiers hold, for all crawl activities of a process. Pages of a site share most links, and
  * querying the database for each of them would cost more than the crawl's own rows.
  */
-export function createStoredUrlsOfJobs(jobCache: JobCache): { of(jobId: string): StoredUrls } {
+export function rememberStoredUrls(jobCache: JobCache): StoredUrlsFor {
   const urls = jobCache.place<StoredUrls>();
-  return { of: (jobId) => urls(jobId, createStoredUrls) };
+  return (jobId) => urls(jobId, createStoredUrls);
 }

@@ -1,11 +1,11 @@
+import type { Logger } from 'pino';
 import { createWorkList } from '../concurrency.ts';
 import type { FoundUrl, UnchangedUrl } from '../crawl-records.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
-import type { ExportDeps } from '../export-deps.ts';
 import { isFinal } from '../fetch/caching-fetcher.ts';
 import { NO_VALIDATORS } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
-import type { Fetcher, FetchResult, Validators } from '../ports.ts';
+import type { CrawlStore, Fetcher, FetchResult, ObjectStore, Validators } from '../ports.ts';
 import {
   isSame,
   type PreviousResponse,
@@ -14,17 +14,29 @@ import {
   validatorsOf,
 } from '../reuse/previous-responses.ts';
 import type { ExportSettings } from '../settings.ts';
+import type { SegmentStore } from '../store/segment-store.ts';
 import { notFoundUrl } from '../urls/assign-path.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
 import type { Site } from '../urls/types.ts';
 import { CrawlOver } from './crawl-frontier.ts';
 import type { CrawlScope } from './crawl-scope.ts';
-import { enqueueUrls, settleVisits } from './report-urls.ts';
+import type { ResponseParser } from './read-response.ts';
+import { enqueueUrls, type StoredUrlsFor, settleVisits } from './report-urls.ts';
 import { visit } from './visit.ts';
 
 /** URLs held in memory; what is queued past them is crawled as usual. */
 const MAX_STARTS = 50_000;
+
+type RevalidateDeps = {
+  store: CrawlStore;
+  objects: ObjectStore;
+  segments: SegmentStore;
+  logger: Logger;
+  limits: ExportLimits;
+  computing: ResponseParser;
+  stored: StoredUrlsFor;
+};
 
 type Options = {
   settings: ExportSettings;
@@ -44,7 +56,7 @@ type Options = {
  * the rest. To find, lease and settle each URL by itself would cost several times as much as its request. Happens once
  * per job: if the worker dies meanwhile, the crawl does all of it.
  */
-export async function revalidatePreviousExport(deps: ExportDeps, options: Options): Promise<void> {
+export async function revalidatePreviousExport(deps: RevalidateDeps, options: Options): Promise<void> {
   const { store, limits, stored } = deps;
   const { settings, known, scope, fetcher, importsOf, token, signal, onResponse } = options;
   const { jobId } = settings;
@@ -72,8 +84,8 @@ export async function revalidatePreviousExport(deps: ExportDeps, options: Option
     Promise.all(leased.map((each) => visit(reading, { settings, leased: each, signal }))),
     commitRevalidated(deps, { ...options, unchanged: revalidation.unchanged, decodedBytes }),
   ]);
-  stored.of(jobId).add(revalidation.rest);
-  stored.of(jobId).add(revalidation.unchanged);
+  stored(jobId).add(revalidation.rest);
+  stored(jobId).add(revalidation.unchanged);
   if (visits.length > 0) await settleVisits(deps, { lease, scope, visits });
 }
 
@@ -85,7 +97,7 @@ function withResponses(fetcher: Fetcher, responses: ReadonlyMap<string, FetchRes
 
 /** All or nothing: they lead to each other. */
 async function commitRevalidated(
-  { store }: ExportDeps,
+  { store }: RevalidateDeps,
   {
     settings: { jobId },
     baseJobId,

@@ -1,7 +1,8 @@
 import type { StoredResponse } from '../crawl-records.ts';
-import type { ExportDeps } from '../export-deps.ts';
+import type { GuardFor } from '../fetch/address-guard.ts';
 import { errorMessage } from '../fetch/error-code.ts';
-import type { CrawlStore, Fetcher, FetchResult } from '../ports.ts';
+import type { FetcherFor } from '../fetch/fetcher.ts';
+import type { CrawlStore, Fetcher, FetchResult, Renderer } from '../ports.ts';
 import { BrowserGone } from '../render/browser-pool.ts';
 import { BROWSER_MISSING } from '../render/find-browser.ts';
 import { createNotices } from '../render/notices.ts';
@@ -9,11 +10,19 @@ import type { PageRequests } from '../render/page-requests.ts';
 import { openSiteInBrowser, type ShowDeps, showPage } from '../render/show-page.ts';
 import { tryPage } from '../render/try-sample.ts';
 import { readCrawl } from '../settings.ts';
+import type { StageDeps } from '../stage.ts';
 import type { SegmentStore } from '../store/segment-store.ts';
 import { normalizeUrl, originUrl } from '../urls/identity.ts';
 import type { Resource, Site } from '../urls/types.ts';
 import { createCrawlScope } from './crawl-scope.ts';
 import { createStrongestUses, enqueueUrls } from './report-urls.ts';
+
+type SampleDeps = StageDeps & {
+  segments: SegmentStore;
+  fetcherFor: FetcherFor;
+  guardFor: GuardFor;
+  renderer: Renderer | undefined;
+};
 
 type VisitedSamples = {
   sampleCount: number;
@@ -29,7 +38,7 @@ const MAX_CANDIDATES = 5_000;
  * crawl lacks. Other requests are served from the crawl's stored responses. Without a browser the report says so,
  * and the export continues.
  */
-export async function visitSamples(deps: ExportDeps, jobId: string): Promise<VisitedSamples> {
+export async function visitSamples(deps: SampleDeps, jobId: string): Promise<VisitedSamples> {
   const { store, limits, logger, renderer } = deps;
   let sampleCount = 0;
   const details = () => ({ samples: sampleCount });

@@ -14,13 +14,12 @@ import {
   validatorsOf,
 } from '../reuse/previous-responses.ts';
 import type { ExportSettings } from '../settings.ts';
-import type { Computing } from '../threads/computing.ts';
 import { assignPath, notFoundUrl } from '../urls/assign-path.ts';
 import { isWanted, normalizeUrl, originUrl } from '../urls/identity.ts';
 import { kindOfRank, rankOf } from '../urls/resource-rank.ts';
 import { skipReason } from '../urls/skip-rules.ts';
 import { acceptsNotFound, settleNotFoundPage } from './not-found-page.ts';
-import { readResponse } from './read-response.ts';
+import { type ResponseParser, readResponse } from './read-response.ts';
 import { robotsOf } from './site-rules.ts';
 import { type LargeBody, storeLarge } from './store-visits.ts';
 
@@ -30,7 +29,7 @@ type VisitDeps = {
   limits: ExportLimits;
   logger: Logger;
   importsOf: ModuleImports;
-  computing: Pick<Computing, 'parseResponse'>;
+  computing: ResponseParser;
   /** The responses of the previous export, if it may be reused. */
   known?: PreviousResponses | undefined;
   /** Throws if this many more bytes would exceed the export's budget. */

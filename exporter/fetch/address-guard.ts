@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+import type { ExportSettings } from '../settings.ts';
 
 /** Thrown when a URL may not be fetched from here; the message says why and is suitable for the export's report. */
 export class RefusedUrl extends Error {
@@ -21,6 +22,9 @@ export type AddressGuard = {
    */
   addressesFor(hostname: string, port: number): Promise<readonly string[]>;
 };
+
+/** Which addresses a site's export may reach. */
+export type GuardFor = (site: Pick<ExportSettings, 'operatorHosts'>) => AddressGuard;
 
 const WELL_KNOWN_PORTS = new Set([80, 443]);
 const FIRST_UNPRIVILEGED_PORT = 1024;

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { elementsOfHeaders } from '../document/header-elements.ts';
 import type { Fetcher, FetchOptions, FetchResult } from '../ports.ts';
+import type { ExportSettings } from '../settings.ts';
 import { headerForbidsFollowing } from '../urls/robots.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -18,6 +19,9 @@ import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
 import { ACCEPT_ENCODING, type BodyLimits, readBody, UnreadableBody } from './read-body.ts';
 import type { ResponseBody } from './response-body.ts';
 import { readRetryAfterMs } from './retry-after-gate.ts';
+
+/** Creates a fetcher that may reach this site's origin; close it. */
+export type FetcherFor = (site: Pick<ExportSettings, 'operatorHosts'>) => Fetcher;
 
 type FetcherLimits = BodyLimits &
   ResponsePace & {

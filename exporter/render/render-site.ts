@@ -2,8 +2,7 @@ import type { Logger } from 'pino';
 import type { LeasedUrl } from '../crawl-records.ts';
 import { documentFormat } from '../document/document.ts';
 import { readResponseDocument, refreshOf } from '../document/header-elements.ts';
-import type { ExportDeps } from '../export-deps.ts';
-import type { AddressGuard } from '../fetch/address-guard.ts';
+import type { AddressGuard, GuardFor } from '../fetch/address-guard.ts';
 import { cacheResponses } from '../fetch/caching-fetcher.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import type { ExportLimits } from '../limits.ts';
@@ -39,7 +38,13 @@ export type Rendering = SiteRendering & { limits: ExportLimits; graceMs: number 
 
 /** Opens the browser for a crawl (`render: browser`). */
 export async function openRendering(
-  deps: Pick<ExportDeps, 'store' | 'logger' | 'limits' | 'renderer' | 'guardFor'>,
+  deps: {
+    store: CrawlStore;
+    logger: Logger;
+    limits: ExportLimits;
+    renderer: Renderer | undefined;
+    guardFor: GuardFor;
+  },
   settings: ExportSettings,
   fetcher: Fetcher,
 ): Promise<Rendering> {

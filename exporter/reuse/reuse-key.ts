@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Logger } from 'pino';
 import type { Crawl } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
-import type { CrawlStore } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
+import type { StageDeps } from '../stage.ts';
 import { engineVersion } from './engine-version.ts';
 
 /**
@@ -29,15 +28,13 @@ export function compressorsName(): string {
   return [process.arch, zlibVersion, brotliVersion, zstdVersion].join(' ');
 }
 
-type BaseDeps = { store: CrawlStore; logger: Logger; limits: ExportLimits };
-
 /**
  * The kept crawl that this worker may reuse for a job; undefined if there is none. Every stage calls this: a worker
  * whose release or limits differ from those at the job's start reuses nothing, and marks the job's crawl as not
  * reusable.
  */
 export async function openPreviousCrawl(
-  { store, logger, limits }: BaseDeps,
+  { store, logger, limits }: Omit<StageDeps, 'runStage'>,
   crawl: Crawl & { settings: ExportSettings },
 ): Promise<Crawl | undefined> {
   if (!crawl.keep && crawl.baseJobId === null) return undefined;

@@ -1,19 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import type { Piscina } from 'piscina';
-import { type MadePiece, makePiece, type PieceInput } from '../assemble/make-piece.ts';
+import { makePiece, type PieceInput, type PieceMaker } from '../assemble/make-piece.ts';
 import { targetIn } from '../assemble/url-map.ts';
-import { type ParsedResponse, parseResponse, type ResponseToParse } from '../crawl/read-response.ts';
+import { parseResponse, type ResponseParser } from '../crawl/read-response.ts';
 import { parseResources } from '../document/extract.ts';
 import type { Target } from '../document/types.ts';
-import type { Site } from '../urls/types.ts';
 import type * as tasks from './tasks.ts';
 
 /** The work of an export that only computes: to parse, to rewrite and to compress. */
-export type Computing = {
-  parseResponse(response: ResponseToParse, site: Site): Promise<ParsedResponse>;
-  makePiece(input: PieceInput): Promise<MadePiece>;
-};
+export type Computing = ResponseParser & PieceMaker;
 
 /** More threads would wait for the one that fetches and stores. */
 const MAX_THREADS = 8;

@@ -1,4 +1,4 @@
-import { createStoredUrlsOfJobs } from '../../../exporter/crawl/report-urls.ts';
+import { rememberStoredUrls } from '../../../exporter/crawl/report-urls.ts';
 import type { FoundUrl } from '../../../exporter/crawl-records.ts';
 import { createJobCache } from '../../../exporter/job-cache.ts';
 import { rankOf } from '../../../exporter/urls/resource-rank.ts';
@@ -8,27 +8,27 @@ function found(url: string, kind: 'page' | 'asset' | 'probe'): FoundUrl {
 }
 
 describe('the cache of stored URLs', () => {
-  const stored = createStoredUrlsOfJobs(createJobCache());
+  const stored = rememberStoredUrls(createJobCache());
 
   it('has the stored URLs of each job separately', () => {
-    stored.of('one').add([found('https://a.example/', 'page')]);
-    expect(stored.of('one').has({ url: 'https://a.example/', kind: 'page' })).toBe(true);
-    expect(stored.of('one').has({ url: 'https://a.example/b', kind: 'page' })).toBe(false);
-    expect(stored.of('two').has({ url: 'https://a.example/', kind: 'page' })).toBe(false);
+    stored('one').add([found('https://a.example/', 'page')]);
+    expect(stored('one').has({ url: 'https://a.example/', kind: 'page' })).toBe(true);
+    expect(stored('one').has({ url: 'https://a.example/b', kind: 'page' })).toBe(false);
+    expect(stored('two').has({ url: 'https://a.example/', kind: 'page' })).toBe(false);
   });
 
   it('covers weaker uses of a URL, but not stronger ones', () => {
-    stored.of('one').add([found('https://a.example/c', 'asset')]);
-    expect(stored.of('one').has({ url: 'https://a.example/c', kind: 'probe' })).toBe(true);
-    expect(stored.of('one').has({ url: 'https://a.example/c', kind: 'page' })).toBe(false);
-    expect(stored.of('one').hasFound(found('https://a.example/c', 'page'))).toBe(false);
-    stored.of('one').add([found('https://a.example/c', 'probe')]);
-    expect(stored.of('one').hasFound(found('https://a.example/c', 'asset'))).toBe(true);
+    stored('one').add([found('https://a.example/c', 'asset')]);
+    expect(stored('one').has({ url: 'https://a.example/c', kind: 'probe' })).toBe(true);
+    expect(stored('one').has({ url: 'https://a.example/c', kind: 'page' })).toBe(false);
+    expect(stored('one').hasFound(found('https://a.example/c', 'page'))).toBe(false);
+    stored('one').add([found('https://a.example/c', 'probe')]);
+    expect(stored('one').hasFound(found('https://a.example/c', 'asset'))).toBe(true);
   });
 
   it('does not cover URLs with query strings before they are counted', () => {
-    stored.of('one').add([found('https://a.example/?a=1', 'page')]);
-    expect(stored.of('one').has({ url: 'https://a.example/?a=1', kind: 'page' })).toBe(false);
-    expect(stored.of('one').hasFound(found('https://a.example/?a=1', 'page'))).toBe(true);
+    stored('one').add([found('https://a.example/?a=1', 'page')]);
+    expect(stored('one').has({ url: 'https://a.example/?a=1', kind: 'page' })).toBe(false);
+    expect(stored('one').hasFound(found('https://a.example/?a=1', 'page'))).toBe(true);
   });
 });

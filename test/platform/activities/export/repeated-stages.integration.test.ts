@@ -1,6 +1,6 @@
 import { crawlFrontier } from '../../../../exporter/crawl/crawl-frontier.ts';
 import { createCrawlScope } from '../../../../exporter/crawl/crawl-scope.ts';
-import { createStoredUrlsOfJobs } from '../../../../exporter/crawl/report-urls.ts';
+import { rememberStoredUrls } from '../../../../exporter/crawl/report-urls.ts';
 import { createJobCache } from '../../../../exporter/job-cache.ts';
 import { DEFAULT_LIMITS } from '../../../../exporter/limits.ts';
 import { createBrowserPool } from '../../../../exporter/render/browser-pool.ts';
@@ -80,7 +80,7 @@ describe('a stage that is repeated or late', () => {
     const segments = createSegmentStore({ objects: stages.rig.objects, cacheBytes: 0 });
     const counts = { urlCount: 0, variants: new Map(), skips: new Map() };
     const scope = createCrawlScope({ settings, limits: DEFAULT_LIMITS, ...counts });
-    const stored = createStoredUrlsOfJobs(createJobCache()).of(jobId);
+    const stored = rememberStoredUrls(createJobCache())(jobId);
     const maxMs = 60_000;
     let aheadMs = 0;
     let endLater = (): void => undefined;
