@@ -23,6 +23,17 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
  */
 const ROOMS: Record<string, readonly string[]> = {
   deployment: ['*', 'fetch serve', 'values', 'site.ts errors.ts'],
+  exporter: [
+    'export-site.ts export-deps.ts',
+    'threads',
+    'crawl',
+    'assemble',
+    'render reuse store',
+    'fetch',
+    'document',
+    '*',
+    'urls',
+  ],
 };
 
 /** Packages that a folder must not import. */
