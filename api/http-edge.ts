@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { HttpError } from '../contract/http-error.ts';
+import { HttpError } from '../web/http-error.ts';
 
 /** Headers of every response: the request's id for the log, and no sniffing, framing or caching by browsers. */
 export const plainHeaders: RequestHandler = (request, response, next) => {

@@ -1,4 +1,4 @@
-import { HttpError } from '../contract/http-error.ts';
+import { HttpError } from '../web/http-error.ts';
 import type { ReceiverMetrics } from './metrics.ts';
 import type { ReceiverDeps } from './receive.ts';
 import type { RecentDeliveries } from './recent-deliveries.ts';

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import { HttpError } from '../contract/http-error.ts';
+import { HttpError } from '../web/http-error.ts';
 import { equalInConstantTime } from './webhooks/signature.ts';
 
 /** Requires the operator token as a bearer token; 401 otherwise. Without a configured token, every request gets a 401. */

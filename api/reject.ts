@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
-import { HttpError } from '../contract/http-error.ts';
+import { HttpError } from '../web/http-error.ts';
 import type { ReceiverMetrics } from './metrics.ts';
 import type { RejectedDeliveries } from './rejected-deliveries.ts';
 import type { FindSource } from './webhooks/configured-source.ts';

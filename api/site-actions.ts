@@ -1,10 +1,10 @@
 import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { type GalleyConfig, siteNamed } from '../contract/galley-config.ts';
-import { HttpError } from '../contract/http-error.ts';
 import { UPDATES } from '../contract/names.ts';
 import type { ActionOptions } from '../contract/site-action.ts';
 import { type Acted, type SiteState, siteState } from '../contract/site-state.ts';
+import { HttpError } from '../web/http-error.ts';
 import type { SiteStatusReader } from './site-status.ts';
 import type { TemporalGateway, Update } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';

@@ -3,9 +3,9 @@ import { defineSearchAttributeKey, type LoadedDataConverter, SearchAttributeType
 import type { Logger } from 'pino';
 import { deploymentName, targetSettings } from '../contract/deployment-config.ts';
 import { type GalleyConfig, type SiteConfig, siteNamed } from '../contract/galley-config.ts';
-import { HttpError } from '../contract/http-error.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
 import { type SiteState, type StateQuery, sitePhase, siteState } from '../contract/site-state.ts';
+import { HttpError } from '../web/http-error.ts';
 import { readJobProgress } from './job-progress.ts';
 import type { RecentDeliveries } from './recent-deliveries.ts';
 import type { Rejected, RejectedDeliveries } from './rejected-deliveries.ts';

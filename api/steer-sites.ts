@@ -1,7 +1,7 @@
 import type { Express, RequestHandler } from 'express';
 import { z } from 'zod';
-import { HttpError } from '../contract/http-error.ts';
 import { siteState } from '../contract/site-state.ts';
+import { HttpError } from '../web/http-error.ts';
 import { onlyMethods } from './http-edge.ts';
 import { allowJson, bytesOf, parseJson, rawBody, requireJson } from './json-body.ts';
 import { actorOf } from './operator-access.ts';

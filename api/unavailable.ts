@@ -1,4 +1,4 @@
-import { HttpError } from '../contract/http-error.ts';
+import { HttpError } from '../web/http-error.ts';
 
 /** Vendors wait longer by default; this slows down scripts that retry. */
 const RETRY_AFTER_SECONDS = 5;

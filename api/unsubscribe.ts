@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Express, Request } from 'express';
 import Mustache from 'mustache';
 import type { Logger } from 'pino';
-import { HttpError } from '../contract/http-error.ts';
+import { HttpError } from '../web/http-error.ts';
 import { onlyMethods } from './http-edge.ts';
 import type { TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';

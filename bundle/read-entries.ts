@@ -2,7 +2,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract as extractTar, type Header } from 'tar-stream';
-import { errorCode, errorText, isSystemError } from '../contract/error-code.ts';
+import { errorCode, errorText, isSystemError } from '../base/error-code.ts';
 import { BundleInvalidError, quoted } from './errors.ts';
 
 export type Entry = AsyncIterable<unknown> & { header: Header };

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { errorCode } from '../contract/error-code.ts';
+import { errorCode } from '../base/error-code.ts';
 import { createContext } from '../programs/process/context.ts';
 import { OPERATOR_TOKEN_FILE, openHome } from '../programs/process/home.ts';
 import { listeningUrl } from '../programs/process/serve.ts';

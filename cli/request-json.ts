@@ -1,5 +1,5 @@
-import { errorCode, errorText } from '../contract/error-code.ts';
-import { errorBody } from '../contract/http-error.ts';
+import { errorCode, errorText } from '../base/error-code.ts';
+import { errorBody } from '../web/http-error.ts';
 import { CommandError, UsageError } from './command-error.ts';
 
 const TIMEOUT_MS = 20_000;

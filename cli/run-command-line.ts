@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
+import { errorText } from '../base/error-code.ts';
 import { AdminApiError } from '../client/admin-api-error.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
-import { errorText } from '../contract/error-code.ts';
-import { HttpError } from '../contract/http-error.ts';
+import { HttpError } from '../web/http-error.ts';
 import { UsageError } from './command-error.ts';
 import { createProgram } from './program.ts';
 

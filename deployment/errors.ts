@@ -1,5 +1,5 @@
+import { errorCode } from '../base/error-code.ts';
 import { BundleInvalidError } from '../bundle/errors.ts';
-import { errorCode } from '../contract/error-code.ts';
 
 /** When to retry: `soon` with a growing pause, `slowly` if only a new link can help. */
 type RetryPace = 'soon' | 'slowly';

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tryLock } from 'fs-native-extensions';
 import { z } from 'zod';
-import { errorCode } from '../contract/error-code.ts';
+import { errorCode } from '../base/error-code.ts';
 
 /** The lock file's text about its holder, for people: only the operating system's lock counts. */
 const owner = z.object({ pid: z.int().positive(), host: z.string(), since: z.string() });

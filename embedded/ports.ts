@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { errorCode } from '../contract/error-code.ts';
+import { errorCode } from '../base/error-code.ts';
 
 /** Thrown if an address can't be listened on; the message is for the user. */
 export class PortUnavailable extends Error {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { errorCode } from '../contract/error-code.ts';
+import { errorCode } from '../base/error-code.ts';
 
 /** A file's bytes; undefined if it doesn't exist. */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {

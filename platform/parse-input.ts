@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { HttpError } from '../contract/http-error.ts';
+import { HttpError } from '../web/http-error.ts';
 
 /** The most problems in a message: it mustn't grow with the request. */
 const MAX_ISSUES = 5;

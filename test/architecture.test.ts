@@ -3,18 +3,20 @@ import { dirname, join, relative } from 'node:path';
 
 /** The top-level folders that each one may import. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
-  contract: [],
-  client: ['contract'],
-  forge: ['contract'],
-  bundle: ['contract'],
-  activities: ['contract', 'bundle', 'client', 'forge'],
-  workflows: ['contract', 'activities (types)'],
-  worker: ['contract', 'activities', 'workflows'],
-  ui: [],
-  api: ['contract', 'workflows', 'ui'],
-  exporter: ['contract'],
-  platform: ['contract', 'exporter', 'forge', 'ui'],
-  deployment: ['contract', 'bundle'],
+  base: [],
+  contract: ['base'],
+  client: ['base', 'contract'],
+  forge: ['base', 'contract'],
+  bundle: ['base', 'contract'],
+  activities: ['base', 'contract', 'bundle', 'client', 'forge'],
+  workflows: ['base', 'contract', 'activities (types)'],
+  worker: ['base', 'contract', 'activities', 'workflows'],
+  ui: ['base'],
+  web: ['base', 'contract', 'ui'],
+  api: ['base', 'contract', 'workflows', 'ui', 'web'],
+  exporter: ['base', 'contract'],
+  platform: ['base', 'contract', 'exporter', 'forge', 'ui', 'web'],
+  deployment: ['base', 'contract', 'bundle'],
 };
 
 /**

@@ -13,7 +13,7 @@ const UNUSED = ['orchestrator-encrypted-traced', 'platform-traced', 'platform-en
 const NOT_FAST = ['orchestrator-encrypted', 'platform-encrypted', ...Object.keys(TEST_WORKFLOWS)];
 
 /** Everything that may end up in a bundle, and what bundles it. */
-const INPUTS = ['activities', 'contract', 'forge', 'platform', 'programs', 'scripts', 'workflows'];
+const INPUTS = ['activities', 'base', 'contract', 'forge', 'platform', 'programs', 'scripts', 'workflows'];
 const INPUT_FILES = [
   'package-lock.json',
   'test/setup-fast.js',

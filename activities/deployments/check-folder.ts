@@ -1,6 +1,6 @@
 import { access, constants, mkdtemp, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { errorCode, errorText } from '../../contract/error-code.ts';
+import { errorCode, errorText } from '../../base/error-code.ts';
 import type { TargetCheck } from './deployment-target.ts';
 
 export type FolderDeps = {

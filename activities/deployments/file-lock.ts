@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { lock } from 'proper-lockfile';
-import { errorCode } from '../../contract/error-code.ts';
-import { resolveLinks } from './replace-file.ts';
+import { errorCode } from '../../base/error-code.ts';
+import { resolveLinks } from '../../base/replace-file.ts';
 
 /** A lock that wasn't refreshed for this long belongs to a killed process. */
 const STALE_MS = 5_000;

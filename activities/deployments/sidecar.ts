@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { errorCode } from '../../contract/error-code.ts';
-import { replaceFile } from './replace-file.ts';
+import { errorCode } from '../../base/error-code.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 
 /**
  * Stored beside the values file to remember the newest write: `epoch` is when the site's chain of runs began

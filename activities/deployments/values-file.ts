@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from '../../contract/error-code.ts';
+import { errorCode } from '../../base/error-code.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 import { checkFolder, type FolderDeps } from './check-folder.ts';
 import type { DeploymentReport, DeploymentWrite, Switches, ValuesFileTarget } from './deployment-target.ts';
 import { readSwitches, ValuesFileError } from './edit-values.ts';
 import { withFileLock } from './file-lock.ts';
 import { planEdit } from './plan-edit.ts';
-import { replaceFile } from './replace-file.ts';
 import { readSidecar, writeSidecar } from './sidecar.ts';
 import { placeOf } from './splice.ts';
 

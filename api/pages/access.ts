@@ -1,8 +1,8 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, RequestHandler, Response } from 'express';
-import { HttpError } from '../../contract/http-error.ts';
 import { CSRF_FIELD } from '../../ui/components/form.tsx';
 import { fieldOf, isSameOrigin } from '../../ui/request.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { equalInConstantTime } from '../webhooks/signature.ts';
 import type { Session, Sessions } from './session.ts';
 

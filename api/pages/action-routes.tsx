@@ -1,8 +1,8 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
-import { HttpError } from '../../contract/http-error.ts';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
 import { sendPage } from '../../ui/send-page.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { onlyMethods } from '../http-edge.ts';
 import type { SteerAction } from '../site-actions.ts';
 import { requireCsrf, sameOriginOnly, signedOf } from './access.ts';

@@ -4,8 +4,8 @@ import {
   agentChangeState,
   agentRuleState,
 } from '../../contract/agent-state.ts';
-import { HttpError } from '../../contract/http-error.ts';
 import { changesOfSite, QUERIES, UPDATES, WORKFLOW_IDS } from '../../contract/names.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { withinDeadline } from '../deadline.ts';
 import { actionFailure } from '../site-actions.ts';
 import type { PagesDeps } from './pages-deps.ts';

@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
-import { HttpError } from '../../contract/http-error.ts';
 import { ASSETS_PATH, serveAssets } from '../../ui/assets.ts';
 import { sendPage } from '../../ui/send-page.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { asHttpError, onlyMethods } from '../http-edge.ts';
 import { requireSession } from './access.ts';
 import { addActionRoutes } from './action-routes.tsx';

@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express';
-import { HttpError } from '../../contract/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
 import { sendPage } from '../../ui/send-page.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { onlyMethods } from '../http-edge.ts';
 import { operatorAccess } from '../operator-access.ts';
 import { equalInConstantTime } from '../webhooks/signature.ts';

@@ -1,12 +1,12 @@
 import type { Request, Response, Router } from 'express';
 import type { VNode } from 'preact';
 import { siteNamed } from '../../contract/galley-config.ts';
-import { HttpError } from '../../contract/http-error.ts';
 import { WORKFLOW_IDS } from '../../contract/names.ts';
 import { startEventStream } from '../../ui/event-stream.ts';
 import { renderPart } from '../../ui/page.tsx';
 import { queryOf } from '../../ui/request.ts';
 import { sendPage } from '../../ui/send-page.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { onlyMethods } from '../http-edge.ts';
 import type { SiteStatus } from '../site-status.ts';
 import { unavailable } from '../unavailable.ts';

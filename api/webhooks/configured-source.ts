@@ -1,7 +1,7 @@
 import type { GalleyConfig } from '../../contract/galley-config.ts';
-import { HttpError } from '../../contract/http-error.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
 import type { WebhookSettings, WebhooksSection } from '../../contract/webhook-settings.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { createOnlyFilter } from './only.ts';
 import { sourceNamed } from './registry.ts';
 import type { Delivery, ParsedDelivery, Verification, WebhookRequest } from './source.ts';

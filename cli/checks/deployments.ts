@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { createTarget, type TargetDeps } from '../../activities/deployments/create-target.ts';
+import { errorText } from '../../base/error-code.ts';
 import { type DeploymentConfig, deploymentName, targetSettings } from '../../contract/deployment-config.ts';
-import { errorText } from '../../contract/error-code.ts';
 import { deploymentTaskQueue } from '../../contract/names.ts';
 import type { Settings } from '../../programs/settings/environment.ts';
 import { createTemporal, type Temporal } from '../../programs/temporal/temporal.ts';

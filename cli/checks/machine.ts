@@ -1,7 +1,7 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nearestFolder } from '../../activities/deployments/check-folder.ts';
-import { errorCode } from '../../contract/error-code.ts';
+import { errorCode } from '../../base/error-code.ts';
 import { cacheFolder, programName } from '../../embedded/cache-folder.ts';
 import { findOnPath } from '../../embedded/find-on-path.ts';
 import { exists } from '../../embedded/install-once.ts';

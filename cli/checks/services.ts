@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import nodemailer from 'nodemailer';
 import pg from 'pg';
 import { nearestFolder } from '../../activities/deployments/check-folder.ts';
-import { errorCode, errorText } from '../../contract/error-code.ts';
+import { errorCode, errorText } from '../../base/error-code.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import { forgeUrls } from '../../forge/hosted/forge-urls.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';

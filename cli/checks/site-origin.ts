@@ -1,4 +1,4 @@
-import { errorText } from '../../contract/error-code.ts';
+import { errorText } from '../../base/error-code.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { PROBE_TIMEOUT_MS, probe } from './probe.ts';
 

@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { errorText } from '../../contract/error-code.ts';
+import { errorText } from '../../base/error-code.ts';
 import { grpcCode } from '../../contract/grpc-code.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import type { Settings } from '../../programs/settings/environment.ts';

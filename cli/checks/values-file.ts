@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { nearestFolder } from '../../activities/deployments/check-folder.ts';
-import { errorCode, errorText } from '../../contract/error-code.ts';
+import { errorCode, errorText } from '../../base/error-code.ts';
 import { readValuesFile } from '../../deployment/values/values.ts';
 import { type Finding, fail, ok } from './finding.ts';
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { errorText } from '../../contract/error-code.ts';
+import { errorText } from '../../base/error-code.ts';
 import { createBareRepository, requireGit } from '../../embedded/bare-repository.ts';
 import { startMailbox } from '../../embedded/mailbox/mailbox.ts';
 import { readSandbox, SandboxMissingError } from '../../platform/activities/agent/runners/sandbox/read-sandbox.ts';

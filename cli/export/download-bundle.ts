@@ -4,8 +4,8 @@ import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { errorText } from '../../base/error-code.ts';
 import type { Bundle } from '../../client/admin-api-client.ts';
-import { errorText } from '../../contract/error-code.ts';
 import { makeFolder } from '../../programs/process/make-folder.ts';
 import { CommandError } from '../command-error.ts';
 

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { errorCode } from '../../contract/error-code.ts';
+import { errorCode } from '../../base/error-code.ts';
 import { FolderInUse, lockFolder } from '../../embedded/folder-lock.ts';
 import { reportKey, workPrefix } from '../../exporter/object-keys.ts';
 import { filesOf, type MemoryCrawl } from '../../exporter/store/memory-crawl.ts';

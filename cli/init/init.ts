@@ -1,8 +1,8 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { intro, outro } from '@clack/prompts';
-import { replaceFile } from '../../activities/deployments/replace-file.ts';
-import { errorCode, errorText } from '../../contract/error-code.ts';
+import { errorCode, errorText } from '../../base/error-code.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 import { parseGalleyConfig } from '../../programs/config/config.ts';
 import { createContext } from '../../programs/process/context.ts';
 import { listeningUrl } from '../../programs/process/serve.ts';

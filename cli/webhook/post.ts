@@ -1,4 +1,4 @@
-import { errorCode, errorText } from '../../contract/error-code.ts';
+import { errorCode, errorText } from '../../base/error-code.ts';
 import type { SignedDelivery } from './make-delivery.ts';
 
 /** Longer than any response of the receiver takes, even without Temporal. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { errorCode, errorText } from '../../contract/error-code.ts';
+import { errorCode, errorText } from '../../base/error-code.ts';
 import { UsageError } from '../command-error.ts';
 
 /** A body from the user: the text of the file, and the parsed JSON. */

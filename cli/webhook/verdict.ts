@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { errorBody } from '../../contract/http-error.ts';
+import { errorBody } from '../../web/http-error.ts';
 import type { PostResult } from './post.ts';
 
 /** `unreachable`: there was no response. `refused`: the response doesn't accept the delivery. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { errorText, isSystemError } from '../../base/error-code.ts';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { type BundleLimits, checkManifest } from '../../bundle/manifest.ts';
-import { errorText, isSystemError } from '../../contract/error-code.ts';
 import { BundleSignatureError, BundleUnavailableError, VersionPinnedError } from '../errors.ts';
 import type { Site } from '../site.ts';
 import { assembleVersion } from './assemble-version.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../../base/error-code.ts';
 import { MANIFEST_PATH, SIGNATURE_PATH } from '../../contract/bundle.ts';
-import { errorCode } from '../../contract/error-code.ts';
 import { createVerifier } from '../../contract/signing.ts';
 import { BundleSignatureError } from '../errors.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Document, isAlias, isMap, isScalar, parseDocument } from 'yaml';
-import { errorCode } from '../../contract/error-code.ts';
+import { errorCode } from '../../base/error-code.ts';
 import { createVerifier, EXPECTED_PUBLIC_KEY } from '../../contract/signing.ts';
 import {
   AVAILABILITY,

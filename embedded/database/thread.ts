@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
-import { errorText } from '../../contract/error-code.ts';
+import { errorText } from '../../base/error-code.ts';
 import { STOP, type ThreadMessage, threadData } from './messages.ts';
 import { openSyncedDatabase } from './synced-database.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { errorCode } from '../../contract/error-code.ts';
+import { errorCode } from '../../base/error-code.ts';
 import { type GuardedChild, spawnGuarded } from '../guarded-child.ts';
 import { freePort } from '../ports.ts';
 import { type ReceivedMail, receivedMails } from './received-mail.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { errorText } from '../../contract/error-code.ts';
+import { errorText } from '../../base/error-code.ts';
 import { cacheFolder, programName } from '../cache-folder.ts';
 import { findOnPath } from '../find-on-path.ts';
 import { exists, installOnce } from '../install-once.ts';

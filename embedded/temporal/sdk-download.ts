@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmod, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { errorText } from '../../contract/error-code.ts';
+import { errorText } from '../../base/error-code.ts';
 import { programName } from '../cache-folder.ts';
 import type { Report } from '../report.ts';
 import { runTool } from '../run-tool.ts';

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { HttpError } from '../../contract/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { type Caller, findOrganizationKey, insertApiKey, listApiKeys, revokeApiKey } from '../store/api-keys.ts';
 import { recordAction } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HttpError } from '../../contract/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
 import type { Database } from '../store/database.ts';
 import { updatePlan } from '../store/organizations.ts';
 import { label } from './text.ts';

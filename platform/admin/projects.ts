@@ -1,4 +1,4 @@
-import { HttpError } from '../../contract/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { parseInput } from '../parse-input.ts';
 import { mergeSettings } from '../project-settings.ts';
 import { recordAction } from '../store/audit-log.ts';

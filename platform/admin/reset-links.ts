@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { HttpError } from '../../contract/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
 import type { Database } from '../store/database.ts';
 import { findUserByEmail, insertResetLink } from '../store/members.ts';
 

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { HttpError } from '../../contract/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { hashApiKey, isApiKeyText } from '../admin/api-key-text.ts';
 import { isAllowedAddress } from '../admin/api-keys.ts';
 import { type Caller, findCaller, noteKeyUse } from '../store/api-keys.ts';

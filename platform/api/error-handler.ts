@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { type ErrorBody, HttpError } from '../../contract/http-error.ts';
+import { type ErrorBody, HttpError } from '../../web/http-error.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
 import { withoutValues } from '../store/query-error.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { Express } from 'express';
-import { HttpError } from '../../contract/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
 import type { Database } from '../store/database.ts';
 import { organizations } from '../store/schema/organizations.ts';
 import { methodNotAllowed } from './error-handler.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
-import { HttpError } from '../../contract/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
 import type { Transaction } from '../store/database.ts';
 import { findStoredResponse, storeResponse } from '../store/idempotency-keys.ts';
 import { lockUntilCommit } from '../store/locks.ts';

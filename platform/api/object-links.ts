@@ -1,8 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import type { Express, Request, Response } from 'express';
-import { HttpError } from '../../contract/http-error.ts';
 import { ObjectMissingError } from '../../exporter/export-failure.ts';
 import type { ByteRange, ObjectInfo } from '../../exporter/ports.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { LINK_PATH_PREFIX } from '../objects/link-signer.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { methodNotAllowed } from './error-handler.ts';

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import { HttpError } from '../../contract/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { readBearerToken } from './authenticate.ts';
 
 /** Compares hashes, so the time reveals neither content nor length. */

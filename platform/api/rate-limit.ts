@@ -1,4 +1,4 @@
-import { HttpError } from '../../contract/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
 import type { Transaction } from '../store/database.ts';
 import { listUses, logUse } from '../store/usage-log.ts';
 import { type Allowance, decideUse, type Limit } from './sliding-window.ts';

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { fromNodeHeaders } from 'better-auth/node';
 import express, { type Request, type RequestHandler, type Response } from 'express';
-import { HttpError } from '../../contract/http-error.ts';
 import { CSRF_FIELD } from '../../ui/components/form.tsx';
 import { fieldOf, isSameOrigin } from '../../ui/request.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { createTokenCheck } from '../api/operator.ts';
 import type { Caller } from '../store/api-keys.ts';
 import { findPendingInvitation, listMemberships, type Membership, type Role } from '../store/members.ts';

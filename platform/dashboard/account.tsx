@@ -1,10 +1,10 @@
 import type { Router } from 'express';
-import { HttpError } from '../../contract/http-error.ts';
 import { ActionButton, Button, Field, Form, Select } from '../../ui/components/form.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { fieldOf } from '../../ui/request.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { recordAction } from '../store/audit-log.ts';
 import { deleteSessions, listPasskeys, listSessions } from '../store/members.ts';
 import { authHeaders, copyCookies, SIGN_IN, signedOf } from './access.ts';

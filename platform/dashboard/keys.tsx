@@ -1,5 +1,4 @@
 import type { Request, Router } from 'express';
-import { HttpError } from '../../contract/http-error.ts';
 import { Badge } from '../../ui/components/badge.tsx';
 import { CopyField } from '../../ui/components/code.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
@@ -11,6 +10,7 @@ import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { fieldOf } from '../../ui/request.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { createOwnKey, createOwnKeyRequest, revokeOwnKey } from '../admin/api-keys.ts';
 import { parseInput } from '../parse-input.ts';
 import { type ApiKeyRow, findOrganizationKey, listOrganizationKeys } from '../store/api-keys.ts';

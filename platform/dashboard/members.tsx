@@ -1,6 +1,5 @@
 import type { Router } from 'express';
 import { z } from 'zod';
-import { HttpError } from '../../contract/http-error.ts';
 import { CopyField } from '../../ui/components/code.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { ActionButton, Button, Field, Form, Select } from '../../ui/components/form.tsx';
@@ -8,6 +7,7 @@ import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { fieldOf } from '../../ui/request.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { parseInput } from '../parse-input.ts';
 import type { Caller } from '../store/api-keys.ts';
 import { recordAction } from '../store/audit-log.ts';

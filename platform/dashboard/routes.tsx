@@ -1,8 +1,8 @@
 import { toNodeHandler } from 'better-auth/node';
 import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
-import { HttpError } from '../../contract/http-error.ts';
 import { ASSETS_PATH, serveAssets } from '../../ui/assets.ts';
 import { sendPage } from '../../ui/send-page.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { asHttpError, methodNotAllowed } from '../api/error-handler.ts';
 import type { ApiContext } from '../api/platform-api-deps.ts';
 import { withoutValues } from '../store/query-error.ts';

@@ -1,8 +1,8 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
-import { HttpError } from '../../contract/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
 import { sendPage } from '../../ui/send-page.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { methodNotAllowed } from '../api/error-handler.ts';
 import { recordAction } from '../store/audit-log.ts';
 import {

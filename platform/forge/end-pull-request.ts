@@ -1,4 +1,4 @@
-import { HttpError } from '../../contract/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { endPullRequest, getPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
 import { enqueuePullRequestEvent } from './enqueue-webhooks.ts';
 import { type ForgeContext, newCommits } from './forge-context.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { HttpError } from '../../contract/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
 import type { Database } from '../store/database.ts';
 import type { PullRequestRow } from '../store/pull-requests.ts';
 

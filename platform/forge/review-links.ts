@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { HttpError } from '../../contract/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { keepReviewKey, type PullRequestRow } from '../store/pull-requests.ts';
 import { type ForgeContext, pageOf } from './forge-context.ts';
 

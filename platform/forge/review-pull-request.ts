@@ -1,4 +1,4 @@
-import { HttpError } from '../../contract/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
 import { addRequestedReviewers, type RequestedReviewer } from '../store/pull-request-reviewers.ts';
 import { findNewestReview, insertReview, type ReviewRow } from '../store/pull-request-reviews.ts';
 import { lockPullRequest, type PullRequestRow } from '../store/pull-requests.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { errorCode } from '../../contract/error-code.ts';
+import { errorCode } from '../../base/error-code.ts';
 import { ObjectMissingError } from '../../exporter/export-failure.ts';
 import { createLinkSigner } from './link-signer.ts';
 import { measure } from './measure.ts';

@@ -1,4 +1,4 @@
-import { errorCode } from '../../contract/error-code.ts';
+import { errorCode } from '../../base/error-code.ts';
 
 const SYSTEM_CODES = new Set([
   'ECONNREFUSED',

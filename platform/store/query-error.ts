@@ -1,5 +1,5 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors';
-import { errorCode } from '../../contract/error-code.ts';
+import { errorCode } from '../../base/error-code.ts';
 
 /** Enough of a statement to identify it. */
 const STATEMENT_CHARACTERS = 300;

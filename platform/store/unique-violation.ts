@@ -1,4 +1,4 @@
-import { errorCode } from '../../contract/error-code.ts';
+import { errorCode } from '../../base/error-code.ts';
 
 /** True if the database rejected a row because its key exists. */
 export function isUniqueViolation(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { errorText } from '../../base/error-code.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import { errorText } from '../../contract/error-code.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import { createForge } from '../../forge/create-forge.ts';
 import { createEmbeddedForgeReader } from '../../forge/embedded.ts';

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import type { Logger } from 'pino';
+import { errorText } from '../../base/error-code.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import { errorText } from '../../contract/error-code.ts';
 import type { EmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../platform/objects/object-store.ts';

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { access, constants, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { replaceFile } from '../../activities/deployments/replace-file.ts';
+import { errorCode } from '../../base/error-code.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import { errorCode } from '../../contract/error-code.ts';
 import { isFolderLocked, lockFolder } from '../../embedded/folder-lock.ts';
 import { makeFolder } from './make-folder.ts';
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { errorText } from '../../contract/error-code.ts';
+import { errorText } from '../../base/error-code.ts';
 
 /** Running parts, ended in reverse order of their start. */
 export interface Lifetime {

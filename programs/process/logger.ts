@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import pino, { type Logger } from 'pino';
-import { errorCode } from '../../contract/error-code.ts';
+import { errorCode } from '../../base/error-code.ts';
 
 /** Fields that are redacted in logs, whatever object has them. */
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', 'key', 'bundleUrl'];

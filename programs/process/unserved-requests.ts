@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ErrorBody } from '../../contract/http-error.ts';
+import type { ErrorBody } from '../../web/http-error.ts';
 
 /** Error codes of Node's parser for rejected requests. Anything else isn't HTTP. */
 const STATUS_OF: Readonly<Record<string, readonly [number, string]>> = {

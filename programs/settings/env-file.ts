@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { errorCode } from '../../base/error-code.ts';
 import { UsageError } from '../../cli/command-error.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import { errorCode } from '../../contract/error-code.ts';
 import { DEFAULT_CONFIG, type Variables } from './environment.ts';
 
 /** The `.env` beside a galley.yaml. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { errorText } from '../../contract/error-code.ts';
+import { errorText } from '../../base/error-code.ts';
 import { workerMetrics } from '../metrics/worker-metrics.ts';
 import type { Lifetime } from '../process/lifetime.ts';
 import type { Temporal } from './temporal.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { errorText } from '../../contract/error-code.ts';
+import { errorText } from '../../base/error-code.ts';
 import { grpcCode } from '../../contract/grpc-code.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 

@@ -6,7 +6,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
-import { errorText } from '../../contract/error-code.ts';
+import { errorText } from '../../base/error-code.ts';
 import type { Lifetime } from '../process/lifetime.ts';
 import type { Settings } from '../settings/environment.ts';
 import { tracing } from '../tracing/tracing.ts';

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { DeliveryQueue, type DeliveryQueueOptions } from '../../api/delivery-queue.ts';
-import { HttpError } from '../../contract/http-error.ts';
 import { type PublishEvent, type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
+import { HttpError } from '../../web/http-error.ts';
 import fc from '../helpers/fast-check.ts';
 
 const DEADLINE_MS = 1_500;

@@ -1,6 +1,6 @@
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText } from '../../contract/error-code.ts';
+import { errorText } from '../../base/error-code.ts';
 import { cacheFolder, programName } from '../../embedded/cache-folder.ts';
 import { exists, installOnce } from '../../embedded/install-once.ts';
 import { type Report, reportToStderr } from '../../embedded/report.ts';

@@ -1,8 +1,8 @@
+import { backoff } from '../../base/backoff.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
 import type { SiteSettings } from '../../contract/settings.ts';
 import { DIGITS, hash64 } from '../deliveries/hash64.ts';
 import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
-import { backoff } from '../retry/backoff.ts';
 import { addTraces } from '../tracing/span.ts';
 import type { Link, Pending, State } from './state.ts';
 import { isBehind, jobsInUse, pinSearchAtMs, wantedJobId } from './targets.ts';

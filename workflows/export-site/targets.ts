@@ -1,9 +1,9 @@
 import type { BundleLink } from '../../activities/admin-api/create-bundle.ts';
 import type { DeploymentReport } from '../../activities/deployments/deployment-target.ts';
+import { backoff } from '../../base/backoff.ts';
 import type { PinnedFile, SiteSettings, TargetSummary } from '../../contract/settings.ts';
 import type { SiteError } from '../../contract/site-state.ts';
 import { holdsLink } from '../../contract/target-kind.ts';
-import { backoff } from '../retry/backoff.ts';
 import type { Link, MutableState, MutableTarget, State, Target } from './state.ts';
 
 /** The live job, the deployments that serve it or the job of a pin, and the links of these jobs. */

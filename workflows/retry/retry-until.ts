@@ -1,7 +1,7 @@
 import { isCancellation } from '@temporalio/workflow';
+import { backoff } from '../../base/backoff.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
 import { type Failure, isRetryable, readFailure } from '../failures/read-failure.ts';
-import { backoff } from './backoff.ts';
 
 const unavailableDelayMs = backoff({ firstMs: 5_000, maxMs: 60_000 });
 /** A person has to replace the key or the plan. */

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Agent, interceptors, request } from 'undici';
-import { errorCode } from '../../../contract/error-code.ts';
+import { errorCode } from '../../../base/error-code.ts';
 
 /** The longest silence of the server, before and within its response. */
 const SILENCE_MS = 30_000;

@@ -3,10 +3,11 @@ import { createReadStream } from 'node:fs';
 import { chmod, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { errorCode } from '../../../base/error-code.ts';
+import { replaceFile } from '../../../base/replace-file.ts';
 import { BundleInvalidError } from '../../../bundle/errors.ts';
 import { checkManifest, NO_LIMITS } from '../../../bundle/manifest.ts';
 import { readBundleHead } from '../../../bundle/read-bundle.ts';
-import { errorCode } from '../../../contract/error-code.ts';
 import type { BundleSigner } from '../../../contract/signing.ts';
 import { downloadBundle } from '../bundle/download-bundle.ts';
 import { readArchive } from '../bundle/read-archive.ts';
@@ -14,7 +15,6 @@ import { checkFolder, checkWritable, type FolderDeps } from '../check-folder.ts'
 import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
 import { editValues } from '../edit-values.ts';
 import { withFileLock } from '../file-lock.ts';
-import { replaceFile } from '../replace-file.ts';
 import { orderOf, refusalOf, type WrittenOrder, writtenReport } from '../write-order.ts';
 
 export type AirgapDeps = {

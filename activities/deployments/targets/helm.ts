@@ -1,8 +1,8 @@
 import { execa } from 'execa';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
+import { errorText } from '../../../base/error-code.ts';
 import type { HelmTarget } from '../../../contract/deployment-config.ts';
-import { errorText } from '../../../contract/error-code.ts';
 import type { DeploymentTarget, DeploymentWrite, TargetCheck } from '../deployment-target.ts';
 import { readSwitches } from '../edit-values.ts';
 import { planEdit } from '../plan-edit.ts';

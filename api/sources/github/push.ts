@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HttpError } from '../../../contract/http-error.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import { readInstant, readText } from '../../webhooks/json-fields.ts';
 import type { Delivery, ParsedDelivery } from '../../webhooks/source.ts';
 

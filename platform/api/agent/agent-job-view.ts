@@ -1,5 +1,5 @@
 import type { AgentJob } from '../../../contract/admin-api.ts';
-import { HttpError } from '../../../contract/http-error.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import { type AgentJobRow, getAgentJob } from '../../store/agent-jobs.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import type { Database } from '../../store/database.ts';

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { type PromptRequest, promptRequest } from '../../../contract/admin-api.ts';
-import { HttpError } from '../../../contract/http-error.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import { parseInput } from '../../parse-input.ts';
 import { insertAgentJob } from '../../store/agent-jobs.ts';
 import type { Caller } from '../../store/api-keys.ts';

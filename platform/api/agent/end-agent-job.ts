@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { AgentCancellation, AgentJob } from '../../../contract/admin-api.ts';
-import { HttpError } from '../../../contract/http-error.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import { archiveAgentJob, requestAgentJobCancel } from '../../store/agent-job-transitions.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import type { Caller } from '../../store/api-keys.ts';

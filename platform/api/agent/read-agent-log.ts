@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { RequestHandler } from 'express';
-import { errorCode } from '../../../contract/error-code.ts';
+import { errorCode } from '../../../base/error-code.ts';
 import { ObjectMissingError } from '../../../exporter/export-failure.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { listAgentRunLogs } from '../../store/agent-runs.ts';

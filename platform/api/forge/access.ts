@@ -1,6 +1,6 @@
 import type { Request } from 'express';
-import { HttpError } from '../../../contract/http-error.ts';
 import { isSameOrigin } from '../../../ui/request.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import { API_KEY_PREFIX } from '../../admin/api-key-text.ts';
 import { FORGE_OPERATOR, PULL_REQUEST_ID } from '../../forge/forge-context.ts';
 import { isReviewToken, readReviewToken } from '../../forge/review-links.ts';

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { HttpError } from '../../../contract/http-error.ts';
 import { ForgeError } from '../../../forge/forge-error.ts';
 import { GitError } from '../../../forge/git/git-error.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import { html } from './html.ts';
 import { pageOf } from './page.ts';
 

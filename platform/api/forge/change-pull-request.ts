@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { HttpError } from '../../../contract/http-error.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import { closePullRequest, mergePullRequest } from '../../forge/end-pull-request.ts';
 import { pageOf } from '../../forge/forge-context.ts';
 import { reviewShape } from '../../forge/github-shapes.ts';

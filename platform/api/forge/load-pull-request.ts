@@ -1,6 +1,6 @@
 import type { Request } from 'express';
-import { HttpError } from '../../../contract/http-error.ts';
 import { ForgeError } from '../../../forge/forge-error.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import { type ForgeContext, PULL_REQUEST_ID } from '../../forge/forge-context.ts';
 import { refreshPullRequest } from '../../forge/refresh-pull-request.ts';
 import { openRepository, type Repository } from '../../forge/repository.ts';

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { HttpError } from '../../../contract/http-error.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import { type ChangedFile, listChangedFiles } from '../../forge/changes/changed-files.ts';
 import { readCodeOwners } from '../../forge/changes/code-owners.ts';
 import { changedRange, readChanges } from '../../forge/changes/read-changes.ts';

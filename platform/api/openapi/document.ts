@@ -1,4 +1,4 @@
-import { errorBody } from '../../../contract/http-error.ts';
+import { errorBody } from '../../../web/http-error.ts';
 import { AGENT_PATHS, AGENT_SCHEMAS } from '../agent/openapi.ts';
 import { STATIC_EXPORT_PATHS, STATIC_EXPORT_SCHEMAS } from '../static-export/openapi.ts';
 import { componentSchemas } from './json-schemas.ts';

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { ExportCancellation } from '../../../contract/admin-api.ts';
-import { HttpError } from '../../../contract/http-error.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import { recordAction } from '../../store/audit-log.ts';
 import { requestExportJobCancel } from '../../store/export-job-transitions.ts';

@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
 import type { ExportChanges, ExportReport } from '../../../contract/admin-api.ts';
 import type { BundleManifest } from '../../../contract/bundle.ts';
-import { HttpError } from '../../../contract/http-error.ts';
 import { ObjectMissingError } from '../../../exporter/export-failure.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { readManifest } from '../../objects/read-manifest.ts';
 import { type ExportJobRow, findExportBefore } from '../../store/export-jobs.ts';

@@ -1,5 +1,5 @@
 import type { ExportJob } from '../../../contract/admin-api.ts';
-import { HttpError } from '../../../contract/http-error.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import type { Database } from '../../store/database.ts';
 import { type ExportJobRow, getExportJob } from '../../store/export-jobs.ts';

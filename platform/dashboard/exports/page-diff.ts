@@ -3,7 +3,7 @@ import { createGunzip } from 'node:zlib';
 import { structuredPatch } from 'diff';
 import { Parser } from 'htmlparser2';
 import tar from 'tar-stream';
-import { HttpError } from '../../../contract/http-error.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import { findOwnJob, requireCompleted, requireEnterprise } from '../../api/static-export/export-job-view.ts';
 import type { PatchLine } from '../../forge/changes/parse-patch.ts';
 import type { Change } from '../../forge/changes/read-changes.ts';

@@ -1,6 +1,6 @@
 import { configuredSources, type SourcedDelivery } from '../../../api/webhooks/configured-source.ts';
-import { HttpError } from '../../../contract/http-error.ts';
 import { publishEvent } from '../../../contract/publish-event.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import fc from '../../helpers/fast-check.ts';
 import { configWith } from '../running-api.ts';
 import { RECEIVED_AT } from './vendor.ts';

@@ -7,6 +7,7 @@ import { lock } from 'proper-lockfile';
 const run = promisify(execFile);
 
 const SOURCES = [
+  'base',
   'contract',
   'client',
   'api',
@@ -15,11 +16,13 @@ const SOURCES = [
   'worker',
   'forge',
   'ui',
+  'web',
   'exporter',
   'platform',
   'bundle',
   'deployment',
   'cli',
+  'programs',
   'embedded',
 ];
 

@@ -1,4 +1,4 @@
-import { errorBody } from '../../../contract/http-error.ts';
+import { errorBody } from '../../../web/http-error.ts';
 import type { OpenApiCheck } from '../../helpers/openapi-check.ts';
 import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
 

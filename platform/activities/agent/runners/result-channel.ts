@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { errorCode } from '../../../../contract/error-code.ts';
+import { errorCode } from '../../../../base/error-code.ts';
 
 /** What the wrapper shell reports about its end. `why` is one of its own words, `detail` git's message. */
 type Ending =

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../../../activities/deployments/replace-file.ts';
-import { emptiedFolder } from '../../helpers/temporary-folder.ts';
+import { replaceFile } from '../../base/replace-file.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 const folder = emptiedFolder();
 

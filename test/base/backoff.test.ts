@@ -1,4 +1,4 @@
-import { backoff } from '../../../workflows/retry/backoff.ts';
+import { backoff } from '../../base/backoff.ts';
 
 describe('a back-off', () => {
   it.each([

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '../../contract/error-code.ts';
+import { errorCode } from './error-code.ts';
 
 type Replacing = {
   /** Runs right before the rename. If it throws, nothing has changed. */
