@@ -11,7 +11,7 @@ import type { CrawlStore } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import { type Extent, joinExtents } from '../store/segment-store.ts';
 import { isOfSite } from '../urls/identity.ts';
-import { parsePieces } from './pieces.ts';
+import { byPath, parsePieces } from './pieces.ts';
 
 /** How much of an archive was reused from the project's previous one. */
 type ArchiveReuse = { files: number; reusedFiles: number };
@@ -133,12 +133,6 @@ export async function* manifestText(
   for await (const piece of list('files', files)) yield Buffer.from(piece);
   for await (const piece of list('redirects', once(redirects))) yield Buffer.from(piece);
   yield Buffer.from('\n}\n');
-}
-
-/** The order of files in a bundle: by path, in UTF-16 code units. */
-export function byPath(a: Pick<BundleFile, 'path'>, b: Pick<BundleFile, 'path'>): number {
-  if (a.path === b.path) return 0;
-  return a.path < b.path ? -1 : 1;
 }
 
 export type PathOrder = {

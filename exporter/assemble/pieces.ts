@@ -18,6 +18,12 @@ function unitHash(text: string): number {
   return ((hash ^ (hash >>> 16)) >>> 0) / UINT32;
 }
 
+/** The order of files in a bundle: by path, in UTF-16 code units. */
+export function byPath(a: { path: string }, b: { path: string }): number {
+  if (a.path === b.path) return 0;
+  return a.path < b.path ? -1 : 1;
+}
+
 /**
  * Cuts files, in the bundle's order, into pieces of about `pieceBytes`, each a gzip member of its own. Whether a piece
  * ends after a file depends only on the file's path and size, so that an added, changed or removed file moves only its

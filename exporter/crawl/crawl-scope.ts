@@ -3,7 +3,7 @@ import type { ExportLimits } from '../limits.ts';
 import type { ExportSettings } from '../settings.ts';
 import { isOfSite, isWanted } from '../urls/identity.ts';
 import { type CrawledKind, rankOf, SKIPPED_RANK } from '../urls/resource-rank.ts';
-import type { Robots } from '../urls/robots.ts';
+import { type Robots, robotsOf } from '../urls/robots.ts';
 import {
   hasTooManyFolders,
   leadsFarOff,
@@ -13,7 +13,6 @@ import {
   skipReason,
 } from '../urls/skip-rules.ts';
 import type { Resource, ResourceKind, Site } from '../urls/types.ts';
-import { robotsOf } from './site-rules.ts';
 
 /** The page that has the reference; the start page has depth 0. */
 type From = { url: string; depth: number };

@@ -19,12 +19,13 @@ import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { type CrawlWithSettings, type ExportSettings, readCrawl } from '../settings.ts';
 import { crawlProgress, NO_PROGRESS, type Progress, type StageDeps } from '../stage.ts';
 import type { SegmentStore } from '../store/segment-store.ts';
+import { crawlDelayMs } from '../urls/robots.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl-frontier.ts';
 import { createCrawlScope } from './crawl-scope.ts';
 import { createModuleReader, type ResponseParser } from './read-response.ts';
 import type { StoredUrlsFor } from './report-urls.ts';
 import { revalidatePreviousExport } from './revalidate.ts';
-import { crawlDelayMs, crawlPlan } from './site-rules.ts';
+import { crawlPlan } from './site-rules.ts';
 import { type OnBody, visit } from './visit.ts';
 
 /** Counting pages takes longer the more there are, so it may use at most one part in this many of the time. */

@@ -14,12 +14,13 @@ import type { SegmentStore } from '../store/segment-store.ts';
 import { notFoundUrl } from '../urls/assign-path.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
+import { crawlDelayMs } from '../urls/robots.ts';
 import type { ResourceKind } from '../urls/types.ts';
 import { createCrawlScope } from './crawl-scope.ts';
 import { type Discovery, discover } from './discover.ts';
 import { createModuleReader, type ResponseParser } from './read-response.ts';
 import { createStrongestUses, enqueueUrls, settleVisits } from './report-urls.ts';
-import { type CrawlPlan, crawlDelayMs, crawlPlan, readRules } from './site-rules.ts';
+import { type CrawlPlan, crawlPlan, readRules } from './site-rules.ts';
 import { visit } from './visit.ts';
 
 type OpenDeps = StageDeps & {

@@ -1,9 +1,8 @@
 import { ExportFailure } from '../export-failure.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher, FetchFailure } from '../ports.ts';
-import type { ExportSettings } from '../settings.ts';
 import { originUrl } from '../urls/identity.ts';
-import { MAX_ROBOTS_CHARACTERS, ROBOTS_AGENT, type Robots, readRobots } from '../urls/robots.ts';
+import { crawlDelayMs, MAX_ROBOTS_CHARACTERS, type RobotsSettings } from '../urls/robots.ts';
 import type { Site } from '../urls/types.ts';
 import { type Pause, retryUntilResponse } from './retry-until-response.ts';
 
@@ -60,23 +59,6 @@ export type CrawlPlan = Pick<ExportLimits, 'soloCrawlMs' | 'activityMs' | 'paral
 
 /** An activity waits one delay before its first request, which must be a small part of its time. */
 const REQUESTS_A_ROUND = 20;
-
-type RobotsSettings = Pick<ExportSettings, 'robots' | 'robotsTxt'>;
-
-const parsed = new WeakMap<RobotsSettings, Robots>();
-
-/** The rules of an export's robots.txt, parsed once; without rules if the project ignores it. */
-export function robotsOf(settings: RobotsSettings): Robots {
-  const robots =
-    parsed.get(settings) ?? readRobots(settings.robots === 'ignore' ? '' : settings.robotsTxt, ROBOTS_AGENT);
-  parsed.set(settings, robots);
-  return robots;
-}
-
-/** The minimum delay between requests to the site's origin; 0 if robots.txt sets none or the project ignores it. */
-export function crawlDelayMs(settings: RobotsSettings): number {
-  return robotsOf(settings).crawlDelayMs;
-}
 
 /**
  * The plan of a crawl. If the origin wants a delay between requests, only one activity crawls at a time, so workers

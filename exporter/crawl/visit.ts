@@ -4,7 +4,16 @@ import type { LeasedUrl, Visited } from '../crawl-records.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
 import { NO_VALIDATORS, retryDelayMs } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
-import type { FetchedRedirect, FetchedResponse, Fetcher, FetchFailure, ObjectStore, Validators } from '../ports.ts';
+import type {
+  FetchedRedirect,
+  FetchedResponse,
+  Fetcher,
+  FetchFailure,
+  FetchOptions,
+  FetchResult,
+  ObjectStore,
+  Validators,
+} from '../ports.ts';
 import type { RenderResponse } from '../render/render-site.ts';
 import {
   isSame,
@@ -15,12 +24,12 @@ import {
 } from '../reuse/previous-responses.ts';
 import type { ExportSettings } from '../settings.ts';
 import { assignPath, notFoundUrl } from '../urls/assign-path.ts';
-import { isWanted, normalizeUrl, originUrl } from '../urls/identity.ts';
+import { isOfSite, isWanted, normalizeUrl, originUrl } from '../urls/identity.ts';
 import { kindOfRank, rankOf } from '../urls/resource-rank.ts';
+import { robotsOf } from '../urls/robots.ts';
 import { skipReason } from '../urls/skip-rules.ts';
-import { acceptsNotFound, settleNotFoundPage } from './not-found-page.ts';
+import type { Site } from '../urls/types.ts';
 import { type ResponseParser, readResponse } from './read-response.ts';
-import { robotsOf } from './site-rules.ts';
 import { type LargeBody, storeLarge } from './store-visits.ts';
 
 type VisitDeps = {
@@ -197,4 +206,37 @@ function largeFile(
   const place = { ...large, byteOffset: 0, extractionLength: 0, storedBytes: large.byteLength };
   const result = { id: leased.id, outcome: 'file', status, contentType, isPage: false, path, ...place } as const;
   return { leased, result, resources: [] };
+}
+
+/** Accepts the error status of a missing page, whose body is the not-found page. */
+function acceptsNotFound(status: number): boolean {
+  return status === 404;
+}
+
+/** Used if the origin has no readable not-found page. */
+const plainNotFound: FetchedResponse = {
+  kind: 'response',
+  status: 404,
+  contentType: 'text/html; charset=utf-8',
+  body: Buffer.from('<!doctype html><meta charset="utf-8"><title>Page not found</title><h1>Page not found</h1>\n'),
+};
+
+function isHtml(fetched: FetchResult): fetched is FetchedResponse {
+  return fetched.kind === 'response' && /^\s*(text\/html|application\/xhtml\+xml)/i.test(fetched.contentType);
+}
+
+/**
+ * Settles the not-found page with what the origin returns for `/404.html`: a real file, an error page, or our plain
+ * one. Follows redirects, because hosts with clean URLs redirect `/404.html` to `/404`.
+ */
+async function settleNotFoundPage(
+  fetched: FetchResult,
+  { fetcher, site, request }: { fetcher: Fetcher; site: Site; request: FetchOptions },
+): Promise<FetchedResponse> {
+  if (isHtml(fetched)) return fetched;
+  if (fetched.kind !== 'redirect' || fetched.location.pathname !== '/404') return plainNotFound;
+  const target = normalizeUrl(fetched.location.href, site);
+  if (target === undefined || !isOfSite(target, site)) return plainNotFound;
+  const clean = await fetcher.get(new URL(originUrl(target, site)), { ...request, acceptStatus: acceptsNotFound });
+  return isHtml(clean) ? clean : plainNotFound;
 }

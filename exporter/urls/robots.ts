@@ -128,6 +128,24 @@ export function readRobots(text: string, agent: string): Robots {
   };
 }
 
+/** What an export's settings say of its robots.txt. */
+export type RobotsSettings = { robots: 'respect' | 'ignore'; robotsTxt: string };
+
+const parsed = new WeakMap<RobotsSettings, Robots>();
+
+/** The rules of an export's robots.txt, parsed once; without rules if the project ignores it. */
+export function robotsOf(settings: RobotsSettings): Robots {
+  const robots =
+    parsed.get(settings) ?? readRobots(settings.robots === 'ignore' ? '' : settings.robotsTxt, ROBOTS_AGENT);
+  parsed.set(settings, robots);
+  return robots;
+}
+
+/** The minimum delay between requests to the site's origin; 0 if robots.txt sets none or the project ignores it. */
+export function crawlDelayMs(settings: RobotsSettings): number {
+  return robotsOf(settings).crawlDelayMs;
+}
+
 /** Rules with a value after a colon; in other lines the colon ends the agent's name. */
 const VALUED = /^(?:unavailable_after|max-snippet|max-image-preview|max-video-preview)$/;
 

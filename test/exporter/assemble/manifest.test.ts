@@ -1,5 +1,6 @@
 import type { BundleFile, BundleRedirect } from '../../../contract/bundle.ts';
-import { byPath, createPathOrder, type ManifestHead, manifestText } from '../../../exporter/assemble/manifest.ts';
+import { createPathOrder, type ManifestHead, manifestText } from '../../../exporter/assemble/manifest.ts';
+import { byPath } from '../../../exporter/assemble/pieces.ts';
 import fc from '../../helpers/fast-check.ts';
 
 const head: ManifestHead = {

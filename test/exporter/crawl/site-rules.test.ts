@@ -1,6 +1,7 @@
 import { discover } from '../../../exporter/crawl/discover.ts';
-import { crawlDelayMs, crawlPlan, readRules } from '../../../exporter/crawl/site-rules.ts';
+import { crawlPlan, readRules } from '../../../exporter/crawl/site-rules.ts';
 import type { Fetcher } from '../../../exporter/ports.ts';
+import { crawlDelayMs } from '../../../exporter/urls/robots.ts';
 import { type HttpSite, type SiteHandler, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
 import { fetcherFor } from '../fetch/test-fetcher.ts';
 
