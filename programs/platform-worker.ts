@@ -1,4 +1,4 @@
-import { createBrowserPool } from '../exporter/render/browser-pool.ts';
+import { BrowserPool } from '../exporter/render/browser-pool.ts';
 import { migrateWhenReachable } from '../platform/store/migrate.ts';
 import { createPlatformWorker } from '../platform/worker.ts';
 import { agentDepsOf, warnAboutAgentCommand } from './parts/agents.ts';
@@ -24,7 +24,7 @@ export async function startPlatformWorker(context: Context): Promise<void> {
   const agents = agentDepsOf({ ...context, logger });
   if (runsAgents) await warnAboutAgentCommand(settings, logger);
   await migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
-  const browser = createBrowserPool({ ...settings.browser, logger });
+  const browser = new BrowserPool({ ...settings.browser, logger });
   lifetime.onStop('browser', () => browser.close());
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
     await searchAttributes.settled;

@@ -3,7 +3,7 @@ import type { BrowserContext, BrowserContextOptions, CDPSession } from 'playwrig
 import { createResponseCache } from '../fetch/caching-fetcher.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import { type BrowserLimits, DEFAULT_BROWSER_LIMITS } from '../limits.ts';
-import type { Renderer } from '../ports.ts';
+import type { BrowserTrouble, Renderer, ResponseCache } from '../ports.ts';
 import { BROWSER_MISSING, findBrowser, startTrouble } from './find-browser.ts';
 import { browserProcesses, type Launched, launchBrowser } from './launch-browser.ts';
 
@@ -22,154 +22,62 @@ type Running = Launched & { session: CDPSession; served: number; active: number;
 /** Generous for a busy machine: a context that takes longer to close is blocked by its page. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
-/**
- * One browser per process, started on demand. It is replaced after its share of pages, above the memory limit or when
- * it dies. Open pages finish in the old browser.
- */
-export function createBrowserPool(options: {
+type PoolOptions = {
   path: string | undefined;
   sandbox: boolean;
   searchPath: string;
   logger: Logger;
   limits?: Partial<BrowserLimits>;
-}): Renderer {
-  const { logger } = options;
-  const limits = { ...DEFAULT_BROWSER_LIMITS, ...options.limits };
-  const waiting: Array<() => void> = [];
-  let places = limits.pagesAtOnce;
-  let current: Promise<Running> | undefined;
-  let idleTimer: NodeJS.Timeout | undefined;
-  const alive = new Set<Running>();
+};
 
-  async function launch(): Promise<Running> {
-    const executablePath = await findBrowser(options);
-    if (executablePath === undefined) throw new Error('there is no browser');
-    const launched = await launchBrowser({ ...options, executablePath });
-    const { browser } = launched;
-    const session = await browser.newBrowserCDPSession().catch(async (error: unknown) => {
-      await browser.close().catch(() => undefined);
-      await launched.clear();
-      throw error;
-    });
-    const running: Running = { ...launched, session, served: 0, active: 0, retired: false };
-    alive.add(running);
-    const timer = setInterval(() => void checkMemory(running), limits.memoryCheckMs);
-    timer.unref();
-    browser.once('disconnected', () => {
-      clearInterval(timer);
-      alive.delete(running);
-      retire(running);
-    });
-    logger.debug({ version: browser.version() }, 'A browser was started');
-    return running;
+/**
+ * One browser per process, started on demand. It is replaced after its share of pages, above the memory limit or when
+ * it dies. Open pages finish in the old browser.
+ */
+export class BrowserPool implements Renderer {
+  readonly limits: BrowserLimits;
+  readonly responses: ResponseCache;
+  readonly #options: PoolOptions;
+  readonly #waiting: Array<() => void> = [];
+  readonly #alive = new Set<Running>();
+  #places: number;
+  #current: Promise<Running> | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.limits = { ...DEFAULT_BROWSER_LIMITS, ...options.limits };
+    this.responses = createResponseCache(this.limits.rememberedBytes);
+    this.#places = this.limits.pagesAtOnce;
   }
 
-  async function checkMemory(running: Running): Promise<void> {
-    if (running.active === 0) return;
-    const processes = await browserProcesses(running.session).catch(() => []);
-    for (const { pid, isTab, sizeBytes } of processes) {
-      if (isTab && sizeBytes > limits.tabBytes) end(pid);
-    }
-    const total = processes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    if (total > limits.browserBytes) retire(running);
-  }
-
-  function end(pid: number): void {
+  async trouble(): Promise<BrowserTrouble | undefined> {
+    if ((await findBrowser(this.#options)) === undefined) return { text: BROWSER_MISSING, isLasting: true };
+    // A running browser needs no test, which would take a slot from other pages.
+    const running = await this.#current?.catch(() => undefined);
+    if (running?.browser.isConnected()) return undefined;
     try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // The process has already ended.
+      await this.use({}, new AbortController().signal, async () => undefined);
+      return undefined;
+    } catch (error) {
+      const cause = error instanceof BrowserNotStarted ? error.cause : error;
+      // The browser did start and ended later; the next page starts another one.
+      if (cause instanceof BrowserGone) return undefined;
+      this.#options.logger.warn({ err: cause }, 'The browser does not start');
+      return startTrouble(cause);
     }
   }
 
-  /** Assigns no more pages to this browser, and closes it when it has none left. */
-  function retire(running: Running): void {
-    if (!running.retired) {
-      running.retired = true;
-      current = undefined;
-    }
-    if (running.active === 0) void close(running);
-  }
-
-  async function close(running: Running): Promise<void> {
-    await running.browser.close().catch((error: unknown) => logger.debug({ err: error }, 'A browser ended uncleanly'));
-    await running.clear();
-  }
-
-  async function enter(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (idleTimer !== undefined) clearTimeout(idleTimer);
-    if (places > 0) {
-      places -= 1;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const begin = (): void => {
-        signal.removeEventListener('abort', giveUp);
-        resolve();
-      };
-      const giveUp = (): void => {
-        waiting.splice(waiting.indexOf(begin), 1);
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', giveUp, { once: true });
-      waiting.push(begin);
-    });
-  }
-
-  function leave(): void {
-    const next = waiting.shift();
-    if (next !== undefined) {
-      next();
-      return;
-    }
-    places += 1;
-    if (places < limits.pagesAtOnce) return;
-    idleTimer = setTimeout(() => void closeCurrent(), limits.idleMs);
-    idleTimer.unref();
-  }
-
-  async function closeCurrent(): Promise<void> {
-    const running = await current?.catch(() => undefined);
-    if (running !== undefined && running.active === 0) retire(running);
-  }
-
-  async function obtain(): Promise<Running> {
-    current ??= launch().catch((error: unknown) => {
-      current = undefined;
-      throw new BrowserNotStarted(`the browser did not start: ${errorMessage(error).split('\n')[0]}`, { cause: error });
-    });
-    const running = await current;
-    if (running.retired) return obtain();
-    running.served += 1;
-    running.active += 1;
-    if (running.served >= limits.pagesPerBrowser) retire(running);
-    return running;
-  }
-
-  /** If a page blocks the close, kills the whole browser. */
-  async function closeContext(running: Running, context: BrowserContext | undefined): Promise<void> {
-    if (context === undefined) return;
-    const late = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), CLOSE_TIMEOUT_MS).unref());
-    const closed = context.close().then(
-      () => 'closed' as const,
-      () => 'closed' as const,
-    );
-    if ((await Promise.race([closed, late])) === 'closed') return;
-    retire(running);
-    for (const { pid } of await browserProcesses(running.session).catch(() => [])) end(pid);
-  }
-
-  async function use<Result>(
+  async use<Result>(
     contextOptions: BrowserContextOptions,
     signal: AbortSignal,
     work: (context: BrowserContext) => Promise<Result>,
   ): Promise<Result> {
-    await enter(signal);
+    await this.#enter(signal);
     let running: Running | undefined;
     let context: BrowserContext | undefined;
     try {
-      running = await obtain();
+      running = await this.#obtain();
       context = await running.browser.newContext(contextOptions);
       return await work(context);
     } catch (error) {
@@ -179,40 +87,137 @@ export function createBrowserPool(options: {
       throw error;
     } finally {
       if (running !== undefined) {
-        await closeContext(running, context);
+        await this.#closeContext(running, context);
         running.active -= 1;
-        if (running.retired) retire(running);
+        if (running.retired) this.#retire(running);
       }
-      leave();
+      this.#leave();
     }
   }
 
-  return {
-    limits,
-    responses: createResponseCache(limits.rememberedBytes),
-    async trouble() {
-      if ((await findBrowser(options)) === undefined) return { text: BROWSER_MISSING, isLasting: true };
-      // A running browser needs no test, which would take a slot from other pages.
-      const running = await current?.catch(() => undefined);
-      if (running?.browser.isConnected()) return undefined;
-      try {
-        await use({}, new AbortController().signal, async () => undefined);
-        return undefined;
-      } catch (error) {
-        const cause = error instanceof BrowserNotStarted ? error.cause : error;
-        // The browser did start and ended later; the next page starts another one.
-        if (cause instanceof BrowserGone) return undefined;
-        logger.warn({ err: cause }, 'The browser does not start');
-        return startTrouble(cause);
-      }
-    },
+  async close(): Promise<void> {
+    clearTimeout(this.#idleTimer);
+    await this.#current?.catch(() => undefined);
+    await Promise.all([...this.#alive].map((running) => this.#close(running)));
+  }
 
-    use,
+  async #enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    clearTimeout(this.#idleTimer);
+    if (this.#places > 0) {
+      this.#places -= 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const begin = (): void => {
+        signal.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      this.#waiting.push(begin);
+    });
+  }
 
-    async close() {
-      if (idleTimer !== undefined) clearTimeout(idleTimer);
-      await current?.catch(() => undefined);
-      await Promise.all([...alive].map(close));
-    },
-  };
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) {
+      next();
+      return;
+    }
+    this.#places += 1;
+    if (this.#places < this.limits.pagesAtOnce) return;
+    this.#idleTimer = setTimeout(() => void this.#closeIdle(), this.limits.idleMs);
+    this.#idleTimer.unref();
+  }
+
+  async #closeIdle(): Promise<void> {
+    const running = await this.#current?.catch(() => undefined);
+    if (running !== undefined && running.active === 0) this.#retire(running);
+  }
+
+  async #obtain(): Promise<Running> {
+    this.#current ??= this.#launch().catch((error: unknown) => {
+      this.#current = undefined;
+      throw new BrowserNotStarted(`the browser did not start: ${errorMessage(error).split('\n')[0]}`, { cause: error });
+    });
+    const running = await this.#current;
+    if (running.retired) return this.#obtain();
+    running.served += 1;
+    running.active += 1;
+    if (running.served >= this.limits.pagesPerBrowser) this.#retire(running);
+    return running;
+  }
+
+  async #launch(): Promise<Running> {
+    const executablePath = await findBrowser(this.#options);
+    if (executablePath === undefined) throw new Error('there is no browser');
+    const launched = await launchBrowser({ ...this.#options, executablePath });
+    const { browser } = launched;
+    const session = await browser.newBrowserCDPSession().catch(async (error: unknown) => {
+      await browser.close().catch(() => undefined);
+      await launched.clear();
+      throw error;
+    });
+    const running: Running = { ...launched, session, served: 0, active: 0, retired: false };
+    this.#alive.add(running);
+    const timer = setInterval(() => void this.#checkMemory(running), this.limits.memoryCheckMs);
+    timer.unref();
+    browser.once('disconnected', () => {
+      clearInterval(timer);
+      this.#alive.delete(running);
+      this.#retire(running);
+    });
+    this.#options.logger.debug({ version: browser.version() }, 'A browser was started');
+    return running;
+  }
+
+  async #checkMemory(running: Running): Promise<void> {
+    if (running.active === 0) return;
+    const processes = await browserProcesses(running.session).catch(() => []);
+    for (const { pid, isTab, sizeBytes } of processes) {
+      if (isTab && sizeBytes > this.limits.tabBytes) kill(pid);
+    }
+    const total = processes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    if (total > this.limits.browserBytes) this.#retire(running);
+  }
+
+  /** If a page blocks the close, kills the whole browser. */
+  async #closeContext(running: Running, context: BrowserContext | undefined): Promise<void> {
+    if (context === undefined) return;
+    const late = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), CLOSE_TIMEOUT_MS).unref());
+    const closed = context.close().then(
+      () => 'closed' as const,
+      () => 'closed' as const,
+    );
+    if ((await Promise.race([closed, late])) === 'closed') return;
+    this.#retire(running);
+    for (const { pid } of await browserProcesses(running.session).catch(() => [])) kill(pid);
+  }
+
+  /** Assigns no more pages to this browser, and closes it when it has none left. */
+  #retire(running: Running): void {
+    if (!running.retired) {
+      running.retired = true;
+      this.#current = undefined;
+    }
+    if (running.active === 0) void this.#close(running);
+  }
+
+  async #close({ browser, clear }: Running): Promise<void> {
+    const { logger } = this.#options;
+    await browser.close().catch((error: unknown) => logger.debug({ err: error }, 'A browser ended uncleanly'));
+    await clear();
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // The process has already ended.
+  }
 }

@@ -33,20 +33,7 @@ const READING_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const MAX_TRIES = 4;
 const MAX_RETRY_MS = 5_000;
 
-export type PageRequests = {
-  respond(route: Route): Promise<void>;
-  /** The number of requests in flight, and the time of the last activity. */
-  underWay(): number;
-  quietSince(): number;
-  /** The resources that the browser requested, to enqueue. */
-  requested(): Resource[];
-};
-
-/**
- * Responds to a page's requests: its document from what was already fetched, everything else through our fetcher, which
- * checks every URL. Other navigations of the window are aborted.
- */
-export function createPageRequests(options: {
+type PageRequestsOptions = {
   page: Page;
   site: Site;
   document: OriginDocument;
@@ -57,87 +44,128 @@ export function createPageRequests(options: {
   /** Whether the page may send the site requests that change something. */
   mayChange: boolean;
   signal: AbortSignal;
-}): PageRequests {
-  const { page, site, document, notices, signal } = options;
-  const requested = new Map<string, Resource>();
-  let underWay = 0;
-  let quietSince = performance.now();
-  let shown = false;
+};
 
-  async function navigate(route: Route, request: Request, isMain: boolean): Promise<void> {
-    // The first navigation is the page itself.
-    if (isMain && !shown) {
-      shown = true;
-      await route.fulfill({
-        status: document.status,
-        headers: { 'content-type': document.contentType },
-        body: document.body,
-      });
-      return;
-    }
-    if (isMain) {
-      notices.add(`a script leaves the page for ${request.url()}, which is not followed`);
-      await route.abort('aborted');
-      return;
-    }
-    const url = normalizeUrl(request.url(), site);
-    if (url === undefined || !isOfSite(url, site)) await route.abort('blockedbyclient');
-    else await fetchFor(route, url);
+/**
+ * Responds to a page's requests: its document from what was already fetched, everything else through our fetcher, which
+ * checks every URL. Other navigations of the window are aborted.
+ */
+export class PageRequests {
+  readonly #options: PageRequestsOptions;
+  readonly #requested = new Map<string, Resource>();
+  #underWay = 0;
+  #quietSince = performance.now();
+  #shown = false;
+
+  constructor(options: PageRequestsOptions) {
+    this.#options = options;
   }
 
-  async function load(route: Route, request: Request): Promise<void> {
+  async respond(route: Route): Promise<void> {
+    const { page } = this.#options;
+    const request = route.request();
+    this.#underWay += 1;
+    try {
+      const frame = frameOf(request);
+      // A window that the page opened, or a worker that outlives it.
+      if (frame === undefined || frame.page() !== page) await route.abort('blockedbyclient');
+      else if (!request.isNavigationRequest()) await this.#load(route, request);
+      else if (frame === page.mainFrame()) await this.#navigateWindow(route, request);
+      else await this.#navigateFrame(route, request);
+    } catch {
+      // The page or browser is gone, or the time is up; the caller of `showPage` gets that error.
+      await route.abort('failed').catch(() => undefined);
+    } finally {
+      this.#underWay -= 1;
+      this.#quietSince = performance.now();
+    }
+  }
+
+  /** The number of requests in flight. */
+  underWay(): number {
+    return this.#underWay;
+  }
+
+  /** The time of the last activity. */
+  quietSince(): number {
+    return this.#quietSince;
+  }
+
+  /** The resources that the browser requested, to enqueue. */
+  requested(): Resource[] {
+    return [...this.#requested.values()];
+  }
+
+  async #navigateWindow(route: Route, request: Request): Promise<void> {
+    const { document, notices } = this.#options;
+    // The first navigation is the page itself.
+    if (!this.#shown) {
+      this.#shown = true;
+      const { status, contentType, body } = document;
+      await route.fulfill({ status, headers: { 'content-type': contentType }, body });
+      return;
+    }
+    notices.add(`a script leaves the page for ${request.url()}, which is not followed`);
+    await route.abort('aborted');
+  }
+
+  async #navigateFrame(route: Route, request: Request): Promise<void> {
+    const { site } = this.#options;
+    const url = normalizeUrl(request.url(), site);
+    if (url === undefined || !isOfSite(url, site)) await route.abort('blockedbyclient');
+    else await this.#fetchFor(route, url);
+  }
+
+  async #load(route: Route, request: Request): Promise<void> {
+    const { site, notices } = this.#options;
+    const type = request.resourceType();
     const url = normalizeUrl(request.url(), site);
     if (url === undefined) {
       notices.add(`refused: ${request.url()}`);
       await route.abort('blockedbyclient');
       return;
     }
-    const method = request.method();
-    const own = isOfSite(url, site);
-    if (method !== 'GET') {
-      if (own && method !== 'HEAD') notices.add(`asks by ${method} for ${url}, which a static host can't answer`);
-      // A rendered page may send the site any request, because its content may depend on it. A sample visit clicks
-      // without a user's intent, so it may only read. Other hosts get none of these requests.
-      if (own && (options.mayChange || READING_METHODS.has(method))) await route.continue();
-      else await route.abort('blockedbyclient');
+    if (request.method() !== 'GET') {
+      await this.#passOn(route, request.method(), url);
       return;
     }
-    if (!own && !NEEDED_TYPES.has(request.resourceType())) {
+    if (!isOfSite(url, site) && !NEEDED_TYPES.has(type)) {
       await route.abort('blockedbyclient');
       return;
     }
-    const noted = notedRequest(request.resourceType(), url, site);
-    if (noted !== undefined) requested.set(noted.url, noted);
+    const noted = notedRequest(type, url, site);
+    if (noted !== undefined) this.#requested.set(noted.url, noted);
     // Audio and video don't affect the rendered markup; the crawl fetches them.
-    if (request.resourceType() === 'media' || request.resourceType() === 'eventsource') await route.abort('aborted');
-    else await fetchFor(route, url);
+    if (type === 'media' || type === 'eventsource') await route.abort('aborted');
+    else await this.#fetchFor(route, url);
   }
 
-  async function fetchFor(route: Route, url: string): Promise<void> {
+  /**
+   * A rendered page may send the site any request, because its content may depend on it. A sample visit clicks without a
+   * user's intent, so it may only read. Other hosts get none of these requests.
+   */
+  async #passOn(route: Route, method: string, url: string): Promise<void> {
+    const { site, notices, mayChange } = this.#options;
+    const own = isOfSite(url, site);
+    if (own && method !== 'HEAD') notices.add(`asks by ${method} for ${url}, which a static host can't answer`);
+    if (own && (mayChange || READING_METHODS.has(method))) await route.continue();
+    else await route.abort('blockedbyclient');
+  }
+
+  async #fetchFor(route: Route, url: string): Promise<void> {
+    const { site, admit, notices } = this.#options;
     const target = new URL(originUrl(url, site));
-    const result = await fetchWithRetries(target);
+    const result = await this.#fetchWithRetries(target);
     switch (result.kind) {
-      case 'response':
-        await options.admit(target);
-        await route.fulfill({
-          status: result.status,
-          headers: headersFor(route, result.contentType),
-          body: result.body,
-        });
-        return;
-      case 'redirect': {
-        const next = normalizeUrl(result.location.href, site);
-        if (next === undefined) break;
-        const location = originUrl(next, site) + result.location.hash;
-        try {
-          await options.admit(new URL(location));
-        } catch (error) {
-          notices.add(`${url} could not be loaded: ${errorMessage(error)}`);
-          break;
-        }
-        await route.fulfill({ status: result.status, headers: { ...headersFor(route, ''), location } });
+      case 'response': {
+        const { status, contentType, body } = result;
+        await admit(target);
+        await route.fulfill({ status, headers: headersFor(route, contentType), body });
         return;
       }
+      case 'redirect':
+        await this.#redirect(route, url, result);
+        return;
       case 'failed':
         if (result.status !== null && !result.soft) {
           await route.fulfill({ status: result.status, headers: headersFor(route, 'text/plain'), body: '' });
@@ -151,39 +179,37 @@ export function createPageRequests(options: {
     await route.abort('failed');
   }
 
-  async function fetchWithRetries(url: URL): Promise<FetchResult> {
+  async #redirect(route: Route, url: string, { status, location }: Redirect): Promise<void> {
+    const { site, admit, notices } = this.#options;
+    const next = normalizeUrl(location.href, site);
+    if (next === undefined) {
+      await route.abort('failed');
+      return;
+    }
+    const target = originUrl(next, site) + location.hash;
+    try {
+      await admit(new URL(target));
+    } catch (error) {
+      notices.add(`${url} could not be loaded: ${errorMessage(error)}`);
+      await route.abort('failed');
+      return;
+    }
+    await route.fulfill({ status, headers: { ...headersFor(route, ''), location: target } });
+  }
+
+  async #fetchWithRetries(url: URL): Promise<FetchResult> {
+    const { fetch, signal } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
-      const result = await options.fetch(url, { signal });
+      const result = await fetch(url, { signal });
       if (result.kind !== 'failed' || !result.soft || attempt === MAX_TRIES) return result;
       const waitMs = Math.max(result.retryAfterMs ?? 0, 250 * 2 ** attempt);
       if (waitMs > MAX_RETRY_MS) return result;
       await sleep(waitMs, undefined, { signal });
     }
   }
-
-  return {
-    async respond(route) {
-      const request = route.request();
-      underWay += 1;
-      try {
-        const frame = frameOf(request);
-        // A window that the page opened, or a worker that outlives it.
-        if (frame === undefined || frame.page() !== page) await route.abort('blockedbyclient');
-        else if (request.isNavigationRequest()) await navigate(route, request, frame === page.mainFrame());
-        else await load(route, request);
-      } catch {
-        // The page or browser is gone, or the time is up; the caller of `showPage` gets that error.
-        await route.abort('failed').catch(() => undefined);
-      } finally {
-        underWay -= 1;
-        quietSince = performance.now();
-      }
-    },
-    underWay: () => underWay,
-    quietSince: () => quietSince,
-    requested: () => [...requested.values()],
-  };
 }
+
+type Redirect = Extract<FetchResult, { kind: 'redirect' }>;
 
 function frameOf(request: Request) {
   try {

@@ -7,7 +7,7 @@ import type { Fetcher, Renderer } from '../ports.ts';
 import type { Site } from '../urls/types.ts';
 import { startFilteringProxy } from './filtering-proxy.ts';
 import type { Notices } from './notices.ts';
-import { createPageRequests, type OriginDocument, type PageRequests } from './page-requests.ts';
+import { type OriginDocument, PageRequests } from './page-requests.ts';
 import { type ShownDocument, watchDocument } from './shown-document.ts';
 
 /** Thrown when the tab's process crashed or was killed for its memory. */
@@ -91,7 +91,7 @@ export async function showPage<Result>(
       const page = await context.newPage();
       page.once('crash', () => ended.abort(new TabEnded(tabEnded(pool.limits))));
       await contain(context, page, notices);
-      const requests = createPageRequests({ ...deps, page, document, notices, mayChange, signal });
+      const requests = new PageRequests({ ...deps, page, document, notices, mayChange, signal });
       options.onOpen?.(requests);
       await context.route('**/*', (route) => requests.respond(route));
       // A WebSocket that opens and stays silent, as no static host can serve it.

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { type Browser, chromium } from 'playwright-core';
 import type { BrowserLimits } from '../../exporter/limits.ts';
 import type { Renderer } from '../../exporter/ports.ts';
-import { createBrowserPool } from '../../exporter/render/browser-pool.ts';
+import { BrowserPool } from '../../exporter/render/browser-pool.ts';
 import { type ExportedBundle, type ExportRig, startExportRig } from '../helpers/export-rig.ts';
 import { type HttpSite, type SiteHandler, serveFiles, startHttpSite } from '../helpers/http-site.ts';
 import { locateRealTool } from '../helpers/real-tool.ts';
@@ -63,7 +63,7 @@ afterAll(async () => {
 
 /** A worker whose browser has these limits. */
 async function startWorker(limits: Partial<BrowserLimits>): Promise<{ stop(): Promise<void> }> {
-  const pool = createBrowserPool({
+  const pool = new BrowserPool({
     path: await tracedBrowser(),
     sandbox: false,
     searchPath: process.env.PATH ?? '',

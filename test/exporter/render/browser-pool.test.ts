@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { ExportFailure } from '../../../exporter/export-failure.ts';
 import type { Renderer } from '../../../exporter/ports.ts';
-import { BrowserGone, createBrowserPool } from '../../../exporter/render/browser-pool.ts';
+import { BrowserGone, BrowserPool } from '../../../exporter/render/browser-pool.ts';
 import { needBrowser } from '../../../exporter/render/find-browser.ts';
 
 let folder: string;
@@ -20,7 +20,7 @@ beforeEach(async () => {
   );
   await chmod(path, 0o755);
   const logger = pino({ level: 'silent' });
-  pool = createBrowserPool({
+  pool = new BrowserPool({
     path,
     sandbox: false,
     searchPath: process.env.PATH ?? '',

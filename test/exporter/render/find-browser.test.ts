@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { createBrowserPool } from '../../../exporter/render/browser-pool.ts';
+import { BrowserPool } from '../../../exporter/render/browser-pool.ts';
 import { findBrowser, startTrouble } from '../../../exporter/render/find-browser.ts';
 
 let folder: string;
@@ -28,7 +28,7 @@ describe('the browser', () => {
 
   it('has a clear error message if it is missing or does not start', async () => {
     const findTrouble = async (path: string) => {
-      const pool = createBrowserPool({ path, sandbox: false, searchPath: '', logger: pino({ level: 'silent' }) });
+      const pool = new BrowserPool({ path, sandbox: false, searchPath: '', logger: pino({ level: 'silent' }) });
       return pool.trouble().finally(() => pool.close());
     };
     const trouble = (text: string, isLasting: boolean) => ({ text: expect.stringContaining(text), isLasting });

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { pino } from 'pino';
 import { createAddressGuard } from '../../../exporter/fetch/address-guard.ts';
-import { createBrowserPool } from '../../../exporter/render/browser-pool.ts';
+import { BrowserPool } from '../../../exporter/render/browser-pool.ts';
 import { openSiteInBrowser, type SiteInBrowser } from '../../../exporter/render/show-page.ts';
 import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
   other = await startHttpSite((_request, response) => response.end());
   const logger = pino({ level: 'silent' });
   shown = await openSiteInBrowser({
-    pool: createBrowserPool({ path: '/nowhere', sandbox: false, searchPath: '', logger }),
+    pool: new BrowserPool({ path: '/nowhere', sandbox: false, searchPath: '', logger }),
     guard: createAddressGuard({ operatorHosts: [origin.host, other.host] }),
     site: { domain: 'docs.example.com', origin: origin.origin },
     fetch: () => Promise.reject(new Error('nothing is fetched')),

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { type Browser, chromium } from 'playwright-core';
 import { bundleKey } from '../../../exporter/object-keys.ts';
 import type { Renderer } from '../../../exporter/ports.ts';
-import { createBrowserPool } from '../../../exporter/render/browser-pool.ts';
+import { BrowserPool } from '../../../exporter/render/browser-pool.ts';
 import { openFixture } from '../../deployment/fixture.ts';
 import { type ExportedBundle, type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
 import { startHttpSite } from '../../helpers/http-site.ts';
@@ -93,7 +93,7 @@ export function describeExportedSites(sites: readonly Site[]): void {
     folder = await mkdtemp(join(tmpdir(), 'galley-sites-'));
     browser = await chromium.launch({ executablePath: await locateRealTool('chromium'), args: BROWSER_ARGUMENTS });
     rig = await startExportRig(await createDatabase());
-    pool = createBrowserPool({
+    pool = new BrowserPool({
       path: await locateRealTool('chromium'),
       sandbox: false,
       searchPath: process.env.PATH ?? '',

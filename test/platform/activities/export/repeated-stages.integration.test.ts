@@ -3,7 +3,7 @@ import { createCrawlScope } from '../../../../exporter/crawl/crawl-scope.ts';
 import { rememberStoredUrls } from '../../../../exporter/crawl/report-urls.ts';
 import { createJobCache } from '../../../../exporter/job-cache.ts';
 import { DEFAULT_LIMITS } from '../../../../exporter/limits.ts';
-import { createBrowserPool } from '../../../../exporter/render/browser-pool.ts';
+import { BrowserPool } from '../../../../exporter/render/browser-pool.ts';
 import { readCrawl } from '../../../../exporter/settings.ts';
 import { createSegmentStore, type SegmentStore } from '../../../../exporter/store/segment-store.ts';
 import { createPlatformActivities } from '../../../../platform/activities/create-platform-activities.ts';
@@ -59,8 +59,8 @@ describe('a stage that is repeated or late', () => {
 
   it('leaves a page that needs rendering to the crawl, although robots.txt redirects to it', async () => {
     // Opening an export only checks that a browser is available.
-    const pool = createBrowserPool({ path: undefined, sandbox: true, searchPath: '', logger });
-    const browser = { ...pool, trouble: async () => undefined };
+    const pool = new BrowserPool({ path: undefined, sandbox: true, searchPath: '', logger });
+    const browser = Object.assign(pool, { trouble: async () => undefined });
     const activities = createPlatformActivities({ ...stages.rig, logger, browser });
     const [plain, rendered] = [await stages.job(), await stages.job({ render: 'browser' })];
     await runActivity(() => activities.openExport({ jobId: plain }));
