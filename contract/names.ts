@@ -3,6 +3,12 @@
  * one breaks running workflows.
  */
 
+/**
+ * The format of all state that outlives a process. Each long-running workflow marks its runs with it, as a patch, and
+ * `up` its GALLEY_HOME. A build with another baseline refuses such state.
+ */
+export const BASELINE = 'baseline-2026-11';
+
 export const TASK_QUEUES = {
   /** Orchestrator workflows and their activities. */
   orchestrator: 'galley-orchestrator',

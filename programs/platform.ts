@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
@@ -35,6 +36,8 @@ export interface PlatformService extends HttpService {
   setupUrl: Promise<string | undefined>;
 }
 
+const MIGRATE_FIRST_MS = 1_000;
+
 /** Serves the Admin API until the lifetime ends. Responds 503 while its database is unavailable. */
 export async function startPlatformApi(context: Context): Promise<PlatformService> {
   const { settings, store, temporal, operatorToken, lifetime } = context;
@@ -65,16 +68,19 @@ export async function startPlatformApi(context: Context): Promise<PlatformServic
   );
   const { host, platformPort: port } = settings;
   const traced = tracing()?.server(app, { trusted: true }) ?? app;
+  const migrated = migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
+  migrated.catch(lifetime.fail);
+  // No request writes to the database of another build; one that is away is waited for while it serves.
+  await Promise.race([migrated, sleep(MIGRATE_FIRST_MS, undefined, { ref: false })]);
   const service = await serve(traced, { host, port, variable: 'PLATFORM_PORT' });
   listeningUrl = service.url;
   lifetime.onStop('platform server', service.stop);
-  const migrated = migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
   migrated.then(
     () => {
       startReconciler(context, logger);
       startForge(context, forge);
     },
-    (error: Error) => lifetime.fail(error),
+    () => undefined,
   );
   const setupUrl = operatorToken === undefined ? undefined : migrated.then(() => createSetupUrl(store.db, publicUrl()));
   return { ...service, migrated, setupUrl: setupUrl?.catch(() => undefined) ?? Promise.resolve(undefined) };

@@ -23,7 +23,7 @@ export function apiCommand(): Command {
         const { openTemporal } = await import('../../programs/temporal/temporal.ts');
         const { startTracing } = await import('../../programs/tracing/tracing.ts');
         await startTracing(settings, 'api', lifetime);
-        const temporal = openTemporal({ settings, logger }, lifetime);
+        const temporal = await openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
         const { operatorToken, unsubscribeSecret, temporalUiUrl, host, port } = settings;

@@ -21,7 +21,7 @@ export function platformCommand(): Command {
         const { openTemporal } = await import('../../programs/temporal/temporal.ts');
         const { startTracing } = await import('../../programs/tracing/tracing.ts');
         await startTracing(settings, 'platform', lifetime);
-        const temporal = openTemporal({ settings, logger }, lifetime);
+        const temporal = await openTemporal({ settings, logger }, lifetime);
         const store = await openPlatformStore({ settings, home: openHome(settings.home), logger, lifetime });
         const { operatorToken } = settings;
         const service = await startPlatformApi({ settings, store, temporal, operatorToken, logger, lifetime });

@@ -29,7 +29,7 @@ export function workerCommand(): Command {
         const metrics = await startWorkerMetrics(settings, lifetime);
         installTemporalRuntime(logger, metrics?.sdkAddress);
         await startTracing(settings, 'worker', lifetime);
-        const temporal = openTemporal({ settings, logger }, lifetime);
+        const temporal = await openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
         const { minRefreshIntervalMs, heartbeatUrl, workerVersion: version } = settings;

@@ -35,8 +35,8 @@ async function appliedMigrations(client: pg.Client): Promise<{ hash: string; at:
 
 function anotherBaseline(): ConfigurationError {
   return new ConfigurationError([
-    "DATABASE_URL: the database is another build's, which this one can't read: set it to an empty database and create " +
-      'keys and projects again, or start that build; nothing was changed',
+    'DATABASE_URL: expected an empty database or one of this build, but it is one of another build of Galley: name an ' +
+      'empty one and create keys and projects again; nothing was changed',
   ]);
 }
 

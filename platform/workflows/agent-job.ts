@@ -2,11 +2,12 @@ import {
   ApplicationFailure,
   CancellationScope,
   isCancellation,
+  patched,
   proxyActivities,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import { agentTaskQueue } from '../../contract/names.ts';
+import { agentTaskQueue, BASELINE } from '../../contract/names.ts';
 import type { AgentRunResult } from '../activities/agent/end-agent-run.ts';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
 import { agentFailureText } from './agent-job/agent-failure.ts';
@@ -57,6 +58,7 @@ const endings = proxyActivities<PlatformActivities>({
  * result in the run's row, so every step can be repeated on any worker.
  */
 export async function agentJob(key: AgentJobInput): Promise<AgentJobResult> {
+  patched(BASELINE);
   const { result, cause } = await runSteps(key).then(
     (done) => ({ result: done, cause: undefined }),
     (error: unknown) => ({ result: { kind: 'failed', error: agentFailureText(error) } as const, cause: error }),

@@ -9,6 +9,7 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
+import { BASELINE } from '../../contract/names.ts';
 import type { PackedExport } from '../../exporter/assemble/pack-export.ts';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
 import { type JobVisibility, jobDetails, markJob } from './static-export-job/export-visibility.ts';
@@ -59,6 +60,7 @@ const MAX_FREEZES = 5;
  * the stages again and only does what is missing.
  */
 export async function staticExportJob({ jobId }: StaticExportJobInput): Promise<StaticExportJobResult> {
+  patched(BASELINE);
   let archiveKey: string | null = null;
   try {
     const packed = await runStages(jobId).catch((error: unknown) => restartWithoutReuse(jobId, error));

@@ -34,7 +34,7 @@ export async function openWorkerParts(
   const metrics = await startWorkerMetrics(settings, lifetime);
   installTemporalRuntime(logger, metrics?.sdkAddress);
   await startTracing(settings, program, lifetime);
-  const temporal = openTemporal({ settings, logger }, lifetime);
+  const temporal = await openTemporal({ settings, logger }, lifetime);
   const home = openHome(settings.home);
   const store = await openPlatformStore({ settings, home, logger, lifetime });
   const { host, platformPort: port } = settings;

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { access, constants, readFile, rm } from 'node:fs/promises';
+import { access, constants, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCode } from '../../base/error-code.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { BASELINE } from '../../contract/names.ts';
 import { isFolderLocked, lockFolder } from '../../embedded/folder-lock.ts';
 import { makeFolder } from './make-folder.ts';
 
@@ -27,7 +28,7 @@ export interface Home {
   path(...names: string[]): string;
   /**
    * @throws FolderInUse if another `up` runs on it, here or in another container, ConfigurationError if the folder
-   *   can't be created.
+   *   can't be created or holds the state of another build.
    */
   lock(): Promise<() => Promise<void>>;
   /** A secret stored under this name; created by the first call. */
@@ -45,6 +46,10 @@ export const OPERATOR_TOKEN_FILE = 'operator-token';
 
 /** Signs unsubscribe links, unless UNSUBSCRIBE_SECRET is set. */
 export const UNSUBSCRIBE_SECRET_FILE = 'unsubscribe-secret';
+
+/** The baseline of the state that `up` keeps in the folder. */
+const BASELINE_FILE = 'baseline';
+const STATE = ['database', 'temporal.db'];
 
 const LOCK = 'up.lock';
 const ADDRESSES = 'up.json';
@@ -71,6 +76,16 @@ export function openHome(folder: string): Home {
     await prepare();
     await replaceFile(path(name), `${value}\n`, { mode: 0o600 });
   };
+  /** Before anything opens a file: SQLite and PostgreSQL write when they open one. */
+  const refuseOtherBaseline = async (): Promise<void> => {
+    const baseline = await readSecret(BASELINE_FILE);
+    const names = baseline === undefined ? await readdir(folder) : [];
+    if (baseline === BASELINE || (baseline === undefined && !STATE.some((name) => names.includes(name)))) return;
+    throw new ConfigurationError([
+      `GALLEY_HOME: expected an empty folder or the state of this build, but ${folder} has that of another build of ` +
+        'Galley: move it away or name another folder; nothing was changed',
+    ]);
+  };
   return {
     folder,
     path,
@@ -78,7 +93,10 @@ export function openHome(folder: string): Home {
     writeSecret,
     lock: async () => {
       await prepare();
-      return await lockFolder(path(LOCK), folder);
+      await refuseOtherBaseline();
+      const unlock = await lockFolder(path(LOCK), folder);
+      await writeSecret(BASELINE_FILE, BASELINE);
+      return unlock;
     },
     secret: async (name) => {
       const kept = await readSecret(name);

@@ -84,7 +84,8 @@ async function attempt(client: Client, namespace: string): Promise<{ registering
   return { registering, using };
 }
 
-function isAway(fault: unknown): boolean {
+/** Whether the call failed because the service is temporarily unreachable. */
+export function isAway(fault: unknown): boolean {
   return AWAY.includes(grpcCode(fault) ?? -1);
 }
 

@@ -11,6 +11,7 @@ import type { Lifetime } from '../process/lifetime.ts';
 import type { Settings } from '../settings/environment.ts';
 import { tracing } from '../tracing/tracing.ts';
 import { createPayloadEncryption } from './payload-encryption.ts';
+import { refuseOtherBaseline } from './refuse-other-baseline.ts';
 
 export interface Temporal {
   namespace: string;
@@ -21,7 +22,7 @@ export interface Temporal {
   dataConverter: DataConverter;
   /** Whether the namespace responds now; false after a second. */
   ready(): Promise<boolean>;
-  /** For a worker: waits for Temporal without limit. Rejects only if `signal` is aborted. */
+  /** For a worker: waits for Temporal without limit. Rejects if `signal` is aborted or another build's workflows run. */
   connectWorker(signal: AbortSignal): Promise<NativeConnection>;
   close(): Promise<void>;
 }
@@ -77,11 +78,18 @@ export function createTemporal({ settings, logger, embedded }: TemporalOptions):
   };
 }
 
-/** `createTemporal`, closed at the end of the lifetime. */
-export function openTemporal(options: TemporalOptions, lifetime: Lifetime): Temporal {
+/**
+ * `createTemporal`, closed at the end of the lifetime. While Temporal is away, it resolves after a second and the check
+ * for another build's workflows continues: workers wait for it, and a refusal ends the program.
+ * @throws ConfigurationError if Temporal runs workflows of another build
+ */
+export async function openTemporal(options: TemporalOptions, lifetime: Lifetime): Promise<Temporal> {
   const temporal = createTemporal(options);
   lifetime.onStop('Temporal client', temporal.close);
-  return temporal;
+  const checked = refuseOtherBaseline(temporal, lifetime.signal);
+  checked.catch(lifetime.fail);
+  await Promise.race([checked, sleep(READY_DEADLINE_MS, undefined, { ref: false })]);
+  return { ...temporal, connectWorker: (signal) => checked.then(() => temporal.connectWorker(signal)) };
 }
 
 /** Failures contain messages: with a key they are encrypted as payloads too. */

@@ -32,7 +32,7 @@ export async function chooseTemporal(context: UpContext): Promise<ChosenTemporal
 
 async function openOrStart(context: UpContext): Promise<Omit<ChosenTemporal, 'searchAttributes'>> {
   const { settings, home, logger, lifetime } = context;
-  if (settings.temporalConfigured) return { temporal: openTemporal({ settings, logger }, lifetime), uiUrl: null };
+  if (settings.temporalConfigured) return { temporal: await openTemporal({ settings, logger }, lifetime), uiUrl: null };
   const executable = await locateDevServer();
   lifetime.signal.throwIfAborted();
   const server = await startDevServer({
@@ -43,5 +43,5 @@ async function openOrStart(context: UpContext): Promise<Omit<ChosenTemporal, 'se
   });
   lifetime.onStop('Temporal dev server', server.stop);
   void server.exited.then(() => lifetime.fail(new Error('The embedded Temporal server ended by itself')));
-  return { temporal: openTemporal({ settings, logger, embedded: server }, lifetime), uiUrl: server.uiUrl };
+  return { temporal: await openTemporal({ settings, logger, embedded: server }, lifetime), uiUrl: server.uiUrl };
 }

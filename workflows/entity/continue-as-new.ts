@@ -1,4 +1,5 @@
 import { patched, workflowInfo } from '@temporalio/workflow';
+import { BASELINE } from '../../contract/names.ts';
 import type { SeenBucket, SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 
 /** Far below what is slow to replay. The server suggests continue-as-new at thousands of events only. */
@@ -23,7 +24,9 @@ export type EntityRun = {
   notifying: boolean;
 };
 
+/** Also marks the run as one of this baseline. */
 export function newEntityRun(): EntityRun {
+  patched(BASELINE);
   return { configChanged: false, build: currentBuild(), buildChanged: false, notifying: false };
 }
 

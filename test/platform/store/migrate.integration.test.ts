@@ -128,7 +128,7 @@ describe('a database with another first migration', () => {
     await writeMigrations(TABLE, 'CREATE TABLE "words" ("id" integer);', 'CREATE TABLE "more" ("id" integer);');
     const refusal = migrateDatabase(db, { folder });
     await expect(refusal).rejects.toBeInstanceOf(ConfigurationError);
-    await expect(refusal).rejects.toThrow(/another build's.*set it to an empty database.*nothing was changed/);
+    await expect(refusal).rejects.toThrow(/one of another build.*name an empty one.*nothing was changed/);
     expect(await rows(db, state)).toEqual(before);
   });
 
