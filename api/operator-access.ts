@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
+import { equalInConstantTime } from '../base/equal-in-constant-time.ts';
 import { HttpError } from '../web/http-error.ts';
-import { equalInConstantTime } from './webhooks/signature.ts';
 
 /** Requires the operator token as a bearer token; 401 otherwise. Without a configured token, every request gets a 401. */
 export function operatorAccess(operatorToken: string | undefined): RequestHandler {

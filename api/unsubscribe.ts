@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto';
 import type { Express, Request } from 'express';
 import Mustache from 'mustache';
 import type { Logger } from 'pino';
+import { equalInConstantTime } from '../base/equal-in-constant-time.ts';
 import { HttpError } from '../web/http-error.ts';
 import { onlyMethods } from './http-edge.ts';
 import type { TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
-import { equalInConstantTime } from './webhooks/signature.ts';
 
 type Subscription = { site: string; rule: string; address: string };
 

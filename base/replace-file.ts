@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { syncToDisk } from './durable-file.ts';
 import { errorCode } from './error-code.ts';
 
 type Replacing = {
@@ -38,7 +39,7 @@ export async function replaceFile(path: string, content: string, { lastCheck, mo
     await rm(temporary, { force: true });
     throw error;
   }
-  await syncFolder(folder);
+  await syncToDisk(folder);
 }
 
 /** The target of a path, following links; the path itself if it doesn't exist yet. */
@@ -71,16 +72,4 @@ async function setModeAndOwner(file: FileHandle, current: Stats | null, mode: nu
   }
   // The umask may have taken rights from it.
   if (mode !== undefined) await file.chmod(mode);
-}
-
-/** Makes the rename durable. Not every file system can sync a folder; the content is synced either way. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } catch (error) {
-    if (errorCode(error) !== 'EINVAL' && errorCode(error) !== 'EPERM' && errorCode(error) !== 'ENOTSUP') throw error;
-  } finally {
-    await handle.close();
-  }
 }

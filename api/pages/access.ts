@@ -1,9 +1,9 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, RequestHandler, Response } from 'express';
+import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
 import { CSRF_FIELD } from '../../ui/components/form.tsx';
 import { fieldOf, isSameOrigin } from '../../ui/request.ts';
 import { HttpError } from '../../web/http-error.ts';
-import { equalInConstantTime } from '../webhooks/signature.ts';
 import type { Session, Sessions } from './session.ts';
 
 /** The page to sign in. `to`: where to go then. */

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { equalInConstantTime } from '../webhooks/signature.ts';
+import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
 
 /** A session ends this long after its last request, */
 const IDLE_MS = 8 * 60 * 60 * 1000;

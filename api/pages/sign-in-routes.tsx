@@ -1,10 +1,10 @@
 import type { Request, Response, Router } from 'express';
+import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
 import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
 import { sendPage } from '../../ui/send-page.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { onlyMethods } from '../http-edge.ts';
 import { operatorAccess } from '../operator-access.ts';
-import { equalInConstantTime } from '../webhooks/signature.ts';
 import {
   localPath,
   requireCsrf,

@@ -1,4 +1,5 @@
-import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
 import { rejected, type Verification } from './source.ts';
 
 /**
@@ -22,18 +23,9 @@ export function hmacOf(
   return hmac.digest(encoding);
 }
 
-/** Compares two texts in a time that depends neither on their content nor on their lengths. */
-export function equalInConstantTime(left: string, right: string): boolean {
-  return timingSafeEqual(digest(left), digest(right));
-}
-
 /** Whether any expected text equals the given one. Compares them all, so that the time doesn't reveal which. */
 export function anyEqualInConstantTime(expected: readonly string[], given: string): boolean {
   return expected.map((each) => equalInConstantTime(each, given)).includes(true);
-}
-
-function digest(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
 }
 
 type TimeWindow = { pastMs: number; futureMs: number };

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { open, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { writeDurably } from '../../base/durable-file.ts';
 import { errorCode } from '../../base/error-code.ts';
 import { FolderInUse, lockFolder } from '../../embedded/folder-lock.ts';
 import { reportKey, workPrefix } from '../../exporter/object-keys.ts';
@@ -83,7 +84,9 @@ export async function openExportState(folder: string): Promise<ExportState> {
     async save(crawl, spill) {
       if (crawl.record.archiveHeadBytes === null) return;
       const draft = `${crawlFile}.part`;
-      await writeLines(draft, saveCrawl(crawl, spill));
+      // Left by an export that was killed.
+      await rm(draft, { force: true });
+      await writeDurably(draft, inBlocks(saveCrawl(crawl, spill)), 0o600);
       await rename(draft, crawlFile);
       hasCrawl = true;
       const used = usedKeys(crawl, spill);
@@ -110,16 +113,6 @@ function usedKeys({ archive, byId }: MemoryCrawl, spill: Spill): Set<string> {
   const keys = new Set(archive === null ? [] : [archive.objectKey]);
   for (const { file } of filesOf(spill, byId)) keys.add(file.objectKey);
   return keys;
-}
-
-async function writeLines(path: string, lines: Iterable<string>): Promise<void> {
-  const file = await open(path, 'w', 0o600);
-  try {
-    await writeFile(file, inBlocks(lines));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
 
 /** Each block is one write. */

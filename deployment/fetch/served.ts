@@ -1,10 +1,9 @@
-import { open, readFile, rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { replaceFile } from '../../base/replace-file.ts';
 import type { Site } from '../site.ts';
 import { linkFingerprint, resourceFingerprint } from './link.ts';
-import { syncFolder } from './tree-writer.ts';
 import type { VersionStore } from './version-store.ts';
 
 /**
@@ -88,7 +87,7 @@ export async function openServed({ stateFile, store, keepPrevious, now, logger }
     async setEnabled(enabled) {
       if (state.enabled === enabled) return;
       state = { ...state, enabled };
-      await writeState(stateFile, state);
+      await replaceFile(stateFile, JSON.stringify(state), { mode: 0o600 });
     },
 
     async swap(next, link, etag) {
@@ -103,7 +102,8 @@ export async function openServed({ stateFile, store, keepPrevious, now, logger }
         ...(etag === undefined ? {} : { etag }),
       };
       const nextState = { ...state, enabled: true, current, previous: nextPrevious.map(archiveOf) };
-      if (JSON.stringify(nextState) !== JSON.stringify(state)) await writeState(stateFile, nextState);
+      if (JSON.stringify(nextState) !== JSON.stringify(state))
+        await replaceFile(stateFile, JSON.stringify(nextState), { mode: 0o600 });
       state = nextState;
       site = next;
       previous = nextPrevious;
@@ -126,18 +126,4 @@ async function readState(file: string): Promise<DeploymentState> {
   } catch {
     return EMPTY_STATE;
   }
-}
-
-/** Replaces the state atomically. */
-async function writeState(file: string, state: DeploymentState): Promise<void> {
-  const temporary = `${file}.new`;
-  const handle = await open(temporary, 'w', 0o600);
-  try {
-    await handle.writeFile(JSON.stringify(state));
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, file);
-  await syncFolder(dirname(file));
 }

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { constants, copyFile, link, mkdir, open, readFile, stat } from 'node:fs/promises';
+import { constants, copyFile, link, mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
+import { syncToDisk, writeDurably } from '../../base/durable-file.ts';
 import { checkedContent, type ExpectedFile, type Head } from '../../bundle/read-bundle.ts';
 import { MANIFEST_PATH, SIGNATURE_PATH } from '../../contract/bundle.ts';
 
@@ -93,24 +94,13 @@ export function createTreeWriter(root: string): TreeWriter {
       if (signature !== undefined) await writeWhole(SIGNATURE_PATH, signature);
       await writeWhole(MANIFEST_PATH, manifest);
       await written();
-      await pLimit(MAX_WRITES).map(folders, syncFolder);
+      await pLimit(MAX_WRITES).map(folders, syncToDisk);
     },
 
     async abandon() {
       await Promise.all(writes);
     },
   };
-}
-
-async function writeDurably(target: string, content: Content): Promise<void> {
-  // `wx` never follows links or overwrites existing files.
-  const handle = await open(target, 'wx', 0o644);
-  try {
-    for await (const chunk of content) await handle.writeFile(chunk);
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
 }
 
 async function isAsExpected(file: ExpectedFile, source: string, storedAtMs: number): Promise<boolean> {
@@ -129,20 +119,5 @@ async function isAsExpected(file: ExpectedFile, source: string, storedAtMs: numb
 
 async function copyDurably(source: string, target: string): Promise<void> {
   await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  const handle = await open(target, 'r+');
-  try {
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Makes a folder's entries (new files, renames) durable. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await syncToDisk(target);
 }

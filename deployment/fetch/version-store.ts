@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncToDisk } from '../../base/durable-file.ts';
 import { type BundleManifest, bundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
 import { createSite, type Site } from '../site.ts';
-import { syncFolder } from './tree-writer.ts';
 
 const STAGING_PREFIX = '.staging-';
 
@@ -65,7 +65,7 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
       // What is there must be incomplete: otherwise it would have been opened.
       await rm(target, { recursive: true, force: true });
       await rename(staging, target);
-      await syncFolder(folder);
+      await syncToDisk(folder);
       return await register(archiveSha256, manifest, await readFile(join(target, MANIFEST_PATH)));
     },
 

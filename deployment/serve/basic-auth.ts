@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
 
 export type BasicAuth = {
   /** The value of WWW-Authenticate. */
@@ -9,18 +9,13 @@ export type BasicAuth = {
 
 /** HTTP's basic authentication (RFC 7617) with one user. */
 export function createBasicAuth({ user, password }: { user: string; password: string }): BasicAuth {
-  const expected = digest(`${user}:${password}`);
+  const expected = `${user}:${password}`;
   return {
     challenge: 'Basic realm="Documentation", charset="UTF-8"',
     allows(authorization) {
       const encoded = /^basic +(\S+) *$/i.exec(authorization ?? '')?.[1];
       if (encoded === undefined) return false;
-      return timingSafeEqual(digest(Buffer.from(encoded, 'base64').toString()), expected);
+      return equalInConstantTime(Buffer.from(encoded, 'base64').toString(), expected);
     },
   };
-}
-
-/** Of equal length for every text, which the comparison needs. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

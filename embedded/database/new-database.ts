@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { cp, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
+import { syncToDisk } from '../../base/durable-file.ts';
 import { cacheFolder } from '../cache-folder.ts';
 import { installOnce } from '../install-once.ts';
 
@@ -40,9 +41,7 @@ async function makeDatabase(folder: string): Promise<string> {
 /** A power loss must not leave a half-written database: PostgreSQL later syncs only the files that it changes. */
 async function syncFiles(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const file = await open(join(entry.parentPath, entry.name));
-    await file.sync().finally(() => file.close());
+    if (entry.isFile()) await syncToDisk(join(entry.parentPath, entry.name));
   }
 }
 

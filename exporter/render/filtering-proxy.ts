@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   createServer,
   request as httpRequest,
@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
+import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
 import { type AddressGuard, portOf } from '../fetch/address-guard.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 
@@ -60,7 +61,7 @@ export async function startFilteringProxy(options: ProxyOptions): Promise<Filter
   const { socketPath } = options;
   const sockets = new Set<Duplex>();
   const credentials = { username: 'galley', password: randomBytes(16).toString('hex') };
-  const server = createProxyServer({ ...options, sockets, expected: digest(basicAuthorization(credentials)) });
+  const server = createProxyServer({ ...options, sockets, expected: basicAuthorization(credentials) });
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -83,8 +84,8 @@ function basicAuthorization({ username, password }: FilteringProxy['credentials'
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** `sockets` are all open ones; `expected` is the digest of the right `Proxy-Authorization`. */
-type Proxy = ProxyOptions & { sockets: Set<Duplex>; expected: Buffer };
+/** `sockets` are all open ones; `expected` is the right `Proxy-Authorization`. */
+type Proxy = ProxyOptions & { sockets: Set<Duplex>; expected: string };
 
 function createProxyServer(proxy: Proxy): Server {
   const server = createServer((incoming, reply) => {
@@ -116,7 +117,7 @@ function createProxyServer(proxy: Proxy): Server {
 
 function isAuthorized({ socketPath, expected }: Proxy, { headers }: IncomingMessage): boolean {
   if (socketPath !== undefined) return true;
-  return timingSafeEqual(digest(headers['proxy-authorization'] ?? ''), expected);
+  return equalInConstantTime(headers['proxy-authorization'] ?? '', expected);
 }
 
 async function forward(proxy: Proxy, incoming: IncomingMessage, reply: ServerResponse): Promise<void> {
@@ -200,10 +201,6 @@ function keep<Kept extends Duplex>({ sockets }: Proxy, socket: Kept): Kept {
   socket.on('error', () => socket.destroy());
   socket.once('close', () => sockets.delete(socket));
   return socket;
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /**

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { fromNodeHeaders } from 'better-auth/node';
 import express, { type Request, type RequestHandler, type Response } from 'express';
+import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
 import { CSRF_FIELD } from '../../ui/components/form.tsx';
 import { fieldOf, isSameOrigin } from '../../ui/request.ts';
 import { HttpError } from '../../web/http-error.ts';
-import { createTokenCheck } from '../api/operator.ts';
 import type { Caller } from '../store/api-keys.ts';
 import { findPendingInvitation, listMemberships, type Membership, type Role } from '../store/members.ts';
 import { authSecret } from './auth-settings.ts';
@@ -148,7 +148,7 @@ const requireCsrf: RequestHandler = (request, _response, next) => {
 
 /** Throws 403 unless the form that was read has this token. */
 export function checkCsrf(request: Request, { csrf }: Pick<Signed, 'csrf'>): void {
-  if (createTokenCheck(csrf)(fieldOf(request, CSRF_FIELD))) return;
+  if (equalInConstantTime(fieldOf(request, CSRF_FIELD), csrf)) return;
   throw new HttpError(
     403,
     'The form is no longer valid, for example because you switched organizations: go back, reload the page and try again',

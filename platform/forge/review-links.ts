@@ -1,4 +1,5 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { keepReviewKey, type PullRequestRow } from '../store/pull-requests.ts';
 import { type ForgeContext, pageOf } from './forge-context.ts';
@@ -51,9 +52,7 @@ export function readReviewToken(
   }
   const [, expiry = '', name = '', signature = ''] = TOKEN.exec(token) ?? [];
   const expected = signatureOf(id, [expiry, name], reviewKey ?? randomBytes(32).toString('base64url'));
-  const isSigned =
-    signature.length === expected.length && timingSafeEqual(Buffer.from(signature), Buffer.from(expected));
-  if (!isSigned) {
+  if (!equalInConstantTime(signature, expected)) {
     throw new HttpError(403, 'This link is not valid for this pull request: open the one in your newest mail');
   }
   const expiresAt = new Date(Number.parseInt(expiry, 36) * 1000);

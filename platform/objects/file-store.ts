@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
+import { syncToDisk, writeDurably } from '../../base/durable-file.ts';
 import { errorCode } from '../../base/error-code.ts';
 import { ObjectMissingError } from '../../exporter/export-failure.ts';
 import { createLinkSigner } from './link-signer.ts';
@@ -55,10 +56,10 @@ export async function createFileStore({
       const draft = join(tmp, randomUUID());
       try {
         const measured = measure(source, { key, sizeBytes: expectedBytes });
-        await writeNew(draft, measured.chunks, { isDurable });
+        await (isDurable ? writeDurably(draft, measured.chunks) : writeFile(draft, measured.chunks, { flag: 'wx' }));
         const sizeBytes = measured.sizeBytes();
         await moveTo(draft, target);
-        if (isDurable) await syncFolder(dirname(target));
+        if (isDurable) await syncToDisk(dirname(target));
         return { sizeBytes };
       } catch (error) {
         await rm(draft, { force: true });
@@ -127,31 +128,6 @@ async function moveTo(path: string, target: string): Promise<void> {
     if (!isMissing(error)) throw error;
     await mkdir(dirname(target), { recursive: true });
     await rename(path, target);
-  }
-}
-
-/** Writes a new file; if it is durable, resolves once the bytes are on the disk. */
-async function writeNew(
-  path: string,
-  chunks: AsyncIterable<Uint8Array>,
-  { isDurable }: { isDurable: boolean },
-): Promise<void> {
-  const file = await open(path, 'wx');
-  try {
-    await writeFile(file, chunks);
-    if (isDurable) await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-/** Makes the rename durable. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path);
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }
 

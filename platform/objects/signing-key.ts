@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { link, open, readFile, rm } from 'node:fs/promises';
+import { link, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeDurably } from '../../base/durable-file.ts';
 import { errorCode } from '../../base/error-code.ts';
 import { readIfThere } from '../../exporter/read-if-there.ts';
 
@@ -15,13 +16,7 @@ export async function readSigningKey(folder: string): Promise<Buffer> {
   const existing = await readIfThere(path);
   if (existing !== undefined) return checked(existing, path);
   const draft = join(folder, '.tmp', randomUUID());
-  const file = await open(draft, 'wx', 0o600);
-  try {
-    await file.writeFile(randomBytes(SIZE_BYTES));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeDurably(draft, randomBytes(SIZE_BYTES), 0o600);
   try {
     // Unlike rename, link fails if another process has created the key meanwhile.
     await link(draft, path);

@@ -1,6 +1,7 @@
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
+import { writeDurably } from '../../../base/durable-file.ts';
 import type { BundleFile, BundleManifest } from '../../../contract/bundle.ts';
 import type { DeploymentReport, DeploymentWrite } from '../deployment-target.ts';
 import { orderOf, refusalOf, type WrittenOrder, writtenReport } from '../write-order.ts';
@@ -205,14 +206,4 @@ async function settled(work: Promise<void>[]): Promise<void> {
 
 function isPage({ contentType }: NewFile): boolean {
   return /^text\/html\b/i.test(contentType);
-}
-
-async function writeDurably(file: string, content: AsyncIterable<Buffer> | Buffer[]): Promise<void> {
-  const handle = await open(file, 'wx', 0o644);
-  try {
-    for await (const chunk of content) await handle.writeFile(chunk);
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { chmod, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { syncToDisk } from '../../../base/durable-file.ts';
 import { errorCode } from '../../../base/error-code.ts';
 import { replaceFile } from '../../../base/replace-file.ts';
 import { BundleInvalidError } from '../../../bundle/errors.ts';
@@ -112,7 +113,7 @@ async function fillFolder(
   const sums = Buffer.from(`${sha256}  bundle.tar.gz\n${valuesHash}  values.yaml\n`);
   await writeFile(join(temporary, 'SHA256SUMS'), sums);
   if (signer !== undefined) await writeFile(join(temporary, 'SHA256SUMS.sig'), `${signer.sign(sums)}\n`);
-  for (const file of await readdir(temporary)) await sync(join(temporary, file));
+  for (const file of await readdir(temporary)) await syncToDisk(join(temporary, file));
 }
 
 /**
@@ -156,13 +157,4 @@ async function dropLeftovers(folder: string): Promise<void> {
 
 async function drain(_: unknown, content: AsyncIterable<Buffer>): Promise<void> {
   for await (const _chunk of content);
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

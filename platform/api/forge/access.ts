@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { equalInConstantTime } from '../../../base/equal-in-constant-time.ts';
 import { isSameOrigin } from '../../../ui/request.ts';
 import { HttpError } from '../../../web/http-error.ts';
 import { API_KEY_PREFIX } from '../../admin/api-key-text.ts';
@@ -7,7 +8,6 @@ import { isReviewToken, readReviewToken } from '../../forge/review-links.ts';
 import type { Database } from '../../store/database.ts';
 import { getPullRequest, type PullRequestRow } from '../../store/pull-requests.ts';
 import { authenticate, readBearerToken } from '../authenticate.ts';
-import { createTokenCheck } from '../operator.ts';
 
 /** Who acts: the operator, under any name; the reviewer of a link; or a signed-in member who may review. */
 export type ForgeActor = { kind: 'operator' | 'reviewer' | 'member'; name: string };
@@ -40,10 +40,9 @@ type AccessDeps = { db: Database; operatorToken: string | undefined; members: Me
  * reviewer's link of another pull request), 410 (a reviewer's link that has ended).
  */
 export function createForgeAccess({ db, operatorToken, members, now }: AccessDeps): ForgeAccess {
-  const isOperator = operatorToken === undefined ? () => false : createTokenCheck(operatorToken);
-
   async function actorOf(request: Request, token: string): Promise<ForgeActor> {
-    if (isOperator(token)) return { kind: 'operator', name: FORGE_OPERATOR };
+    if (operatorToken !== undefined && equalInConstantTime(token, operatorToken))
+      return { kind: 'operator', name: FORGE_OPERATOR };
     if (isReviewToken(token)) return { kind: 'reviewer', name: await reviewerOf(request, token) };
     if (token.startsWith(API_KEY_PREFIX) && readBearerToken(request) === token) {
       await authenticate(db, request);
@@ -67,7 +66,7 @@ export function createForgeAccess({ db, operatorToken, members, now }: AccessDep
     if (!isSameOrigin(request)) throw new HttpError(403, 'The form was sent by a page of another site');
     const found = await members?.findReviewer(request, await pullRequestOf(request));
     if (found === undefined) throw refusal('Your session has ended, or your role may not review: sign in again');
-    if (!createTokenCheck(found.csrf)(formCsrf))
+    if (!equalInConstantTime(formCsrf, found.csrf))
       throw new HttpError(403, 'The form is no longer valid: reload the page and try again');
     return { kind: 'member', name: found.name };
   }
