@@ -1,19 +1,15 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportByService } from '../../cli/export/export-by-service.ts';
 import { createAdminApiClient } from '../../client/admin-api-client.ts';
 import { buildBundle } from '../deployment/bundles.ts';
 import { type Finished, galleyHere } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-by-service-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+const folder = emptiedFolder();
 
 type Respond = (path: string, origin: string) => unknown;
 

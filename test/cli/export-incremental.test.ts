@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openExportState } from '../../cli/export/export-state.ts';
 import { galley, galleyHere } from '../helpers/galley.ts';
 import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
-let folder: string;
+const folder = emptiedFolder();
 let site: HttpSite;
 let pages: Record<string, string>;
 /** The paths that the origin sent with a body. */
@@ -15,7 +15,6 @@ let sent: string[];
 const FULL = 'this is a full export';
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-incremental-'));
   pages = { '/': '<a href="/a">A</a><a href="/b">B</a>', '/a': '<a href="/">Start</a>', '/b': '<p>b' };
   sent = [];
   site = await startHttpSite((request, response) => {
@@ -30,7 +29,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await site.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 type Result = { code: number | null; stderr: string; sent: string[]; content: string; reused: number };

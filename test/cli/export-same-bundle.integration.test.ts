@@ -1,17 +1,16 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startConstructSite } from '../exporter/construct-site.ts';
 import { type DirectRig, startDirectRig } from '../helpers/direct-export.ts';
 import { galley } from '../helpers/galley.ts';
 import { readBundleArchive } from '../helpers/read-bundle.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 let fixture: DirectRig;
 let origin: Awaited<ReturnType<typeof startConstructSite>>;
-let folder: string;
+const folder = temporaryFolder();
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-same-bundle-'));
   origin = await startConstructSite();
   fixture = await startDirectRig();
 });
@@ -19,7 +18,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await origin?.close();
   await fixture?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 it('galley export and the service create the same bundle for a site', async () => {

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exportReport } from '../../contract/admin-api.ts';
 import { galley, galleyHere, spawnService } from '../helpers/galley.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../helpers/http-site.ts';
 import { readBundleArchive } from '../helpers/read-bundle.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 const ROBOTS = { body: 'User-agent: *\nDisallow: /private', contentType: 'text/plain' };
 const PAGES = {
@@ -15,7 +15,7 @@ const PAGES = {
 /** A site without skipped URLs and broken links. */
 const COMPLETE = { '/': '<a href="/guide/">Guide</a>', '/guide/': '<a href="/">Start</a>' };
 
-let folder: string;
+const folder = emptiedFolder();
 let site: HttpSite;
 
 /** Runs `galley export` for the site in the test's folder. */
@@ -41,14 +41,12 @@ async function left(): Promise<string[]> {
 }
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-export-test-'));
   await mkdir(join(folder, 'tmp'));
   site = await startHttpSite(serveFiles({ ...PAGES, '/robots.txt': ROBOTS }));
 });
 
 afterEach(async () => {
   await site.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 describe('galley export', () => {

@@ -1,17 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FolderInUse, isFolderLocked, lockFolder } from '../../embedded/folder-lock.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 describe('the lock of a state folder', () => {
-  let folder: string;
+  const folder = emptiedFolder();
   let lockFile: string;
   let holder: ChildProcess;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'galley-lock-'));
     lockFile = join(folder, 'up.lock');
     const program = ['--import', './scripts/typescript.js', 'test/embedded/lock-holder.ts', lockFile, folder];
     holder = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -19,7 +18,6 @@ describe('the lock of a state folder', () => {
   });
   afterEach(async () => {
     holder.kill('SIGKILL');
-    await rm(folder, { recursive: true, force: true });
   });
 
   /** Process ids differ between containers, so only the lock counts, not the content of the file. */

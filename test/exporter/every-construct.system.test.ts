@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -11,6 +10,7 @@ import { bundleKey } from '../../exporter/object-keys.ts';
 import { type ExportedBundle, type ExportRig, startExportRig } from '../helpers/export-rig.ts';
 import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
 import { locateRealTool } from '../helpers/real-tool.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createDatabase } from '../helpers/test-database.ts';
 import { OUTSIDE_FOLDER, SITE_FOLDER, startConstructSite } from './construct-site.ts';
 import { staticHost } from './sites/static-host.ts';
@@ -41,13 +41,12 @@ const STABLE_PICTURES = 4;
 
 let rig: ExportRig;
 let browser: Browser;
-let folder: string;
+const folder = temporaryFolder();
 let exported: ExportedBundle;
 let atOrigin: Map<string, Buffer>;
 let host: HttpSite;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-every-construct-'));
   const args = [...BROWSER_ARGUMENTS, ...PAINTED_AT_ONCE];
   browser = await chromium.launch({ executablePath: await locateRealTool('chromium'), args });
   const origin = await startConstructSite();
@@ -74,7 +73,6 @@ afterAll(async () => {
   await browser?.close();
   await host?.close();
   await rig?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 type Visits = { faults: string[]; pictures: Map<string, Buffer> };

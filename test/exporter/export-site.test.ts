@@ -1,6 +1,4 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
@@ -21,6 +19,7 @@ import { createFileStore } from '../../platform/objects/file-store.ts';
 import { projectSettings } from '../../platform/project-settings.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../helpers/http-site.ts';
 import { readBundleArchive } from '../helpers/read-bundle.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 const SITE = serveFiles({
   '/': '<a href="/guide">Guide</a><a href="/gone">Gone</a>',
@@ -28,19 +27,17 @@ const SITE = serveFiles({
   '/logo.svg': { body: '<svg xmlns="http://www.w3.org/2000/svg"/>', contentType: 'image/svg+xml' },
 });
 
-let folder: string;
+const folder = emptiedFolder();
 let site: HttpSite;
 let objects: ObjectStore;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-export-site-'));
   site = await startHttpSite(SITE);
   objects = await createFileStore({ folder: join(folder, 'objects'), now: Date.now });
 });
 
 afterEach(async () => {
   await site.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 function requestOf(): ExportRequest {

@@ -1,15 +1,11 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DeploymentWrite } from '../../../activities/deployments/deployment-target.ts';
 import { createValuesFileTarget } from '../../../activities/deployments/values-file.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { EDITED, LINK, REJECTED } from './values-file-table.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-values-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 const MARK = /⟦([^⟧]*?)⇒([^⟧]*?)⟧/g;
 const before = (marked: string): string => marked.replace(MARK, (_, old: string) => old);

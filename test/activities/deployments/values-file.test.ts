@@ -1,5 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { parse } from 'yaml';
@@ -7,17 +6,15 @@ import { createDeploymentActivities } from '../../../activities/deployments/acti
 import type { DeploymentWrite } from '../../../activities/deployments/deployment-target.ts';
 import { readSidecar, sidecarPath, writeSidecar } from '../../../activities/deployments/sidecar.ts';
 import { createValuesFileTarget } from '../../../activities/deployments/values-file.ts';
+import { emptiedFolder } from '../../helpers/temporary-folder.ts';
 import { activityEnvironment, failureOf } from '../activity-environment.ts';
 
-let folder: string;
+const folder = emptiedFolder();
 let path: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-values-'));
   path = join(folder, 'values.yaml');
 });
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 function write(changes: Partial<DeploymentWrite> = {}): DeploymentWrite {
   const sequence = changes.sequence ?? 1;

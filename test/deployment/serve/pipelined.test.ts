@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFileCache } from '../../../deployment/serve/file-cache.ts';
 import { createHeaderPolicy } from '../../../deployment/serve/header-policy.ts';
@@ -12,20 +11,19 @@ import { respondFile } from '../../../deployment/serve/respond-file.ts';
 import { createSite } from '../../../deployment/site.ts';
 import { type HttpService, serve } from '../../../programs/process/serve.ts';
 import { createGate } from '../../helpers/system/gate.ts';
+import { emptiedFolder } from '../../helpers/temporary-folder.ts';
 import { manifestOf } from '../bundles.ts';
 
 const REQUESTS = 300;
 const BIG = Buffer.alloc(8 * 1024 ** 2);
 
-let folder: string;
+const folder = emptiedFolder();
 let service: HttpService | undefined;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-pipelined-'));
   await writeFile(join(folder, 'big.bin'), BIG);
 });
 afterEach(async () => {
   await service?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 function openFiles(): number {

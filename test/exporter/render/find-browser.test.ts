@@ -1,22 +1,19 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { BrowserPool } from '../../../exporter/render/browser-pool.ts';
 import { findBrowser, startTrouble } from '../../../exporter/render/find-browser.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
-let folder: string;
+const folder = temporaryFolder();
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-find-browser-'));
   for (const name of ['google-chrome', 'my-browser']) {
     await writeFile(join(folder, name), '#!/bin/sh\n');
     await chmod(join(folder, name), 0o755);
   }
   await writeFile(join(folder, 'chromium'), 'no program');
 });
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the browser', () => {
   it('is the configured program, or the first one with a usual name on the PATH', async () => {

@@ -1,29 +1,25 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createChangedTargets } from '../../../exporter/assemble/previous-pieces.ts';
 import { ObjectMissingError } from '../../../exporter/export-failure.ts';
 import { createLinkTables, encodeLinks } from '../../../exporter/reuse/link-tables.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';
+import { emptiedFolder } from '../../helpers/temporary-folder.ts';
 
 const URL_A = 'https://docs.example.com/a';
 const table = encodeLinks([{ byteOffset: 0, resources: [{ kind: 'page', url: URL_A }] }]);
 const place = { objectKey: 'segment', byteOffset: 0, extractionLength: 1, linksOffset: 0, linksLength: table.length };
 const file = { ...place, url: 'u', path: 'p', contentType: 'text/html', isPage: true, byteLength: 1, sha256: '' };
 
-let folder: string;
+const folder = emptiedFolder();
 let objects: ObjectStore;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-links-'));
   objects = await createObjectStore({ url: pathToFileURL(folder).href });
 });
 
 afterEach(async () => {
   await objects.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const write = (bytes: Buffer) => objects.put('segment', bytes, { contentType: 'application/octet-stream' });

@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CrawlStore } from '../../../exporter/ports.ts';
 import { createMemoryCrawlStore } from '../../../exporter/store/memory-crawl-store.ts';
 import { createSpill, type Spill } from '../../../exporter/store/spill.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { crawlStoreContract } from './crawl-store-contract.ts';
 
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-spill-'));
-});
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe.each([
   ['all rows in memory', undefined],

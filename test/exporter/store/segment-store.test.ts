@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gatherBytes, isUnplaced } from '../../../exporter/crawl/store-visits.ts';
 import type { Visited } from '../../../exporter/crawl-records.ts';
@@ -14,6 +11,7 @@ import {
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 import fc from '../../helpers/fast-check.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const KIB = 1024;
 const BODY_BYTES = 100 * KIB;
@@ -37,12 +35,11 @@ function hashesOf({ result }: Visited) {
 }
 
 describe('the segment store', () => {
-  let folder: string;
+  const folder = temporaryFolder();
   let objects: ObjectStore;
   let segments: SegmentStore;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'galley-segments-'));
     objects = await createObjectStore({ url: pathToFileURL(folder).href });
   });
   beforeEach(() => {
@@ -51,7 +48,6 @@ describe('the segment store', () => {
   });
   afterAll(async () => {
     await objects.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const place = (index: number) => ({ objectKey: `one/${index}`, byteOffset: 0, byteLength: BODY_BYTES });

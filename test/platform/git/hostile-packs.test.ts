@@ -1,31 +1,29 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { fetchCommit } from '../../../forge/git/fetch-commit.ts';
 import { createGit } from '../../../forge/git/git.ts';
 import { admitPack } from '../../../platform/git/admit-pack.ts';
 import { type AgentRepository, createAgentRepository } from '../../helpers/agent-repository.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const git = createGit({ signal: new AbortController().signal });
 const MIB = 1024 * 1024;
 
-let folder: string;
+const folder = temporaryFolder();
 let dir: string;
 let repository: AgentRepository;
 
 // All tests share the repository, because a rejected pack leaves nothing in it.
 beforeAll(async () => {
   repository = await createAgentRepository();
-  folder = await mkdtemp(join(tmpdir(), 'galley-pack-'));
   dir = join(folder, 'repository.git');
   const commit = (await repository.head('main')) ?? '';
   await fetchCommit(git, { dir, remote: { repository: repository.url, credentials: null }, commit, branches: [] });
 });
 
 afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
   await repository.remove();
 });
 

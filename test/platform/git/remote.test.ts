@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fetchCommit } from '../../../forge/git/fetch-commit.ts';
 import { createGit } from '../../../forge/git/git.ts';
@@ -9,19 +7,18 @@ import { writeCommit } from '../../../forge/git/write-commit.ts';
 import { changedFiles } from '../../../platform/git/changed-files.ts';
 import { type AgentRepository, createAgentRepository } from '../../helpers/agent-repository.ts';
 import { commitFiles } from '../../helpers/commit-files.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const git = createGit({ signal: new AbortController().signal });
 
-let folder: string;
+const folder = temporaryFolder();
 let repository: AgentRepository;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-remote-'));
   repository = await createAgentRepository();
 });
 
 afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
   await repository.remove();
 });
 

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ApplicationFailure } from '@temporalio/common';
@@ -23,13 +22,14 @@ import { activityEnvironment, failureOf } from '../../../activities/activity-env
 import { addTestJob, addTestMessage } from '../../../helpers/agent-jobs.ts';
 import { type AgentRepository, createAgentRepository } from '../../../helpers/agent-repository.ts';
 import { gitIn, packTree, ScriptRunner } from '../../../helpers/script-runner.ts';
+import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 import { createDatabase, type TestDatabase } from '../../../helpers/test-database.ts';
 
 const logger = pino({ level: 'silent' });
 
 let server: TestDatabase;
 let db: Database;
-let folder: string;
+const folder = temporaryFolder();
 let objects: ObjectStore;
 let forge: ForgeWriter;
 let repository: AgentRepository;
@@ -37,7 +37,6 @@ let repository: AgentRepository;
 beforeAll(async () => {
   server = await createDatabase();
   db = await openDatabase({ url: server.url, maxConnections: server.maxConnections, logger });
-  folder = await mkdtemp(join(tmpdir(), 'galley-activities-'));
   objects = await createObjectStore({ url: pathToFileURL(join(folder, 'objects')).href });
   forge = createEmbeddedForge({ db, logger, publicUrl: () => 'http://platform.test' });
 });
@@ -52,7 +51,6 @@ afterAll(async () => {
   await objects.close();
   await db.close();
   await server.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const deps = (change: Partial<AgentDeps> = {}): AgentDeps => ({
