@@ -1,31 +1,22 @@
-// Takes pictures of the sites page with sample data, in light and dark, for a desktop and a phone:
+// Takes pictures of every component and of the sites page with sample data, in light and dark, for a desktop and a phone:
 //   node --import ./scripts/typescript.js scripts/screenshots.ts FOLDER [PAGE…]
-import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import express from 'express';
 import { type Browser, chromium } from 'playwright-core';
 import { SAMPLE_PAGES } from '../test/api/pages/sample-pages.tsx';
-import { ASSETS_PATH, serveAssets } from '../ui/assets.ts';
-import { sendPage } from '../ui/send-page.ts';
+import { servePages } from '../test/helpers/serve-pages.ts';
+import { COMPONENT_PAGES } from '../test/ui/component-page.tsx';
 
 const SCREENS = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
 /** Cuts long pages: the rest repeats the same lists. */
 const MAX_HEIGHT_PX = 1_900;
 const THEMES = ['light', 'dark'] as const;
 
+const PAGES = { ...COMPONENT_PAGES, ...SAMPLE_PAGES };
 const [folder = 'screenshots', ...requested] = process.argv.slice(2);
-const names = Object.keys(SAMPLE_PAGES).filter((name) => requested.length === 0 || requested.includes(name));
+const names = Object.keys(PAGES).filter((name) => requested.length === 0 || requested.includes(name));
 
-const app = express();
-app.get(`${ASSETS_PATH}/:file`, serveAssets());
-for (const [name, render] of Object.entries(SAMPLE_PAGES)) {
-  app.get(`/${name}`, (request, response) => sendPage(request, response, render()));
-}
-const server = app.listen(0, '127.0.0.1');
-await once(server, 'listening');
-const address = server.address();
-const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+const { origin, stop } = await servePages(PAGES);
 
 await mkdir(folder, { recursive: true });
 const browser = await chromium.launch({
@@ -36,7 +27,7 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
   for (const colorScheme of THEMES) await takePictures(browser, { screen, viewport, colorScheme });
 }
 await browser.close();
-server.close();
+stop();
 
 type Setting = { screen: string; viewport: { width: number; height: number }; colorScheme: 'light' | 'dark' };
 

@@ -1,8 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { assetPath } from './assets.ts';
-import { Logo } from './components/icon.tsx';
+import { ActionButton } from './components/form.tsx';
+import { Icon, Logo } from './components/icon.tsx';
 import { Message, type MessageKind } from './components/message.tsx';
+import { Text } from './components/text.tsx';
 import { visibleText } from './visible-text.ts';
 
 export type NavItem = { label: string; href: string; current?: boolean };
@@ -15,14 +17,16 @@ export type PageProps = {
   /** Beside the logo: the program's pages. Leads to the start page. */
   name: string;
   nav?: readonly NavItem[];
-  /** At the end of the header: who is signed in, and the button to sign out. */
-  account?: ComponentChildren;
+  /** Who is signed in, with the link to their account and the CSRF token to sign out. */
+  account?: { name: string; href?: string; csrf: string };
   crumbs?: readonly Crumb[];
   messages?: readonly { kind: MessageKind; text: ComponentChildren }[];
   /** At the end of the page, beside the program's version. */
   footer?: ComponentChildren;
   /** A single short form, such as to sign in. */
   narrow?: boolean;
+  /** Loads no script. */
+  isStatic?: boolean;
   children: ComponentChildren;
 };
 
@@ -34,9 +38,11 @@ const HTMX_CONFIG = JSON.stringify({
   noSwap: [204, 304, '4xx', '5xx'],
 });
 
+const SCRIPTS = ['htmx', 'htmxSse', 'script'] as const;
+
 /** The layout of every page. */
 export function Page(props: PageProps) {
-  const { title, name, nav = [], account, crumbs = [], messages = [], footer, narrow = false } = props;
+  const { title, name, nav = [], account, crumbs = [], messages = [], footer, narrow = false, isStatic } = props;
   return (
     <html lang="en">
       <head>
@@ -44,13 +50,11 @@ export function Page(props: PageProps) {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex, nofollow" />
-        <meta name="htmx-config" content={HTMX_CONFIG} />
+        {!isStatic && <meta name="htmx-config" content={HTMX_CONFIG} />}
         <title>{`${title} · ${name}`}</title>
         <link rel="icon" href={assetPath('favicon')} />
         <link rel="stylesheet" href={assetPath('style')} />
-        <script src={assetPath('htmx')} defer />
-        <script src={assetPath('htmxSse')} defer />
-        <script src={assetPath('script')} defer />
+        {!isStatic && SCRIPTS.map((script) => <script key={script} src={assetPath(script)} defer />)}
       </head>
       <body>
         <a class="skip" href="#main">
@@ -71,7 +75,7 @@ export function Page(props: PageProps) {
                 ))}
               </nav>
             )}
-            {account !== undefined && <div class="account">{account}</div>}
+            {account !== undefined && <Account {...account} />}
           </div>
         </header>
         <main class={narrow ? 'wrap narrow' : 'wrap'} id="main" tabIndex={-1}>
@@ -88,6 +92,29 @@ export function Page(props: PageProps) {
         </footer>
       </body>
     </html>
+  );
+}
+
+function Account({ name, href, csrf }: NonNullable<PageProps['account']>) {
+  const who = (
+    <>
+      <Icon name="user" />
+      <Text>{name}</Text>
+    </>
+  );
+  return (
+    <div class="account">
+      {href === undefined ? (
+        <span class="account-name">{who}</span>
+      ) : (
+        <a class="account-name" href={href}>
+          {who}
+        </a>
+      )}
+      <ActionButton action="/ui/sign-out" csrf={csrf}>
+        Sign out
+      </ActionButton>
+    </div>
   );
 }
 

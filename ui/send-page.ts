@@ -18,7 +18,6 @@ const CONTENT_SECURITY_POLICY = [
 /** The headers of every page. Pages show what only this session may see, so nothing keeps them. */
 export const PAGE_HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
-  'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -32,6 +31,6 @@ export const PAGE_HEADERS = {
 
 /** Renders a page and sends it with its headers. */
 export async function sendPage(request: Request, response: Response, page: VNode, status = 200): Promise<void> {
-  response.status(status).set(PAGE_HEADERS);
+  response.status(status).set(PAGE_HEADERS).type('html');
   await sendCompressed(request, response, Buffer.from(renderPage(page)));
 }

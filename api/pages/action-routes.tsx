@@ -7,7 +7,7 @@ import { onlyMethods } from '../http-edge.ts';
 import type { SteerAction } from '../site-actions.ts';
 import { requireCsrf, sameOriginOnly, signedOf } from './access.ts';
 import { createAgentReader, siteOfChange } from './agent-reader.ts';
-import { type Done, withMessage } from './done-messages.ts';
+import { withMessage } from './done-messages.ts';
 import { changePath, Layout, sitePath } from './layout.tsx';
 import type { PagesDeps } from './pages-deps.ts';
 import { nameOf } from './site-routes.tsx';
@@ -111,7 +111,7 @@ type Question = {
   title: string;
   question: string;
   text: string;
-  action: Done;
+  action: 'rollback' | 'remove';
   fields: Readonly<Record<string, string>>;
   confirmLabel: string;
 };

@@ -1,12 +1,14 @@
 import type { AgentChangeState, MailOutcome } from '../../contract/agent-state.ts';
-import { Badge, type Tone } from '../../ui/components/badge.tsx';
+import { Badge, type BadgeProps } from '../../ui/components/badge.tsx';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { ActionButton } from '../../ui/components/form.tsx';
 import { Message } from '../../ui/components/message.tsx';
+import { Panel } from '../../ui/components/panel.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { LongText, Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
+import { Title } from '../../ui/components/title.tsx';
 import { changePath, Layout, type LayoutProps, sitePath } from './layout.tsx';
 import { CHANGE_PHASES } from './rule-page.tsx';
 
@@ -29,13 +31,7 @@ export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: C
   const title = pullRequest?.title ?? `A change by ${rule}`;
   return (
     <Layout {...layout} title={title} crumbs={crumbs}>
-      <div class="title">
-        <div class="title-line">
-          <h1>
-            <Text>{title}</Text>
-          </h1>
-          <Badge tone={CHANGE_PHASES[phase].tone}>{CHANGE_PHASES[phase].label}</Badge>
-        </div>
+      <Title title={<Text>{title}</Text>} beside={<Badge {...CHANGE_PHASES[phase]} />}>
         <div class="actions">
           {workflowUrl !== undefined && <a href={workflowUrl}>Workflow</a>}
           {RUNNING.includes(phase) && (
@@ -44,7 +40,7 @@ export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: C
             </ActionButton>
           )}
         </div>
-      </div>
+      </Title>
       {error !== null && <Message kind="error">{error}</Message>}
       {state.notes.map((note) => (
         <Message key={note} kind="info">
@@ -53,10 +49,9 @@ export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: C
       ))}
       <ChangeFacts state={state} now={now} />
       {state.lastWords !== null && (
-        <section class="panel">
-          <h2>The agent's last words</h2>
+        <Panel title="The agent's last words">
           <LongText>{state.lastWords}</LongText>
-        </section>
+        </Panel>
       )}
       <Mails state={state} now={now} />
       <Reviews state={state} />
@@ -67,7 +62,7 @@ export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: C
 function ChangeFacts({ state, now }: { state: AgentChangeState; now: Date }) {
   const { jobId, prLink, pullRequest, reviewRequests, nextReminderAt, expiresAt } = state;
   return (
-    <section class="panel">
+    <Panel>
       <DefinitionList
         items={[
           { term: 'Agent job', value: jobId === null ? 'not started' : <code>{jobId}</code> },
@@ -85,7 +80,7 @@ function ChangeFacts({ state, now }: { state: AgentChangeState; now: Date }) {
           The forge rejected the reviewer <Text>{name}</Text>: <Text>{reason}</Text>
         </p>
       ))}
-    </section>
+    </Panel>
   );
 }
 
@@ -95,7 +90,7 @@ function PullRequestLink({ href, state }: { href: string; state: string | undefi
   return /^https?:\/\//i.test(href) ? <a href={href}>{text}</a> : <Text>{href}</Text>;
 }
 
-const MAIL_OUTCOMES: Record<MailOutcome, { tone: Tone; label: string }> = {
+const MAIL_OUTCOMES: Record<MailOutcome, BadgeProps> = {
   sent: { tone: 'good', label: 'Sent' },
   unknown: { tone: 'warn', label: 'Unknown' },
   refused: { tone: 'bad', label: 'Refused' },
@@ -104,8 +99,7 @@ const MAIL_OUTCOMES: Record<MailOutcome, { tone: Tone; label: string }> = {
 
 function Mails({ state: { mails }, now }: { state: AgentChangeState; now: Date }) {
   return (
-    <section class="panel">
-      <h2>Mail to reviewers</h2>
+    <Panel title="Mail to reviewers">
       {mails.length === 0 ? (
         <EmptyState title="No mail yet" />
       ) : (
@@ -120,7 +114,7 @@ function Mails({ state: { mails }, now }: { state: AgentChangeState; now: Date }
               label: 'Result',
               cell: ({ outcome, detail }) => (
                 <span class="title-line">
-                  <Badge tone={MAIL_OUTCOMES[outcome].tone}>{MAIL_OUTCOMES[outcome].label}</Badge>
+                  <Badge {...MAIL_OUTCOMES[outcome]} />
                   {detail !== null && (
                     <span class="soft">
                       <Text>{detail}</Text>
@@ -133,15 +127,14 @@ function Mails({ state: { mails }, now }: { state: AgentChangeState; now: Date }
           ]}
         />
       )}
-    </section>
+    </Panel>
   );
 }
 
 function Reviews({ state: { reviews } }: { state: AgentChangeState }) {
   if (reviews.length === 0) return null;
   return (
-    <section class="panel">
-      <h2>Reviews</h2>
+    <Panel title="Reviews">
       <ul class="plain">
         {reviews.map(({ reviewer, verdict, at }) => (
           <li key={`${reviewer} ${at}`}>
@@ -149,6 +142,6 @@ function Reviews({ state: { reviews } }: { state: AgentChangeState }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Panel>
   );
 }

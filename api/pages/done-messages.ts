@@ -1,9 +1,6 @@
-import type { Request } from 'express';
-import type { MessageKind } from '../../ui/components/message.tsx';
-import { queryOf } from '../../ui/request.ts';
+import { createDoneMessages } from '../../ui/done-messages.ts';
 
-/** What a page says after an action led back to it. Codes, so that a link can't put words into the page. */
-const MESSAGES = {
+export const { withMessage, messagesOf } = createDoneMessages({
   export: 'An export was requested.',
   refresh: 'The link was refreshed.',
   pause: 'The site is paused. Publishes are collected until you resume it.',
@@ -14,20 +11,4 @@ const MESSAGES = {
   approve: 'The export was approved.',
   reject: 'The export was rejected.',
   cancel: 'The change was cancelled. An open pull request stays open.',
-} as const;
-
-export type Done = keyof typeof MESSAGES;
-
-/** The path with the message of an action. */
-export function withMessage(path: string, done: Done): string {
-  return `${path}?done=${done}`;
-}
-
-export function messageOf(request: Request): { kind: MessageKind; text: string }[] {
-  const code = queryOf(request, 'done');
-  return isDone(code) ? [{ kind: 'success', text: MESSAGES[code] }] : [];
-}
-
-function isDone(code: string): code is Done {
-  return Object.hasOwn(MESSAGES, code);
-}
+});

@@ -1,7 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { ActionButton } from '../../ui/components/form.tsx';
-import { Icon } from '../../ui/components/icon.tsx';
-import { Text } from '../../ui/components/text.tsx';
 import { Page, type PageProps } from '../../ui/page.tsx';
 import type { Signed } from './access.ts';
 
@@ -19,17 +16,7 @@ export function Layout({ signed, temporalUiUrl, children, ...page }: LayoutProps
       {...page}
       name="Galley"
       nav={[{ label: 'Sites', href: '/', current: true }]}
-      account={
-        <>
-          <span class="account-name">
-            <Icon name="user" />
-            <Text>{signed.session.name}</Text>
-          </span>
-          <ActionButton action="/ui/sign-out" csrf={signed.csrf}>
-            Sign out
-          </ActionButton>
-        </>
-      }
+      account={{ name: signed.session.name, csrf: signed.csrf }}
       footer={
         <>
           Galley's orchestrator. Times are in UTC.

@@ -1,7 +1,7 @@
-import { Badge, type Tone } from '../../ui/components/badge.tsx';
+import { Badge, type BadgeProps } from '../../ui/components/badge.tsx';
 
 /** How each phase is named and colored. */
-const PHASES: Record<string, { tone: Tone; label: string }> = {
+const PHASES: Record<string, BadgeProps> = {
   idle: { tone: 'neutral', label: 'Not published' },
   debouncing: { tone: 'busy', label: 'Collecting' },
   exporting: { tone: 'busy', label: 'Exporting' },
@@ -18,8 +18,7 @@ const PHASES: Record<string, { tone: Tone; label: string }> = {
 };
 
 export function PhaseBadge({ phase }: { phase: string | undefined }) {
-  const { tone, label } = PHASES[phase ?? ''] ?? { tone: 'neutral' as const, label: phase ?? 'Unknown' };
-  return <Badge tone={tone}>{label}</Badge>;
+  return <Badge {...(PHASES[phase ?? ''] ?? { tone: 'neutral' as const, label: phase ?? 'Unknown' })} />;
 }
 
 /** For the filter of the list, in the order of a publish. */

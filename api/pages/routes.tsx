@@ -1,13 +1,14 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { ASSETS_PATH, serveAssets } from '../../ui/assets.ts';
+import type { Crumb } from '../../ui/page.tsx';
 import { sendPage } from '../../ui/send-page.ts';
+import { ErrorPage } from '../../ui/short-page.tsx';
 import { HttpError } from '../../web/http-error.ts';
 import { asHttpError, onlyMethods } from '../http-edge.ts';
 import { requireSession } from './access.ts';
 import { addActionRoutes } from './action-routes.tsx';
 import type { PagesDeps } from './pages-deps.ts';
 import { createSessions } from './session.ts';
-import { ErrorPage } from './sign-in-page.tsx';
 import { addSignInRoutes } from './sign-in-routes.tsx';
 import { addSiteRoutes } from './site-routes.tsx';
 
@@ -45,13 +46,13 @@ function renderErrorPages({ logger }: PagesDeps): ErrorRequestHandler {
     const { status, message, headers } = asHttpError(error);
     if (status === 500) logger.error({ err: error, requestId: response.get('x-request-id') }, 'A page failed');
     response.set(headers);
-    const page = <ErrorPage status={status} message={message} backHref={backOf(request.path)} />;
+    const page = <ErrorPage {...{ name: 'Galley', status, message, back: backOf(request.path) }} />;
     await sendPage(request, response, page, status);
   };
 }
 
 /** The page to go on to after an error: the site's, if it has one. */
-function backOf(path: string): string {
+function backOf(path: string): Crumb {
   const site = /^\/ui\/sites\/[\w-]+(?=\/)/.exec(path)?.[0];
-  return site ?? '/';
+  return { label: 'Back', href: site ?? '/' };
 }

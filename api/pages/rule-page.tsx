@@ -1,11 +1,13 @@
 import type { AgentChangePhase, AgentRuleState } from '../../contract/agent-state.ts';
-import { Badge, type Tone } from '../../ui/components/badge.tsx';
+import { Badge, type BadgeProps } from '../../ui/components/badge.tsx';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { Message } from '../../ui/components/message.tsx';
+import { Panel } from '../../ui/components/panel.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
+import { Title } from '../../ui/components/title.tsx';
 import { changePath, Layout, type LayoutProps, sitePath } from './layout.tsx';
 
 type RulePageProps = Pick<LayoutProps, 'signed' | 'temporalUiUrl'> & {
@@ -17,14 +19,14 @@ type RulePageProps = Pick<LayoutProps, 'signed' | 'temporalUiUrl'> & {
   now: Date;
 };
 
-const RULE_PHASES: Record<AgentRuleState['phase'], { tone: Tone; label: string }> = {
+const RULE_PHASES: Record<AgentRuleState['phase'], BadgeProps> = {
   idle: { tone: 'good', label: 'Ready' },
   collecting: { tone: 'busy', label: 'Collecting' },
   limited: { tone: 'warn', label: 'At its limit' },
   unconfigured: { tone: 'bad', label: 'Not configured' },
 };
 
-export const CHANGE_PHASES: Record<AgentChangePhase, { tone: Tone; label: string }> = {
+export const CHANGE_PHASES: Record<AgentChangePhase, BadgeProps> = {
   prompting: { tone: 'busy', label: 'Prompting' },
   working: { tone: 'busy', label: 'Agent at work' },
   notifying: { tone: 'busy', label: 'Notifying' },
@@ -44,19 +46,15 @@ export function RulePage({ site, rule, state, workflowUrl, now, ...layout }: Rul
   ];
   return (
     <Layout {...layout} title={`${rule} of ${site}`} crumbs={crumbs}>
-      <div class="title">
-        <div class="title-line">
-          <h1>{rule}</h1>
-          {state !== undefined && <Badge tone={RULE_PHASES[state.phase].tone}>{RULE_PHASES[state.phase].label}</Badge>}
-        </div>
+      <Title title={rule} beside={state !== undefined && <Badge {...RULE_PHASES[state.phase]} />}>
         {workflowUrl !== undefined && <a href={workflowUrl}>Workflow</a>}
-      </div>
+      </Title>
       {state === undefined ? (
-        <section class="panel">
+        <Panel>
           <EmptyState title="No prompts yet">
             <p>The rule has collected no event, or its workflow does not respond.</p>
           </EmptyState>
-        </section>
+        </Panel>
       ) : (
         <RuleParts state={state} now={now} />
       )}
@@ -69,7 +67,7 @@ function RuleParts({ state, now }: { state: AgentRuleState; now: Date }) {
   return (
     <>
       {error !== null && <Message kind="error">{error}</Message>}
-      <section class="panel">
+      <Panel>
         <DefinitionList
           items={[
             { term: 'Events collected', value: String(pendingCount) },
@@ -77,9 +75,8 @@ function RuleParts({ state, now }: { state: AgentRuleState; now: Date }) {
             { term: 'Unsubscribed', value: unsubscribed.length === 0 ? 'none' : unsubscribed.join(', ') },
           ]}
         />
-      </section>
-      <section class="panel">
-        <h2>Changes</h2>
+      </Panel>
+      <Panel title="Changes">
         {changes.length === 0 ? (
           <EmptyState title="No changes yet" />
         ) : (
@@ -100,17 +97,16 @@ function RuleParts({ state, now }: { state: AgentRuleState; now: Date }) {
             ]}
           />
         )}
-      </section>
+      </Panel>
     </>
   );
 }
 
 function ChangeEnd({ end }: { end: AgentRuleState['changes'][number]['end'] }) {
-  if (end === undefined) return <Badge tone="busy">In progress</Badge>;
-  const { tone, label } = CHANGE_PHASES[end.phase];
+  if (end === undefined) return <Badge tone="busy" label="In progress" />;
   return (
     <span class="title-line">
-      <Badge tone={tone}>{label}</Badge>
+      <Badge {...CHANGE_PHASES[end.phase]} />
       {end.message !== null && (
         <span class="soft">
           <Text>{end.message}</Text>

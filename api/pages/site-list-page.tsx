@@ -3,9 +3,11 @@ import { Button, Field, Form, Select } from '../../ui/components/form.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { None } from '../../ui/components/none.tsx';
 import { Pager } from '../../ui/components/pager.tsx';
+import { Panel } from '../../ui/components/panel.tsx';
 import { type Column, Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
+import { Title } from '../../ui/components/title.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Layout, type LayoutProps, sitePath } from './layout.tsx';
 import { PHASE_OPTIONS, PhaseBadge } from './phase-badge.tsx';
@@ -23,11 +25,7 @@ export function SiteListView({ list, query, now, ...layout }: SiteListPageProps)
   const { attention, moreAttention, sites, configured, phasesKnown } = list;
   return (
     <Layout {...layout} title="Sites">
-      <div class="title">
-        <div class="title-line">
-          <h1>Sites</h1>
-          <span class="soft">{formatCount(configured, 'site')}</span>
-        </div>
+      <Title title="Sites" beside={<span class="soft">{formatCount(configured, 'site')}</span>}>
         <search>
           <Form action="/" inline>
             <Field label="Name or domain" name="search" type="search" value={query.search} maxLength={100} />
@@ -35,7 +33,7 @@ export function SiteListView({ list, query, now, ...layout }: SiteListPageProps)
             <Button icon="search">Search</Button>
           </Form>
         </search>
-      </div>
+      </Title>
       {!phasesKnown && (
         <Message kind="warning">
           Phases, versions and links are not listed: Temporal's namespace lacks Galley's search attributes. Register
@@ -43,22 +41,22 @@ export function SiteListView({ list, query, now, ...layout }: SiteListPageProps)
         </Message>
       )}
       {attention.length > 0 && (
-        <section class="panel same-columns">
-          <div class="panel-head">
-            <h2>Needs a person</h2>
+        <Panel
+          title="Needs a person"
+          aside={
             <span class="soft">
               {moreAttention
                 ? `the ${attention.length} most urgent; filter by phase for the others`
                 : formatCount(attention.length, 'site')}
             </span>
-          </div>
+          }
+        >
           <SiteTable caption="Sites that need a person" sites={attention} now={now} />
-        </section>
+        </Panel>
       )}
-      <section class="panel same-columns">
-        {attention.length > 0 && <h2>All other sites</h2>}
+      <Panel title={attention.length > 0 ? 'All other sites' : undefined}>
         {sites.length === 0 ? <NoSites list={list} query={query} /> : <SiteTable sites={sites} now={now} />}
-      </section>
+      </Panel>
       <ListPager list={list} query={query} />
     </Layout>
   );
@@ -73,7 +71,7 @@ function SiteTable({ caption = 'Sites', sites, now }: { caption?: string; sites:
     { label: 'Last publish', cell: ({ lastPublishAt }) => <RelativeTime at={lastPublishAt} now={now} /> },
     { label: 'Last error', cell: ({ lastError }) => <LastError>{lastError}</LastError> },
   ];
-  return <Table caption={caption} columns={columns} rows={sites} keyOf={({ site }) => site} />;
+  return <Table caption={caption} columns={columns} rows={sites} keyOf={({ site }) => site} fixed />;
 }
 
 function SiteCell({ site, domain }: ListedSite) {

@@ -3,6 +3,8 @@ import type { ExportRecord } from '../../contract/site-state.ts';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { Live, LiveIndicator } from '../../ui/components/live.tsx';
 import { Message } from '../../ui/components/message.tsx';
+import { Panel } from '../../ui/components/panel.tsx';
+import { Title } from '../../ui/components/title.tsx';
 import type { SiteStatus } from '../site-status.ts';
 import { Layout, type LayoutProps, sitePath } from './layout.tsx';
 import { PhaseBadge } from './phase-badge.tsx';
@@ -56,29 +58,31 @@ export function SiteParts({ view }: { view: SiteView }) {
   const { status, domain, workflowUrl, csrf, now } = view;
   return (
     <div class="stack">
-      <div class="title">
-        <div>
-          <div class="title-line">
-            <h1>{status.site}</h1>
+      <Title
+        title={status.site}
+        beside={
+          <>
             <PhaseBadge phase={status.phase} />
             <LiveIndicator />
-          </div>
+          </>
+        }
+        below={
           <div class="title-line">
             {domain !== undefined && <a href={`https://${domain}`}>{domain}</a>}
             {workflowUrl !== undefined && <a href={workflowUrl}>Workflow in Temporal</a>}
           </div>
-        </div>
+        }
+      >
         <SiteActionsBar status={status} csrf={csrf} />
-      </div>
+      </Title>
       <SiteMessages status={status} csrf={csrf} />
-      <section class="panel">
+      <Panel>
         <SiteFacts status={status} now={now} />
-      </section>
+      </Panel>
       <TimelinePanel view={view} />
-      <section class="panel">
-        <h2>Deployments</h2>
+      <Panel title="Deployments">
         <DeploymentsTable status={status} now={now} />
-      </section>
+      </Panel>
       <ListPanel
         title="Exports"
         total={status.exports.length}
@@ -97,10 +101,9 @@ export function SiteParts({ view }: { view: SiteView }) {
       </ListPanel>
       <RejectedPanel view={view} />
       {view.rules.length > 0 && (
-        <section class="panel">
-          <h2>Agent rules</h2>
+        <Panel title="Agent rules">
           <RulesTable view={view} />
-        </section>
+        </Panel>
       )}
       <ListPanel
         title="Actions"
@@ -118,17 +121,18 @@ type ListPanelProps = { title: string; total: number; shown: number; href: strin
 
 function ListPanel({ title, total, shown, href, children }: ListPanelProps) {
   return (
-    <section class="panel">
-      <div class="panel-head">
-        <h2>{title}</h2>
-        {total > shown && (
+    <Panel
+      title={title}
+      aside={
+        total > shown && (
           <a href={href} aria-label={`All ${total} ${title.toLowerCase()}`}>
             All {total}
           </a>
-        )}
-      </div>
+        )
+      }
+    >
       {children}
-    </section>
+    </Panel>
   );
 }
 
@@ -171,38 +175,36 @@ function TimelinePanel({ view: { status, exportNumber, now } }: { view: SiteView
   const timeline = timelineOf(status, exportNumber, now.getTime());
   if (timeline === undefined) {
     return (
-      <section class="panel">
-        <h2>Timeline</h2>
+      <Panel title="Timeline">
         <EmptyState title="Nothing to show yet">
           <p>The first publish appears here: its delivery, export, deployment, and each refresh of its link.</p>
         </EmptyState>
-      </section>
+      </Panel>
     );
   }
   const { number, outcome, error } = timeline;
   return (
-    <section class="panel" id="timeline">
-      <div class="panel-head">
-        <h2>{number === null ? 'Timeline of the next export' : `Timeline of export ${number}`}</h2>
-        {exportNumber !== undefined && <a href={sitePath(status.site)}>Newest export</a>}
-      </div>
+    <Panel
+      id="timeline"
+      title={number === null ? 'Timeline of the next export' : `Timeline of export ${number}`}
+      aside={exportNumber !== undefined && <a href={sitePath(status.site)}>Newest export</a>}
+    >
       <WideTimeline timeline={timeline} now={now} />
       <TallTimeline timeline={timeline} now={now} />
       {error !== null && <p class="field-error">{error}</p>}
       {outcome !== null && error === null && <p class="soft">{ENDINGS[outcome]}</p>}
       <TimelineList timeline={timeline} now={now} />
-    </section>
+    </Panel>
   );
 }
 
 function RejectedPanel({ view }: { view: SiteView }) {
   if (view.status.rejected.length === 0) return null;
   return (
-    <section class="panel">
-      <h2>Rejected deliveries</h2>
+    <Panel title="Rejected deliveries">
       <p class="soft small">Counted by this process since it started.</p>
       <RejectedTable rejected={view.status.rejected} now={view.now} />
-    </section>
+    </Panel>
   );
 }
 
@@ -226,11 +228,11 @@ export function SiteListPage({ view, list, ...layout }: SitePageProps & { list: 
       ]}
     >
       <h1>{LISTS[list]}</h1>
-      <section class="panel">
+      <Panel>
         {list === 'exports' && <ExportsTable view={view} exports={status.exports} />}
         {list === 'deliveries' && <DeliveriesTable view={view} deliveries={status.deliveries} />}
         {list === 'actions' && <ActionsTable actions={status.actions} now={view.now} />}
-      </section>
+      </Panel>
     </Layout>
   );
 }

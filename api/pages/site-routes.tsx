@@ -13,7 +13,7 @@ import { unavailable } from '../unavailable.ts';
 import { type Signed, sessionOf, signedOf } from './access.ts';
 import { createAgentReader, siteOfChange } from './agent-reader.ts';
 import { ChangePage } from './change-page.tsx';
-import { messageOf } from './done-messages.ts';
+import { messagesOf } from './done-messages.ts';
 import { workflowUrl } from './layout.tsx';
 import type { PagesDeps } from './pages-deps.ts';
 import { RulePage } from './rule-page.tsx';
@@ -55,7 +55,7 @@ function addList(router: Router, deps: PagesDeps): void {
     return (
       <SiteListView
         signed={signedOf(request)}
-        messages={messageOf(request)}
+        messages={messagesOf(request)}
         temporalUiUrl={deps.temporalUiUrl}
         list={list}
         query={query}
@@ -71,7 +71,7 @@ function addSite(router: Router, deps: PagesDeps, sessions: Sessions | undefined
 
   page(router, '/ui/sites/:site', async (request) => {
     const view = viewOf(deps, await status.one(nameOf(request, 'site')), signedOf(request), exportNumberOf(request));
-    const layout = { signed: signedOf(request), messages: messageOf(request), temporalUiUrl };
+    const layout = { signed: signedOf(request), messages: messagesOf(request), temporalUiUrl };
     return <SitePage {...layout} view={view} />;
   });
 
@@ -151,7 +151,7 @@ function addAgents(router: Router, deps: PagesDeps): void {
     const id = String(workflowId);
     const state = siteOfChange(id) === undefined ? undefined : await agents.change(id);
     if (state === undefined) throw new HttpError(404, 'no such change, or its workflow does not respond');
-    const layout = { signed: signedOf(request), messages: messageOf(request), temporalUiUrl, workflowUrl: urlOf(id) };
+    const layout = { signed: signedOf(request), messages: messagesOf(request), temporalUiUrl, workflowUrl: urlOf(id) };
     return <ChangePage {...layout} workflowId={id} state={state} now={now()} />;
   });
 }

@@ -1,6 +1,6 @@
 import { WORKFLOW_IDS } from '../../contract/names.ts';
 import type { ActionRecord, DeliveryRecord, DeploymentState, ExportRecord } from '../../contract/site-state.ts';
-import { Badge, type Tone } from '../../ui/components/badge.tsx';
+import { Badge, type BadgeProps } from '../../ui/components/badge.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { ActionButton, ButtonLink } from '../../ui/components/form.tsx';
 import { None } from '../../ui/components/none.tsx';
@@ -33,12 +33,12 @@ export function DeploymentsTable({ status, now }: { status: SiteStatus; now: Dat
 }
 
 function DeploymentBadge({ error, off, held, version, confirmed }: DeploymentState) {
-  if (error !== null) return <Badge tone="bad">Failing</Badge>;
-  if (off) return <Badge tone="warn">Off</Badge>;
-  if (held) return <Badge tone="warn">Held</Badge>;
-  if (version === null) return <Badge tone="neutral">Waiting</Badge>;
-  if (confirmed === false) return <Badge tone="busy">Not served yet</Badge>;
-  return <Badge tone="good">{confirmed ? 'Served' : 'Written'}</Badge>;
+  if (error !== null) return <Badge tone="bad" label="Failing" />;
+  if (off) return <Badge tone="warn" label="Off" />;
+  if (held) return <Badge tone="warn" label="Held" />;
+  if (version === null) return <Badge tone="neutral" label="Waiting" />;
+  if (confirmed === false) return <Badge tone="busy" label="Not served yet" />;
+  return <Badge tone="good" label={confirmed ? 'Served' : 'Written'} />;
 }
 
 function Optional({ children }: { children: string | null | undefined }) {
@@ -46,7 +46,7 @@ function Optional({ children }: { children: string | null | undefined }) {
   return <Text>{children}</Text>;
 }
 
-const OUTCOMES: Record<ExportRecord['outcome'], { tone: Tone; label: string }> = {
+const OUTCOMES: Record<ExportRecord['outcome'], BadgeProps> = {
   running: { tone: 'busy', label: 'Running' },
   deployed: { tone: 'good', label: 'Deployed' },
   failed: { tone: 'bad', label: 'Failed' },
@@ -79,7 +79,7 @@ export function ExportsTable({ view, exports }: { view: SiteView; exports: reado
               <a href={`${sitePath(status.site)}?export=${number}`} aria-label={`Timeline of export ${number}`}>
                 {number}
               </a>
-              <Badge tone={OUTCOMES[outcome].tone}>{OUTCOMES[outcome].label}</Badge>
+              <Badge {...OUTCOMES[outcome]} />
             </span>
           ),
         },
@@ -135,7 +135,7 @@ function RollBack({ record, status }: { record: ExportRecord; status: SiteStatus
   );
 }
 
-const DELIVERY_OUTCOMES: Record<DeliveryRecord['outcome'], { tone: Tone; label: string }> = {
+const DELIVERY_OUTCOMES: Record<DeliveryRecord['outcome'], BadgeProps> = {
   verified: { tone: 'neutral', label: 'Verified' },
   started: { tone: 'good', label: 'Accepted' },
   coalesced: { tone: 'good', label: 'Accepted' },
@@ -213,10 +213,9 @@ function ContentCell({ delivery: { title, author, id } }: { delivery: DeliveryRe
 
 function ResultCell({ delivery, site }: { delivery: DeliveryRecord; site: string }) {
   const { outcome, why, exportNumber } = delivery;
-  const { tone, label } = DELIVERY_OUTCOMES[outcome];
   return (
     <span class="title-line">
-      <Badge tone={tone}>{label}</Badge>
+      <Badge {...DELIVERY_OUTCOMES[outcome]} />
       {exportNumber === null && <span class="soft">waits for its export</span>}
       {typeof exportNumber === 'number' && (
         <a href={`${sitePath(site)}?export=${exportNumber}`}>export {exportNumber}</a>

@@ -1,4 +1,5 @@
 import type { RefreshRecord } from '../../contract/site-state.ts';
+import { StageList } from '../../ui/components/stage-list.tsx';
 import { formatDuration, formatRelative } from '../../ui/format.ts';
 import { type Stage, type StageName, stageWidths, type Timeline } from './timeline.ts';
 
@@ -54,7 +55,7 @@ export function WideTimeline({ timeline, now }: PictureProps) {
               {stageTime(stage, now)}
             </text>
             {stage.fromMs !== null && (
-              <text class="clock" x={x + 2} y="82">
+              <text x={x + 2} y="82">
                 {clock(stage.fromMs, now)}
               </text>
             )}
@@ -133,22 +134,19 @@ function refreshMarks(
 export function TimelineList({ timeline, now }: PictureProps) {
   const { stages, refreshes } = timeline;
   return (
-    <ol class="stages">
-      {stages.map((stage) => (
-        <li key={stage.name} data-stage={stage.name} data-status={stage.status}>
-          <span class="stage-name">{EVENTS[stage.name][stage.status]}</span>
-          {stage.fromMs !== null && <StageTimes stage={stage} now={now} />}
-        </li>
-      ))}
-      {refreshes.map(({ at, error }) => (
-        <li key={at} data-stage="refresh" data-status={error === null ? 'ended' : 'failed'}>
-          <span class="stage-name">{error === null ? 'Link refreshed' : `Refresh failed: ${error}`}</span>
-          <span class="soft">
-            <time dateTime={at}>{clock(Date.parse(at), now)}</time>
-          </span>
-        </li>
-      ))}
-    </ol>
+    <StageList
+      items={[
+        ...stages.map((stage) => ({
+          ...{ key: stage.name, kind: stage.name, status: stage.status, name: EVENTS[stage.name][stage.status] },
+          times: stage.fromMs === null ? undefined : <StageTimes stage={stage} fromMs={stage.fromMs} now={now} />,
+        })),
+        ...refreshes.map(({ at, error }) => ({
+          ...{ key: at, kind: 'refresh' as const, status: error === null ? ('ended' as const) : ('failed' as const) },
+          name: error === null ? 'Link refreshed' : `Refresh failed: ${error}`,
+          times: <time dateTime={at}>{clock(Date.parse(at), now)}</time>,
+        })),
+      ]}
+    />
   );
 }
 
@@ -159,14 +157,12 @@ const EVENTS: Record<StageName, Record<Stage['status'], string>> = {
   served: { ended: 'Served until the next version', running: 'Served', failed: 'Served', waiting: 'Served' },
 };
 
-function StageTimes({ stage, now }: { stage: Stage; now: Date }) {
-  const { fromMs, status } = stage;
-  if (fromMs === null) return null;
+function StageTimes({ stage, fromMs, now }: { stage: Stage; fromMs: number; now: Date }) {
   const at = new Date(fromMs);
   return (
-    <span class="soft">
+    <>
       <time dateTime={at.toISOString()}>{clock(fromMs, now)}</time>
-      {status === 'running' ? `, ${formatRelative(at, now)}` : `, ${stageTime(stage, now)}`}
-    </span>
+      {stage.status === 'running' ? `, ${formatRelative(at, now)}` : `, ${stageTime(stage, now)}`}
+    </>
   );
 }

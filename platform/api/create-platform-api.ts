@@ -1,10 +1,11 @@
 import express, { type Express } from 'express';
 import { formatDurationMs } from '../../contract/duration.ts';
+import { ASSETS_PATH, serveAssets } from '../../ui/assets.ts';
 import { memberAccess } from '../dashboard/forge-access.ts';
 import { addDashboard, createDashboardContext } from '../dashboard/routes.tsx';
 import { addAdminRoutes } from './admin/routes.ts';
 import { addAgentRoutes } from './agent/routes.ts';
-import { errorHandler, notFound } from './error-handler.ts';
+import { errorHandler, methodNotAllowed, notFound } from './error-handler.ts';
 import { addForgeRoutes } from './forge/routes.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addMetrics } from './metrics.ts';
@@ -39,6 +40,10 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   addAgentRoutes(app, context);
   addStaticExportRoutes(app, context);
   addObjectLinkRoutes(app, context.objects);
+  app
+    .route(`${ASSETS_PATH}/:file`)
+    .get(serveAssets(), notFound)
+    .all(methodNotAllowed(['GET', 'HEAD']));
   const { operatorToken, openId, stopped } = deps;
   const dashboard = operatorToken ? createDashboardContext({ context, operatorToken, openId, stopped }) : undefined;
   addForgeRoutes(app, dashboard === undefined ? context : { ...context, ...memberAccess(dashboard) });

@@ -1,5 +1,6 @@
 import type { Router } from 'express';
 import { ActionButton, Button, Field, Form, Select } from '../../ui/components/form.tsx';
+import { Panel } from '../../ui/components/panel.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
@@ -10,8 +11,8 @@ import { deleteSessions, listPasskeys, listSessions } from '../store/members.ts'
 import { authHeaders, copyCookies, SIGN_IN, signedOf } from './access.ts';
 import { MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
+import { messagesOf, withMessage } from './done-messages.ts';
 import { Layout, type LayoutProps, PATHS } from './layout.tsx';
-import { messagesOf, withMessage } from './messages.ts';
 import { addPage, EVERYONE } from './pages.ts';
 import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
 
@@ -125,25 +126,25 @@ function AccountPage({ signed, sessions, passkeys, now, ...layout }: AccountProp
         <Text>{user.email}</Text>
       </p>
       {memberships.length > 1 && (
-        <section class="panel">
-          <h2>Organization</h2>
+        <Panel title="Organization">
           <Form action="/ui/account/organization" csrf={csrf} inline>
             <Select label="Work in" name="organization" value={membership.organizationId} options={options} />
             <Button>Switch</Button>
           </Form>
-        </section>
+        </Panel>
       )}
       <div class="columns">
         <PasswordPanel csrf={csrf} />
         <PasskeysPanel csrf={csrf} passkeys={passkeys} now={now} />
       </div>
-      <section class="panel">
-        <div class="panel-head">
-          <h2>Sessions</h2>
+      <Panel
+        title="Sessions"
+        aside={
           <ActionButton action="/ui/account/end-sessions" csrf={csrf} variant="danger">
             Sign out everywhere
           </ActionButton>
-        </div>
+        }
+      >
         <Table
           caption="Sessions"
           rows={sessions}
@@ -159,15 +160,14 @@ function AccountPage({ signed, sessions, passkeys, now, ...layout }: AccountProp
             { label: 'This one', cell: ({ id }) => (id === signed.sessionId ? 'yes' : '') },
           ]}
         />
-      </section>
+      </Panel>
     </Layout>
   );
 }
 
 function PasswordPanel({ csrf }: { csrf: string }) {
   return (
-    <section class="panel">
-      <h2>Password</h2>
+    <Panel title="Password">
       <Form action="/ui/account/password" csrf={csrf}>
         <Field label="Current password" name="current" type="password" autocomplete="current-password" required />
         <Field
@@ -181,14 +181,13 @@ function PasswordPanel({ csrf }: { csrf: string }) {
         />
         <Button>Change the password</Button>
       </Form>
-    </section>
+    </Panel>
   );
 }
 
 function PasskeysPanel({ csrf, passkeys, now }: { csrf: string; passkeys: AccountProps['passkeys']; now: Date }) {
   return (
-    <section class="panel">
-      <h2>Passkeys</h2>
+    <Panel title="Passkeys">
       {passkeys.length === 0 && <p class="soft">Sign in without a password: with a fingerprint, a face or a PIN.</p>}
       <ul class="plain">
         {passkeys.map(({ id, name, createdAt }) => (
@@ -206,6 +205,6 @@ function PasskeysPanel({ csrf, passkeys, now }: { csrf: string; passkeys: Accoun
         </button>
       </div>
       <p class="field-error" id="passkey-error" role="status" />
-    </section>
+    </Panel>
   );
 }

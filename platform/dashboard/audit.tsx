@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { None } from '../../ui/components/none.tsx';
 import { Pager } from '../../ui/components/pager.tsx';
+import { Panel } from '../../ui/components/panel.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
@@ -65,9 +66,9 @@ function AuditPage({ signed, rows, isFirst, now }: AuditProps) {
   return (
     <Layout signed={signed} section="audit" title="Audit log">
       <h1>Audit log</h1>
-      <section class="panel">
+      <Panel>
         {shown.length === 0 ? <EmptyState title="Nothing was done yet" /> : <AuditTable rows={shown} now={now} />}
-      </section>
+      </Panel>
       {(last !== undefined || !isFirst) && (
         <Pager
           summary={`${shown.length} entries`}

@@ -21,8 +21,8 @@ import { ensureOrganization, listOrganizations } from '../store/organizations.ts
 import { authHeaders, checkCsrf, copyCookies, findSession, type Session, sameOriginOnly } from './access.ts';
 import { MAX_NAME, MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
+import { withMessage } from './done-messages.ts';
 import { hashSetupSecret, SETUP } from './first-administrator.ts';
-import { withMessage } from './messages.ts';
 import { InvitationPage, SetupPage } from './sign-in-pages.tsx';
 
 const password = z

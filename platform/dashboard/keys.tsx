@@ -6,6 +6,7 @@ import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { Button, ButtonLink, Field, Form } from '../../ui/components/form.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { None } from '../../ui/components/none.tsx';
+import { Panel } from '../../ui/components/panel.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
@@ -18,8 +19,8 @@ import { listOrganizationProjects, type Project } from '../store/projects.ts';
 import { isStorable } from '../store/storable-text.ts';
 import { type Signed, signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
+import { messagesOf, withMessage } from './done-messages.ts';
 import { Layout, type LayoutProps, PATHS, pathOf } from './layout.tsx';
-import { messagesOf, withMessage } from './messages.ts';
 import { addPage, MAKERS } from './pages.ts';
 
 /** Organization settings → API keys. */
@@ -98,21 +99,18 @@ function KeysPage({ signed, keys, projects, now, created, ...layout }: KeysProps
     <Layout {...layout} signed={signed} section="keys" title="API keys">
       <h1>API keys</h1>
       {created !== undefined && (
-        <section class="panel">
-          <h2>The new key</h2>
+        <Panel title="The new key">
           <Message kind="warning">Copy it now: it is not shown again.</Message>
           <CopyField id="new-key" label="Admin API key" value={created} />
-        </section>
+        </Panel>
       )}
-      <section class="panel">
-        <h2>Project ids</h2>
+      <Panel title="Project ids">
         {projects.length === 0 && <EmptyState title="No projects yet" />}
         {projects.map(({ id, domain }) => (
           <CopyField key={id} id={`project-${id}`} label={`Project of ${domain}`} value={id} />
         ))}
-      </section>
-      <section class="panel">
-        <h2>Create a key</h2>
+      </Panel>
+      <Panel title="Create a key">
         <Form action={PATHS.keys} csrf={signed.csrf} inline>
           <Field label="Name" name="name" maxLength={200} required />
           <Field label="Expires after days (empty: never)" name="days" type="number" />
@@ -121,11 +119,10 @@ function KeysPage({ signed, keys, projects, now, created, ...layout }: KeysProps
             Create key
           </Button>
         </Form>
-      </section>
-      <section class="panel">
-        <h2>Keys</h2>
+      </Panel>
+      <Panel title="Keys">
         {keys.length === 0 ? <EmptyState title="No keys yet" /> : <KeyTable keys={keys} now={now} />}
-      </section>
+      </Panel>
     </Layout>
   );
 }
@@ -174,9 +171,9 @@ function KeyTable({ keys, now }: { keys: readonly ApiKeyRow[]; now: Date }) {
 }
 
 function KeyState({ apiKey: { revokedAt, expiresAt }, now }: { apiKey: ApiKeyRow; now: Date }) {
-  if (revokedAt !== null) return <Badge tone="bad">Revoked</Badge>;
-  if (expiresAt !== null && expiresAt <= now) return <Badge tone="warn">Expired</Badge>;
-  return <Badge tone="good">Active</Badge>;
+  if (revokedAt !== null) return <Badge tone="bad" label="Revoked" />;
+  if (expiresAt !== null && expiresAt <= now) return <Badge tone="warn" label="Expired" />;
+  return <Badge tone="good" label="Active" />;
 }
 
 function RevokePage({ signed, apiKey }: { signed: Signed; apiKey: ApiKeyRow }) {

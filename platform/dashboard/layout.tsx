@@ -1,6 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { ActionButton } from '../../ui/components/form.tsx';
-import { Icon } from '../../ui/components/icon.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { Page, type PageProps } from '../../ui/page.tsx';
 import type { Signed } from './access.ts';
@@ -43,17 +41,7 @@ export function Layout({ signed, section, children, ...page }: LayoutProps) {
       {...page}
       name={NAME}
       nav={NAV.map((item) => ({ label: item.label, href: PATHS[item.section], current: item.section === section }))}
-      account={
-        <>
-          <a class="account-name" href={PATHS.account}>
-            <Icon name="user" />
-            <Text>{signed.user.name}</Text>
-          </a>
-          <ActionButton action="/ui/sign-out" csrf={signed.csrf}>
-            Sign out
-          </ActionButton>
-        </>
-      }
+      account={{ name: signed.user.name, href: PATHS.account, csrf: signed.csrf }}
       footer={
         <>
           <Text>{signed.membership.organization}</Text>, plan {signed.membership.plan}. Your role:{' '}

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { CopyField } from '../../ui/components/code.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { ActionButton, Button, Field, Form, Select } from '../../ui/components/form.tsx';
+import { Panel } from '../../ui/components/panel.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
@@ -14,8 +15,8 @@ import { recordAction } from '../store/audit-log.ts';
 import { listMembers, listPendingInvitations, type MemberRow, ROLES } from '../store/members.ts';
 import { authHeaders, invitationPath, type Signed, signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
+import { messagesOf, withMessage } from './done-messages.ts';
 import { Layout, type LayoutProps, PATHS, pathOf } from './layout.tsx';
-import { messagesOf, withMessage } from './messages.ts';
 import { addPage, OWNERS } from './pages.ts';
 
 const invitee = z.object({
@@ -176,13 +177,12 @@ function MembersPage({ signed, members, invitations, publicUrl, now, ...layout }
   return (
     <Layout {...layout} signed={signed} section="members" title="Members">
       <h1>Members</h1>
-      <section class="panel">
+      <Panel>
         <MemberTable signed={signed} members={members} now={now} />
         {!isOwner && <p class="soft small">Owners invite people and change roles.</p>}
-      </section>
+      </Panel>
       {isOwner && (
-        <section class="panel">
-          <h2>Invite a person</h2>
+        <Panel title="Invite a person">
           <p class="soft">
             Owners manage members and do everything else. Developers manage projects, keys, exports and agent jobs.
             Reviewers read, and decide about pull requests.
@@ -194,11 +194,10 @@ function MembersPage({ signed, members, invitations, publicUrl, now, ...layout }
               Invite
             </Button>
           </Form>
-        </section>
+        </Panel>
       )}
       {isOwner && (
-        <section class="panel">
-          <h2>Open invitations</h2>
+        <Panel title="Open invitations">
           {invitations.length === 0 && <EmptyState title="No open invitations" />}
           {invitations.map(({ id, email, role, expiresAt }) => (
             <div key={id} class="row">
@@ -221,7 +220,7 @@ function MembersPage({ signed, members, invitations, publicUrl, now, ...layout }
               </div>
             </div>
           ))}
-        </section>
+        </Panel>
       )}
     </Layout>
   );

@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import type { ExportJobPage } from '../../contract/admin-api.ts';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { Message } from '../../ui/components/message.tsx';
+import { Panel } from '../../ui/components/panel.tsx';
 import { PROMPT_LIMIT } from '../api/agent/accept-prompt.ts';
 import { listExports } from '../api/static-export/read-exports.ts';
 import { START_LIMIT } from '../api/static-export/start-export.ts';
@@ -10,9 +11,9 @@ import { signedOf } from './access.ts';
 import { listTitledJobs, type TitledJob } from './agents/agent-facts.ts';
 import { AgentTable } from './agents/agent-pages.tsx';
 import type { DashboardContext } from './dashboard-context.ts';
+import { messagesOf } from './done-messages.ts';
 import { ExportTable } from './exports/export-pages.tsx';
 import { Layout, type LayoutProps, PATHS } from './layout.tsx';
-import { messagesOf } from './messages.ts';
 import { addPage } from './pages.ts';
 import { PLOT_HOURS, UsagePlot } from './usage-plot.tsx';
 
@@ -56,22 +57,14 @@ function OverviewPage({ exports, jobs, use, now, ...layout }: OverviewProps) {
         <UsagePlot title="Exports per hour" use={use.exports} limit={START_LIMIT.uses} note="per organization" />
         <UsagePlot title="Prompts per hour" use={use.prompts} limit={PROMPT_LIMIT.uses} note="per project" />
       </div>
-      <section class="panel">
-        <div class="panel-head">
-          <h2>Exports</h2>
-          <a href={PATHS.exports}>All exports</a>
-        </div>
+      <Panel title="Exports" aside={<a href={PATHS.exports}>All exports</a>}>
         {exports === undefined && <Message kind="info">Static export needs the Enterprise plan.</Message>}
         {exports?.jobs.length === 0 && <EmptyState title="No exports yet" />}
         {exports !== undefined && exports.jobs.length > 0 && <ExportTable jobs={exports.jobs} now={now} />}
-      </section>
-      <section class="panel">
-        <div class="panel-head">
-          <h2>Agent jobs</h2>
-          <a href={PATHS.agents}>All agent jobs</a>
-        </div>
+      </Panel>
+      <Panel title="Agent jobs" aside={<a href={PATHS.agents}>All agent jobs</a>}>
         {jobs.length === 0 ? <EmptyState title="No agent jobs yet" /> : <AgentTable rows={jobs} now={now} />}
-      </section>
+      </Panel>
     </Layout>
   );
 }

@@ -1,7 +1,8 @@
 import { toNodeHandler } from 'better-auth/node';
 import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
-import { ASSETS_PATH, serveAssets } from '../../ui/assets.ts';
+import type { Crumb } from '../../ui/page.tsx';
 import { sendPage } from '../../ui/send-page.ts';
+import { ErrorPage } from '../../ui/short-page.tsx';
 import { HttpError } from '../../web/http-error.ts';
 import { asHttpError, methodNotAllowed } from '../api/error-handler.ts';
 import type { ApiContext } from '../api/platform-api-deps.ts';
@@ -16,11 +17,11 @@ import type { DashboardContext } from './dashboard-context.ts';
 import { addExportRoutes } from './exports/export-routes.tsx';
 import { addJoinRoutes } from './join-routes.tsx';
 import { addKeyRoutes } from './keys.tsx';
+import { NAME } from './layout.tsx';
 import { addMemberRoutes } from './members.tsx';
 import { addOverviewRoutes } from './overview.tsx';
 import { addProjectRoutes } from './projects/project-routes.tsx';
 import { addResetRoutes } from './reset-routes.tsx';
-import { ErrorPage } from './sign-in-pages.tsx';
 import { addSignInRoutes } from './sign-in-routes.tsx';
 
 type DashboardOptions = {
@@ -61,12 +62,6 @@ export function createDashboardContext({
 /** The dashboard: `/` and everything below `/ui`. Errors are pages, too. */
 export function addDashboard(app: Express, context: DashboardContext): void {
   const router = express.Router({ strict: true, caseSensitive: true });
-  router
-    .route(`${ASSETS_PATH}/:file`)
-    .get(serveAssets(), () => {
-      throw new HttpError(404, 'There is no such file');
-    })
-    .all(methodNotAllowed(['GET', 'HEAD']));
   addAuthRoutes(router, context);
   addSignInRoutes(router, context);
   addJoinRoutes(router, context);
@@ -118,12 +113,13 @@ function renderErrorPages({ logger }: DashboardContext): ErrorRequestHandler {
     if (status >= 500)
       logger.error({ err: withoutValues(error), requestId: response.get('x-request-id') }, 'A page failed');
     response.set(headers);
-    const page = <ErrorPage status={status} message={message} backHref={backOf(request.path)} />;
+    const page = <ErrorPage {...{ name: NAME, status, message, back: backOf(request.path) }} />;
     await sendPage(request, response, page, status);
   };
 }
 
 /** The page to go on to after an error: the one whose form was sent, or its list. */
-function backOf(path: string): string {
-  return /^\/ui\/(?:exports|agents|projects)(?=\/)|^\/ui\/settings\/\w+/.exec(path)?.[0] ?? '/';
+function backOf(path: string): Crumb {
+  const page = /^\/ui\/(?:exports|agents|projects)(?=\/)|^\/ui\/settings\/\w+/.exec(path)?.[0];
+  return { label: 'Back', href: page ?? '/' };
 }

@@ -1,7 +1,7 @@
 import { Button, ButtonLink, Field, Form } from '../../ui/components/form.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { Text } from '../../ui/components/text.tsx';
-import { Page } from '../../ui/page.tsx';
+import { ShortPage } from '../../ui/short-page.tsx';
 import { RESET } from '../admin/reset-links.ts';
 import type { InvitationRow } from '../store/members.ts';
 import { invitationPath, SIGN_IN } from './access.ts';
@@ -20,101 +20,84 @@ type SignInProps = {
 
 export function SignInPage({ to, email = '', error, message, hasOpenId }: SignInProps) {
   return (
-    <Page title="Sign in" name={NAME} narrow>
-      <section class="panel">
-        <h1>Sign in</h1>
-        {message !== undefined && <Message kind="info">{message}</Message>}
-        {error !== undefined && <Message kind="error">{error}</Message>}
-        <Form action={SIGN_IN} csrf="">
-          <input type="hidden" name="to" value={to} />
-          <Field
-            label="Email"
-            name="email"
-            type="email"
-            value={email}
-            autocomplete="username"
-            maxLength={254}
-            required
-          />
-          <Field
-            label="Password"
-            name="password"
-            type="password"
-            autocomplete="current-password"
-            maxLength={200}
-            required
-          />
-          <Button variant="primary">Sign in</Button>
-        </Form>
-        <div class="actions">
-          <button class="button scripted-only" type="button" data-passkey="sign-in" data-to={to}>
-            Sign in with a passkey
-          </button>
-          {hasOpenId && <ButtonLink href={openIdPath(to)}>Sign in with single sign-on</ButtonLink>}
-        </div>
-        <p class="field-error" id="passkey-error" role="status" />
-        <p class="small">
-          <a href="/ui/forgot">Forgot the password?</a>
-        </p>
-        <p class="soft small">No account yet? An owner of your organization can invite you.</p>
-      </section>
-    </Page>
+    <ShortPage title="Sign in" name={NAME}>
+      {message !== undefined && <Message kind="info">{message}</Message>}
+      {error !== undefined && <Message kind="error">{error}</Message>}
+      <Form action={SIGN_IN} csrf="">
+        <input type="hidden" name="to" value={to} />
+        <Field label="Email" name="email" type="email" value={email} autocomplete="username" maxLength={254} required />
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          autocomplete="current-password"
+          maxLength={200}
+          required
+        />
+        <Button variant="primary">Sign in</Button>
+      </Form>
+      <div class="actions">
+        <button class="button scripted-only" type="button" data-passkey="sign-in" data-to={to}>
+          Sign in with a passkey
+        </button>
+        {hasOpenId && <ButtonLink href={openIdPath(to)}>Sign in with single sign-on</ButtonLink>}
+      </div>
+      <p class="field-error" id="passkey-error" role="status" />
+      <p class="small">
+        <a href="/ui/forgot">Forgot the password?</a>
+      </p>
+      <p class="soft small">No account yet? An owner of your organization can invite you.</p>
+    </ShortPage>
   );
 }
 
 export function ForgotPage({ hasMail }: { hasMail: boolean }) {
   return (
-    <Page title="New password" name={NAME} narrow>
-      <section class="panel">
-        <h1>Forgot the password?</h1>
-        {hasMail ? (
-          <Form action="/ui/forgot" csrf="">
-            <Field
-              label="Email"
-              name="email"
-              type="email"
-              autocomplete="username"
-              hint="You get a link to set a new password."
-              maxLength={254}
-              required
-            />
-            <Button variant="primary">Send the link</Button>
-          </Form>
-        ) : (
-          <p>
-            This platform sends no mail. Its operator makes a link for you: <code>galley members reset EMAIL</code>
-          </p>
-        )}
+    <ShortPage title="New password" name={NAME} heading="Forgot the password?">
+      {hasMail ? (
+        <Form action="/ui/forgot" csrf="">
+          <Field
+            label="Email"
+            name="email"
+            type="email"
+            autocomplete="username"
+            hint="You get a link to set a new password."
+            maxLength={254}
+            required
+          />
+          <Button variant="primary">Send the link</Button>
+        </Form>
+      ) : (
         <p>
-          <a href={SIGN_IN}>Back</a>
+          This platform sends no mail. Its operator makes a link for you: <code>galley members reset EMAIL</code>
         </p>
-      </section>
-    </Page>
+      )}
+      <p>
+        <a href={SIGN_IN}>Back</a>
+      </p>
+    </ShortPage>
   );
 }
 
 /** The form of a link for a new password. */
 export function ResetPage({ link, error }: { link: string; error?: string }) {
   return (
-    <Page title="New password" name={NAME} narrow>
-      <section class="panel">
-        <h1>Set a new password</h1>
-        <Form action={RESET} csrf="">
-          <input type="hidden" name="link" value={link} />
-          <Field
-            label="New password"
-            name="password"
-            type="password"
-            autocomplete="new-password"
-            hint={`At least ${MIN_PASSWORD} characters. All your sessions end.`}
-            error={error}
-            maxLength={200}
-            required
-          />
-          <Button variant="primary">Set the password</Button>
-        </Form>
-      </section>
-    </Page>
+    <ShortPage title="New password" name={NAME} heading="Set a new password">
+      <Form action={RESET} csrf="">
+        <input type="hidden" name="link" value={link} />
+        <Field
+          label="New password"
+          name="password"
+          type="password"
+          autocomplete="new-password"
+          hint={`At least ${MIN_PASSWORD} characters. All your sessions end.`}
+          error={error}
+          maxLength={200}
+          required
+        />
+        <Button variant="primary">Set the password</Button>
+      </Form>
+    </ShortPage>
   );
 }
 
@@ -126,14 +109,11 @@ function openIdPath(to: string): string {
 /** Shown for a moment between the OpenID provider and the page that was asked for. */
 export function SignedInPage({ to }: { to: string }) {
   return (
-    <Page title="Signed in" name={NAME} narrow>
-      <section class="panel">
-        <h1>You are signed in</h1>
-        <p>
-          <a href={to}>Continue</a>
-        </p>
-      </section>
-    </Page>
+    <ShortPage title="Signed in" name={NAME} heading="You are signed in">
+      <p>
+        <a href={to}>Continue</a>
+      </p>
+    </ShortPage>
   );
 }
 
@@ -176,35 +156,32 @@ type SetupProps = NewUserProps & {
 /** The form of the first administrator's link. */
 export function SetupPage({ link, organization, email = '', emailError, organizationError, ...user }: SetupProps) {
   return (
-    <Page title="First administrator" name={NAME} narrow>
-      <section class="panel">
-        <h1>Create the first account</h1>
-        <p class="soft">You become the owner of the organization. Everyone else needs an invitation.</p>
-        <Form action={SETUP} csrf="">
-          <input type="hidden" name="link" value={link} />
-          <Field
-            label="Organization"
-            name="organization"
-            value={organization}
-            error={organizationError}
-            maxLength={200}
-            required
-          />
-          <Field
-            label="Email"
-            name="email"
-            type="email"
-            value={email}
-            error={emailError}
-            autocomplete="username"
-            maxLength={254}
-            required
-          />
-          <NewUserFields {...user} />
-          <Button variant="primary">Create the account</Button>
-        </Form>
-      </section>
-    </Page>
+    <ShortPage title="First administrator" name={NAME} heading="Create the first account">
+      <p class="soft">You become the owner of the organization. Everyone else needs an invitation.</p>
+      <Form action={SETUP} csrf="">
+        <input type="hidden" name="link" value={link} />
+        <Field
+          label="Organization"
+          name="organization"
+          value={organization}
+          error={organizationError}
+          maxLength={200}
+          required
+        />
+        <Field
+          label="Email"
+          name="email"
+          type="email"
+          value={email}
+          error={emailError}
+          autocomplete="username"
+          maxLength={254}
+          required
+        />
+        <NewUserFields {...user} />
+        <Button variant="primary">Create the account</Button>
+      </Form>
+    </ShortPage>
   );
 }
 
@@ -221,60 +198,39 @@ type InvitationProps = NewUserProps & {
 export function InvitationPage({ invitation, isKnown, csrf, hasOpenId, ...user }: InvitationProps) {
   const path = invitationPath(invitation.id);
   return (
-    <Page title="Invitation" name={NAME} narrow>
-      <section class="panel">
-        <h1>
+    <ShortPage
+      title="Invitation"
+      name={NAME}
+      heading={
+        <>
           Join <Text>{invitation.organization}</Text>
-        </h1>
-        <p>
-          <Text>{invitation.email}</Text> is invited as {invitation.role}.
-        </p>
-        {csrf !== undefined && (
-          <Form action={path} csrf={csrf}>
-            <Button variant="primary">Accept</Button>
-          </Form>
-        )}
-        {csrf === undefined && isKnown && (
-          <ButtonLink href={`${SIGN_IN}?to=${encodeURIComponent(path)}`} variant="primary">
-            Sign in to accept
-          </ButtonLink>
-        )}
-        {csrf === undefined && !isKnown && (
-          <Form action={path} csrf="">
-            <NewUserFields {...user} />
-            <Button variant="primary">Create the account and join</Button>
-          </Form>
-        )}
-        {csrf === undefined && !isKnown && hasOpenId && (
-          <div class="actions">
-            <ButtonLink href={openIdPath(path)}>Join with single sign-on</ButtonLink>
-          </div>
-        )}
-      </section>
-    </Page>
+        </>
+      }
+    >
+      <p>
+        <Text>{invitation.email}</Text> is invited as {invitation.role}.
+      </p>
+      {csrf !== undefined && (
+        <Form action={path} csrf={csrf}>
+          <Button variant="primary">Accept</Button>
+        </Form>
+      )}
+      {csrf === undefined && isKnown && (
+        <ButtonLink href={`${SIGN_IN}?to=${encodeURIComponent(path)}`} variant="primary">
+          Sign in to accept
+        </ButtonLink>
+      )}
+      {csrf === undefined && !isKnown && (
+        <Form action={path} csrf="">
+          <NewUserFields {...user} />
+          <Button variant="primary">Create the account and join</Button>
+        </Form>
+      )}
+      {csrf === undefined && !isKnown && hasOpenId && (
+        <div class="actions">
+          <ButtonLink href={openIdPath(path)}>Join with single sign-on</ButtonLink>
+        </div>
+      )}
+    </ShortPage>
   );
 }
-
-/** An error on a page, with a way on. */
-export function ErrorPage({ status, message, backHref }: { status: number; message: string; backHref: string }) {
-  const title = TITLES[status] ?? 'That did not work';
-  return (
-    <Page title={title} name={NAME} narrow>
-      <section class="panel">
-        <h1>{title}</h1>
-        <p>{/[.!?]$/.test(message) ? message : `${message}.`}</p>
-        <p>
-          <a href={backHref}>Back</a>
-        </p>
-      </section>
-    </Page>
-  );
-}
-
-const TITLES: Record<number, string> = {
-  403: 'Not allowed',
-  404: 'Not found',
-  429: 'Too many attempts',
-  500: 'Something went wrong',
-  503: 'Not available now',
-};

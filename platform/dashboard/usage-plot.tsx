@@ -1,3 +1,4 @@
+import { Panel } from '../../ui/components/panel.tsx';
 import type { HourlyUse } from '../store/hourly-use.ts';
 
 export const PLOT_HOURS = 24;
@@ -21,13 +22,14 @@ export function UsagePlot({ title, use, limit, note }: PlotProps) {
   const label = `${title}: ${now} of ${limit} in the last hour, ${total} in the last ${PLOT_HOURS} hours`;
   const heightOf = (uses: number) => (uses === 0 ? 1 : Math.max(3, (Math.min(uses, limit) / limit) * (HEIGHT - 12)));
   return (
-    <section class="panel">
-      <div class="panel-head">
-        <h2>{title}</h2>
+    <Panel
+      title={title}
+      aside={
         <span class="soft small">
           {now} of {limit} in the last hour, {note}
         </span>
-      </div>
+      }
+    >
       <svg class="plot" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
         <line class="limit" x1="0" x2={WIDTH} y1="12" y2="12" />
         {hours.map((hour, index) => {
@@ -49,6 +51,6 @@ export function UsagePlot({ title, use, limit, note }: PlotProps) {
         <span>24 h ago</span>
         <span>now</span>
       </div>
-    </section>
+    </Panel>
   );
 }

@@ -1,66 +1,18 @@
-import { once } from 'node:events';
-import express from 'express';
+import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'undici';
-import { ASSETS_PATH, assetPath, serveAssets } from '../../ui/assets.ts';
-import { Badge } from '../../ui/components/badge.tsx';
-import { CodeBlock, CopyField } from '../../ui/components/code.tsx';
-import { Confirm } from '../../ui/components/confirm.tsx';
-import { DefinitionList } from '../../ui/components/definition-list.tsx';
-import { EmptyState } from '../../ui/components/empty-state.tsx';
-import { ActionButton, Field, Select } from '../../ui/components/form.tsx';
+import { ASSETS_PATH, assetPath } from '../../ui/assets.ts';
 import { Live } from '../../ui/components/live.tsx';
-import { Pager } from '../../ui/components/pager.tsx';
-import { Table } from '../../ui/components/table.tsx';
-import { LongText, Text } from '../../ui/components/text.tsx';
-import { Duration, RelativeTime, Time } from '../../ui/components/time.tsx';
+import { Text } from '../../ui/components/text.tsx';
 import { formatBytes, formatCount, formatDuration, formatRelative } from '../../ui/format.ts';
-import { Page, renderPage, renderPart } from '../../ui/page.tsx';
-import { sendPage } from '../../ui/send-page.ts';
+import { renderPage, renderPart } from '../../ui/page.tsx';
+import { servePages } from '../helpers/serve-pages.ts';
+import { ComponentPage } from './component-page.tsx';
 
 const SCRIPT = `</title></textarea><script>alert(1)</script>"' onload=alert(1) x='`;
 const HOSTILE = [SCRIPT, '\u202egnp.exe', 'x'.repeat(10_000), '\u0000\u001b[31m', '{{7*7}}'];
 
 /** Every component, with the same text in all properties. */
-function everything(text: string) {
-  return (
-    <Page
-      title={text}
-      name={text}
-      nav={[{ label: text, href: '/', current: true }]}
-      account={<Text>{text}</Text>}
-      crumbs={[{ label: text, href: '/' }]}
-      messages={[{ kind: 'error', text }]}
-      footer={text}
-    >
-      <Text>{text}</Text>
-      <LongText>{text}</LongText>
-      <CodeBlock>{text}</CodeBlock>
-      <CopyField id="copied" label={text} value={text} />
-      <Badge tone="bad">{text}</Badge>
-      <Table
-        caption={text}
-        columns={[{ label: text, cell: (row: string) => row }]}
-        rows={[text]}
-        keyOf={(row: string) => row}
-      />
-      <ActionButton action="/act" csrf={text} fields={{ field: text }} label={text}>
-        {text}
-      </ActionButton>
-      <Confirm question={text} action="/act" csrf={text} confirmLabel={text} cancelHref="/">
-        {text}
-      </Confirm>
-      <Field label={text} name="one" value={text} hint={text} error={text} />
-      <Field label={text} name="two" value={text} rows={3} />
-      <Select label={text} name="three" value={text} options={[{ value: text, label: text }]} />
-      <DefinitionList items={[{ term: text, value: text }]} />
-      <EmptyState title={text} />
-      <Pager summary={text} firstHref="/" nextHref="/?cursor=1" />
-      <RelativeTime at={text} />
-      <Time at={text} />
-      <Duration from={text} to={text} />
-    </Page>
-  );
-}
+const everything = (text: string) => <ComponentPage write={() => text} />;
 
 describe('a page', () => {
   test.each(HOSTILE)('shows a hostile text as text: %j', (text) => {
@@ -91,19 +43,13 @@ describe('a page', () => {
   });
 
   it('is under 100 kB with everything it loads', async () => {
-    const app = express();
-    app.get('/', (request, response) => sendPage(request, response, everything('A title')));
-    app.get(`${ASSETS_PATH}/:file`, serveAssets(), (_request, response) => void response.sendStatus(404));
-    const server = app.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    const { origin, stop } = await servePages({ page: () => everything('A title') });
     const load = async (path: string, encoding: string) => {
       const response = await request(`${origin}${path}`, { headers: { 'accept-encoding': encoding } });
       return { ...response, bytes: (await response.body.bytes()).length };
     };
 
-    const page = await load('/', 'identity');
+    const page = await load('/page', 'identity');
     expect(page.headers['content-security-policy']).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
         "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -126,7 +72,35 @@ describe('a page', () => {
       expect(compressed.bytes).toBeLessThan(16_000);
     }
     expect((await load(`${ASSETS_PATH}/galley.000000000000.css`, 'br')).statusCode).toBe(404);
-    server.close();
+    stop();
+  });
+});
+
+/** The texts of the files of a folder with that ending. */
+function textsOf(folder: string, ending: RegExp): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => ending.test(name)).map((name) => readFileSync(`${folder}/${name}`, 'utf8'));
+}
+
+describe('the kit of the pages', () => {
+  it('has no component that the page of all components does not show', () => {
+    const exported = textsOf('ui/components', /\.tsx$/).flatMap((text) => [
+      ...text.matchAll(/^export function (\w+)/gm),
+    ]);
+    const shown = textsOf('test/ui', /component-page\.tsx$/).join('') + textsOf('ui', /^page\.tsx$/).join('');
+    expect(exported.length).toBeGreaterThan(20);
+    expect(exported.map(([, name]) => name).filter((name) => !shown.includes(`<${name}`))).toEqual([]);
+  });
+
+  it('has no style that no page uses', () => {
+    const [style = ''] = textsOf('ui/assets', /\.css$/);
+    const lines = ['ui', 'api/pages', 'platform/dashboard', 'platform/api/forge']
+      .flatMap((folder) => textsOf(folder, /\.(tsx|js)$/))
+      .flatMap((text) => text.split('\n').filter((line) => /class(=|List)/.test(line)));
+    const classes = new Set([...style.matchAll(/\.([a-z][\w-]*)/g)].map(([, name = '']) => name));
+    const unused = [...classes].filter((name) => !lines.some((line) => new RegExp(`\\b${name}\\b`).test(line)));
+    // Of diff2html's lines.
+    expect(unused).toEqual(['d2h-ins', 'd2h-del']);
   });
 });
 

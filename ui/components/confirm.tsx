@@ -18,7 +18,7 @@ type ConfirmProps = {
 /** The content of a page that asks before it acts. */
 export function Confirm({ question, children, cancelHref, confirmLabel, variant = 'danger', ...form }: ConfirmProps) {
   return (
-    <section class="panel confirm">
+    <section class="panel">
       <h1>{question}</h1>
       {children}
       <div class="actions">

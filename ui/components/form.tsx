@@ -6,17 +6,27 @@ export const CSRF_FIELD = 'csrf';
 
 type FormProps = {
   action: string;
-  /** Undefined: the form only reads, and is sent with GET. */
+  /** Undefined: the form only reads, and is sent with GET unless it has its own token. */
   csrf?: string | undefined;
+  method?: 'get' | 'post';
+  /** Sent with the form. */
+  fields?: Readonly<Record<string, string>> | undefined;
   /** One line of fields and a button. */
   inline?: boolean;
   children: ComponentChildren;
 };
 
-export function Form({ action, csrf, inline = false, children }: FormProps) {
+export function Form({ action, csrf, method, fields = {}, inline = false, children }: FormProps) {
+  const hidden = { ...(csrf !== undefined && { [CSRF_FIELD]: csrf }), ...fields };
   return (
-    <form class={inline ? 'form inline' : 'form'} method={csrf === undefined ? 'get' : 'post'} action={action}>
-      {csrf !== undefined && <input type="hidden" name={CSRF_FIELD} value={csrf} />}
+    <form
+      class={inline ? 'form inline' : 'form'}
+      method={method ?? (csrf === undefined ? 'get' : 'post')}
+      action={action}
+    >
+      {Object.entries(hidden).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
       {children}
     </form>
   );
@@ -34,6 +44,8 @@ type ButtonProps = {
   name?: string;
   value?: string;
   disabled?: boolean;
+  /** Sends the form there instead. */
+  formAction?: string;
 };
 
 export function Button({ children, variant = 'plain', icon, label, ...rest }: ButtonProps) {
@@ -55,15 +67,12 @@ export function ButtonLink({ href, children, variant = 'plain', icon, label }: B
   );
 }
 
-type ActionProps = ButtonProps & { action: string; csrf: string; fields?: Readonly<Record<string, string>> };
+type ActionProps = ButtonProps & Pick<FormProps, 'action' | 'fields'> & { csrf: string };
 
 /** A form that is one button. */
-export function ActionButton({ action, csrf, fields = {}, ...button }: ActionProps) {
+export function ActionButton({ action, csrf, fields, ...button }: ActionProps) {
   return (
-    <Form action={action} csrf={csrf} inline>
-      {Object.entries(fields).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
+    <Form action={action} csrf={csrf} fields={fields} inline>
       <Button {...button} />
     </Form>
   );
@@ -72,6 +81,8 @@ export function ActionButton({ action, csrf, fields = {}, ...button }: ActionPro
 type FieldProps = {
   label: string;
   name: string;
+  /** Unique on its page; needed if two forms have fields of this name. */
+  id?: string;
   type?: 'text' | 'password' | 'email' | 'url' | 'search' | 'number' | 'datetime-local';
   value?: string;
   hint?: string;
@@ -80,12 +91,17 @@ type FieldProps = {
   required?: boolean;
   autocomplete?: string;
   maxLength?: number;
+  /** What the browser accepts; `title` explains it. */
+  pattern?: string;
+  title?: string;
+  /** Names and tokens: no correction, no capital letter at the beginning. */
+  isVerbatim?: boolean;
   /** More than one line. */
   rows?: number;
 };
 
-export function Field({ label, name, type = 'text', value, hint, error, rows, autocomplete, ...rest }: FieldProps) {
-  const id = `field-${name}`;
+export function Field({ label, name, type = 'text', value, hint, error, rows, ...props }: FieldProps) {
+  const { id = `field-${name}`, autocomplete, isVerbatim, ...rest } = props;
   const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   // A record, because the types of preact know each input by one literal type.
   const inputType: Record<string, string> = { type };
@@ -95,6 +111,7 @@ export function Field({ label, name, type = 'text', value, hint, error, rows, au
     'aria-describedby': describedBy === '' ? undefined : describedBy,
     'aria-invalid': error === undefined ? undefined : ('true' as const),
     ...(autocomplete !== undefined && { autocomplete }),
+    ...(isVerbatim && { autocapitalize: 'none' as const, spellcheck: false }),
     ...rest,
   };
   return (

@@ -15,12 +15,14 @@ type TableProps<Row> = {
   rows: readonly Row[];
   /** Unique and stable, so that live updates move rows instead of rewriting them. */
   keyOf: (row: Row) => string;
+  /** Columns of equal widths, so that several tables of one page have the same. */
+  fixed?: boolean;
 };
 
 /** On narrow screens, each row becomes a card. Show an EmptyState instead if there are no rows. */
-export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, fixed = false }: TableProps<Row>) {
   return (
-    <table class="table">
+    <table class={fixed ? 'table fixed' : 'table'}>
       <caption class="visually-hidden">{caption}</caption>
       <thead>
         <tr>

@@ -12,7 +12,7 @@ import { getProject } from '../../store/projects.ts';
 import { addRequestedReviewers } from '../../store/pull-request-reviewers.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
 import type { ForgeAccess, ForgeActor } from './access.ts';
-import { isBrowser } from './answers.ts';
+import { isBrowser } from './answers.tsx';
 import { readSent } from './form-body.ts';
 import { loadPullRequest } from './load-pull-request.ts';
 import { pullRequestJson, type ReadContext } from './read-pull-request.ts';

@@ -2,7 +2,7 @@ import express, { type Request, type Response } from 'express';
 import { z } from 'zod';
 import { HttpError } from '../../../web/http-error.ts';
 import { readJsonBody } from '../json-body.ts';
-import { isForm } from './answers.ts';
+import { isForm } from './answers.tsx';
 
 const MAX_FORM_BYTES = 256 * 1024;
 

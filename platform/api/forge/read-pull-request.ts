@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { sendPage } from '../../../ui/send-page.ts';
 import { HttpError } from '../../../web/http-error.ts';
 import { type ChangedFile, listChangedFiles } from '../../forge/changes/changed-files.ts';
 import { readCodeOwners } from '../../forge/changes/code-owners.ts';
@@ -11,10 +12,10 @@ import { listRequestedReviewers } from '../../store/pull-request-reviewers.ts';
 import { listReviews } from '../../store/pull-request-reviews.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
 import type { MemberAccess } from './access.ts';
-import { wantsPage } from './answers.ts';
-import type { ActingReviewer } from './forms.ts';
+import { wantsPage } from './answers.tsx';
+import type { ActingReviewer } from './forms.tsx';
 import { findRepository, loadPullRequest } from './load-pull-request.ts';
-import { pullRequestPage } from './page.ts';
+import { PullRequestPage } from './page.tsx';
 import { keptReviewToken } from './review-cookie.ts';
 
 export type ReadContext = ForgeContext & { now(): Date; members?: MemberAccess | undefined };
@@ -27,7 +28,7 @@ export async function sendPullRequest(
   context: ReadContext,
   request: Request,
   response: Response,
-  problem?: { message: string; remark: string },
+  problem?: { status: number; message: string; remark: string },
 ): Promise<void> {
   const row = await loadPullRequest(context, request);
   if (!wantsPage(request)) {
@@ -42,7 +43,8 @@ export async function sendPullRequest(
   const canSignIn = context.members !== undefined;
   // A form's own path is one level deeper than the page's.
   const root = problem === undefined ? '' : '../';
-  response.type('html').send(pullRequestPage({ row, asked, reviews, changes, acting, canSignIn, problem, root }));
+  const page = PullRequestPage({ row, asked, reviews, changes, acting, canSignIn, problem, root });
+  await sendPage(request, response, page, problem?.status);
 }
 
 /** The reviewer whose link opened the page; undefined if none did or it has ended. */

@@ -3,10 +3,9 @@ import { fieldOf } from '../../../ui/request.ts';
 import { HttpError } from '../../../web/http-error.ts';
 import { methodNotAllowed } from '../error-handler.ts';
 import { createForgeAccess, type MemberAccess } from './access.ts';
-import { forgeHandler, forgeHeaders, isBrowser } from './answers.ts';
+import { forgeHandler, forgeHeaders, isBrowser } from './answers.tsx';
 import { askForReviews, type ChangeContext, close, giveReviewLink, merge, review } from './change-pull-request.ts';
 import { openReviewLink } from './open-review-link.ts';
-import { PAGE_STYLE } from './page-style.ts';
 import { type ReadContext, sendCodeOwners, sendFiles, sendPullRequest, sendReviews } from './read-pull-request.ts';
 
 type ForgeRoutesContext = ReadContext & {
@@ -48,19 +47,13 @@ export function addForgeRoutes(app: Express, { operatorToken, onForgeEvent, ...c
       } catch (error) {
         // In a browser, what went wrong is said on the same page, with what was typed.
         if (!isBrowser(request) || !(error instanceof HttpError) || !STAYS_ON_PAGE.has(error.status)) throw error;
-        const problem = { message: error.message, remark: remarkOf(request) };
-        response.status(error.status).set(error.headers);
+        const problem = { status: error.status, message: error.message, remark: remarkOf(request) };
+        response.set(error.headers);
         await sendPullRequest(context, request, response, problem);
       }
     });
 
   app.use('/pulls', forgeHeaders);
-  app
-    .route('/pulls/style.css')
-    .get((_request, response) => {
-      response.set('Cache-Control', 'max-age=300').type('css').send(PAGE_STYLE);
-    })
-    .all(methodNotAllowed(['GET', 'HEAD']));
   app
     .route(PULL_REQUEST)
     .get(reading(sendPullRequest))

@@ -1,30 +1,32 @@
 import type { AgentJobStatus } from '../../../contract/admin-api.ts';
-import { Badge, type Tone } from '../../../ui/components/badge.tsx';
+import { Badge, type BadgeProps } from '../../../ui/components/badge.tsx';
 import { CodeBlock } from '../../../ui/components/code.tsx';
 import { DefinitionList } from '../../../ui/components/definition-list.tsx';
+import { Diff } from '../../../ui/components/diff.tsx';
 import { EmptyState } from '../../../ui/components/empty-state.tsx';
 import { ActionButton, Button, Field, Form, Select } from '../../../ui/components/form.tsx';
 import { Live, LiveIndicator } from '../../../ui/components/live.tsx';
 import { Message } from '../../../ui/components/message.tsx';
 import { None } from '../../../ui/components/none.tsx';
 import { Pager } from '../../../ui/components/pager.tsx';
+import { Panel } from '../../../ui/components/panel.tsx';
 import { Table } from '../../../ui/components/table.tsx';
 import { LongText, Text } from '../../../ui/components/text.tsx';
 import { RelativeTime } from '../../../ui/components/time.tsx';
+import { Title } from '../../../ui/components/title.tsx';
 import { formatCount } from '../../../ui/format.ts';
 import { withoutCredentials } from '../../api/agent/agent-job-view.ts';
-import { diffView } from '../../api/forge/diff-view.ts';
+import { PULL_REQUEST_STATES } from '../../api/forge/page.tsx';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { Signed } from '../access.ts';
 import { Layout, type LayoutProps, PATHS, pathOf } from '../layout.tsx';
-import { Markup } from '../markup.tsx';
 import type { AgentFacts, PullRequestFacts, TitledJob } from './agent-facts.ts';
 
 type Shared = Pick<LayoutProps, 'signed' | 'messages'>;
 
-const STATUSES: Record<AgentJobStatus, { tone: Tone; label: string }> = {
+const STATUSES: Record<AgentJobStatus, BadgeProps> = {
   active: { tone: 'busy', label: 'Active' },
   completed: { tone: 'good', label: 'Completed' },
   failed: { tone: 'bad', label: 'Failed' },
@@ -61,8 +63,7 @@ export function AgentsPage({ rows, pageSize, projects, query, isFirst, now, ...l
     `${PATHS.agents}?${new URLSearchParams(Object.entries({ ...query, cursor }).filter(([, value]) => value !== ''))}`;
   return (
     <Layout {...layout} section="agents" title="Agent jobs">
-      <div class="title">
-        <h1>Agent jobs</h1>
+      <Title title="Agent jobs">
         <search>
           <Form action={PATHS.agents} inline>
             <Select label="Project" name="project" value={query.project} options={[ANY, ...options]} />
@@ -70,10 +71,10 @@ export function AgentsPage({ rows, pageSize, projects, query, isFirst, now, ...l
             <Button icon="search">Filter</Button>
           </Form>
         </search>
-      </div>
-      <section class="panel">
+      </Title>
+      <Panel>
         {shown.length === 0 ? <EmptyState title="No agent jobs here" /> : <AgentTable rows={shown} now={now} />}
-      </section>
+      </Panel>
       {(last !== undefined || !isFirst) && (
         <Pager
           summary={formatCount(shown.length, 'job')}
@@ -82,14 +83,13 @@ export function AgentsPage({ rows, pageSize, projects, query, isFirst, now, ...l
         />
       )}
       {signed.membership.role !== 'reviewer' && withRepository.length > 0 && (
-        <section class="panel">
-          <h2>Ask an agent</h2>
+        <Panel title="Ask an agent">
           <Form action={PATHS.agents} csrf={signed.csrf}>
             <Select label="Project" name="project" value={query.project} options={withRepository} />
             <Field label="Prompt" name="prompt" rows={4} maxLength={100_000} required />
             <Button variant="primary">Create job</Button>
           </Form>
-        </section>
+        </Panel>
       )}
     </Layout>
   );
@@ -116,7 +116,7 @@ export function AgentTable({ rows, now }: { rows: readonly TitledJob[]; now: Dat
             </>
           ),
         },
-        { label: 'Status', cell: ({ status }) => <AgentStatus status={status} /> },
+        { label: 'Status', cell: ({ status }) => <Badge {...STATUSES[status]} /> },
         { label: 'Project', cell: ({ projectId }) => <a href={pathOf('projects', projectId)}>{projectId}</a> },
         { label: 'Pull request', cell: ({ prLink }) => (prLink === null ? <None /> : <PullLink url={prLink} />) },
         { label: 'Runs', kind: 'number', cell: ({ run }) => run },
@@ -124,11 +124,6 @@ export function AgentTable({ rows, now }: { rows: readonly TitledJob[]; now: Dat
       ]}
     />
   );
-}
-
-function AgentStatus({ status }: { status: AgentJobStatus }) {
-  const { tone, label } = STATUSES[status];
-  return <Badge tone={tone}>{label}</Badge>;
 }
 
 /** Only a web address becomes a link. */
@@ -160,20 +155,23 @@ export function AgentParts({ signed, facts }: { signed: Signed; facts: AgentFact
   const first = Math.max(0, prompts.length - SHOWN_PROMPTS);
   return (
     <div class="stack">
-      <div class="title">
-        <div class="title-line">
-          <h1>{job.id}</h1>
-          <AgentStatus status={job.status} />
-          {job.status === 'active' && <LiveIndicator />}
-        </div>
+      <Title
+        title={job.id}
+        beside={
+          <>
+            <Badge {...STATUSES[job.status]} />
+            {job.status === 'active' && <LiveIndicator />}
+          </>
+        }
+      >
         {signed.membership.role !== 'reviewer' && <Actions job={job} csrf={signed.csrf} />}
-      </div>
+      </Title>
       {job.error !== null && (
         <Message kind="error">
           <Text>{job.error}</Text>
         </Message>
       )}
-      <section class="panel">
+      <Panel>
         <DefinitionList
           items={[
             { term: 'Project', value: <a href={pathOf('projects', job.projectId)}>{job.projectId}</a> },
@@ -185,9 +183,8 @@ export function AgentParts({ signed, facts }: { signed: Signed; facts: AgentFact
             { term: 'Pull request', value: job.prLink === null ? <None /> : <PullLink url={job.prLink} /> },
           ]}
         />
-      </section>
-      <section class="panel">
-        <h2>{prompts.length === 1 ? 'Prompt' : 'Prompts'}</h2>
+      </Panel>
+      <Panel title={prompts.length === 1 ? 'Prompt' : 'Prompts'}>
         {first > 0 && <p class="soft small">{formatCount(first, 'earlier prompt')} not shown.</p>}
         {prompts.slice(first).map((prompt, index) => (
           <div key={first + index}>
@@ -195,12 +192,11 @@ export function AgentParts({ signed, facts }: { signed: Signed; facts: AgentFact
             <LongText>{prompt.length > SHOWN_PROMPT ? `${prompt.slice(0, SHOWN_PROMPT)}…` : prompt}</LongText>
           </div>
         ))}
-      </section>
-      <section class="panel">
-        <h2>Log</h2>
+      </Panel>
+      <Panel title="Log">
         {log.isCut && <p class="soft small">Its end: the API has the whole log.</p>}
         {log.text === '' ? <EmptyState title="Nothing printed yet" /> : <CodeBlock>{log.text}</CodeBlock>}
-      </section>
+      </Panel>
       {pullRequest !== null && <PullRequestPanel facts={pullRequest} now={now} />}
       {signed.membership.role !== 'reviewer' && <MessageForm job={job} csrf={signed.csrf} />}
     </div>
@@ -227,13 +223,12 @@ function Actions({ job: { id, status }, csrf }: { job: AgentJobRow; csrf: string
 function MessageForm({ job: { id, status }, csrf }: { job: AgentJobRow; csrf: string }) {
   if (status !== 'completed' && status !== 'failed') return null;
   return (
-    <section class="panel">
-      <h2>Follow-up message</h2>
+    <Panel title="Follow-up message">
       <Form action={pathOf('agents', id, 'message')} csrf={csrf}>
         <Field label="Message" name="prompt" rows={3} maxLength={100_000} required />
         <Button variant="primary">Send</Button>
       </Form>
-    </section>
+    </Panel>
   );
 }
 
@@ -251,15 +246,14 @@ function PullRequestPanel({ facts: { row, changes, asked, reviews }, now }: { fa
   });
   return (
     <>
-      <section class="panel">
-        <div class="panel-head">
-          <h2>
-            <a href={`/pulls/${row.id}`}>
-              <Text>{row.title}</Text> #{row.number}
-            </a>
-          </h2>
-          <Badge tone={row.state === 'closed' ? 'bad' : 'good'}>{row.state}</Badge>
-        </div>
+      <Panel
+        title={
+          <a href={`/pulls/${row.id}`}>
+            <Text>{row.title}</Text> #{row.number}
+          </a>
+        }
+        aside={<Badge {...PULL_REQUEST_STATES[row.state]} />}
+      >
         <h3>Notified</h3>
         {asked.length + reviews.length === 0 && <p class="soft">No reviewers requested yet.</p>}
         <ul class="plain">
@@ -278,12 +272,11 @@ function PullRequestPanel({ facts: { row, changes, asked, reviews }, now }: { fa
             </li>
           ))}
         </ul>
-      </section>
+      </Panel>
       {changes !== undefined && (
-        <section class="panel">
-          <h2>Files changed ({files.length})</h2>
-          <Markup>{diffView(shown)}</Markup>
-        </section>
+        <Panel title={`Files changed (${files.length})`}>
+          <Diff files={shown} />
+        </Panel>
       )}
     </>
   );

@@ -1,25 +1,34 @@
-import type { Bundle, ExportChanges, ExportJob, ExportJobPage, ExportReport } from '../../../contract/admin-api.ts';
+import type {
+  Bundle,
+  ExportChanges,
+  ExportJob,
+  ExportJobPage,
+  ExportJobStatus,
+  ExportReport,
+} from '../../../contract/admin-api.ts';
+import { Badge, type BadgeProps } from '../../../ui/components/badge.tsx';
 import { CopyField } from '../../../ui/components/code.tsx';
 import { DefinitionList } from '../../../ui/components/definition-list.tsx';
+import { Diff } from '../../../ui/components/diff.tsx';
 import { EmptyState } from '../../../ui/components/empty-state.tsx';
 import { ActionButton, Button, ButtonLink, Field, Form, Select } from '../../../ui/components/form.tsx';
 import { Live, LiveIndicator } from '../../../ui/components/live.tsx';
 import { Message } from '../../../ui/components/message.tsx';
 import { None } from '../../../ui/components/none.tsx';
 import { Pager } from '../../../ui/components/pager.tsx';
+import { Panel } from '../../../ui/components/panel.tsx';
+import { StageList } from '../../../ui/components/stage-list.tsx';
 import { Table } from '../../../ui/components/table.tsx';
 import { Text } from '../../../ui/components/text.tsx';
 import { Duration, RelativeTime, Time } from '../../../ui/components/time.tsx';
+import { Title } from '../../../ui/components/title.tsx';
 import { formatBytes, formatCount, formatDuration } from '../../../ui/format.ts';
-import { diffView } from '../../api/forge/diff-view.ts';
 import type { Change } from '../../forge/changes/read-changes.ts';
 import type { ExportJobRow } from '../../store/export-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Signed } from '../access.ts';
 import { Layout, type LayoutProps, PATHS, pathOf } from '../layout.tsx';
-import { Markup } from '../markup.tsx';
 import { ChangesPanel, ReportPanel } from './export-results.tsx';
-import { EXPORT_STATUS_OPTIONS, ExportStatus } from './export-status.tsx';
 import { paceOf, type Stage, stagesOf } from './progress.ts';
 
 type Shared = Pick<LayoutProps, 'signed' | 'messages'>;
@@ -43,6 +52,13 @@ type ListProps = Shared & {
   now: Date;
 };
 
+const STATUSES: Record<ExportJobStatus, BadgeProps> = {
+  queued: { tone: 'neutral', label: 'Queued' },
+  running: { tone: 'busy', label: 'Running' },
+  completed: { tone: 'good', label: 'Completed' },
+  failed: { tone: 'bad', label: 'Failed' },
+};
+const STATUS_OPTIONS = Object.entries(STATUSES).map(([value, { label }]) => ({ value, label }));
 const ANY = { value: '', label: 'Any' };
 
 export function ExportsPage({ list, projects, query, isFirst, now, ...layout }: ListProps) {
@@ -51,19 +67,18 @@ export function ExportsPage({ list, projects, query, isFirst, now, ...layout }: 
   const parameters = (cursor: string) => new URLSearchParams(Object.entries({ ...query, cursor }).filter(([, v]) => v));
   return (
     <Layout {...layout} section="exports" title="Exports">
-      <div class="title">
-        <h1>Exports</h1>
+      <Title title="Exports">
         <search>
           <Form action={PATHS.exports} inline>
             <Select label="Domain" name="domain" value={query.domain} options={[ANY, ...domains]} />
-            <Select label="Status" name="status" value={query.status} options={[ANY, ...EXPORT_STATUS_OPTIONS]} />
+            <Select label="Status" name="status" value={query.status} options={[ANY, ...STATUS_OPTIONS]} />
             <Button icon="search">Filter</Button>
           </Form>
         </search>
-      </div>
-      <section class="panel">
+      </Title>
+      <Panel>
         {list.jobs.length === 0 ? <EmptyState title="No exports here" /> : <ExportTable jobs={list.jobs} now={now} />}
-      </section>
+      </Panel>
       {(list.nextCursor !== null || !isFirst) && (
         <Pager
           summary={formatCount(list.jobs.length, 'export')}
@@ -72,8 +87,7 @@ export function ExportsPage({ list, projects, query, isFirst, now, ...layout }: 
         />
       )}
       {signed.membership.role !== 'reviewer' && domains.length > 0 && (
-        <section class="panel">
-          <h2>Start an export</h2>
+        <Panel title="Start an export">
           <Form action={PATHS.exports} csrf={signed.csrf} inline>
             <Select label="Domain" name="domain" value={query.domain} options={domains} />
             <Field label="Version (empty: the next free one)" name="version" maxLength={64} />
@@ -81,7 +95,7 @@ export function ExportsPage({ list, projects, query, isFirst, now, ...layout }: 
               Start
             </Button>
           </Form>
-        </section>
+        </Panel>
       )}
     </Layout>
   );
@@ -106,7 +120,7 @@ export function ExportTable({ jobs, now }: { jobs: readonly ExportJob[]; now: Da
             </>
           ),
         },
-        { label: 'Status', cell: ({ status }) => <ExportStatus status={status} /> },
+        { label: 'Status', cell: ({ status }) => <Badge {...STATUSES[status]} /> },
         { label: 'Progress', kind: 'number', cell: ({ progress }) => `${Math.floor(progress)} %` },
         { label: 'Pages', kind: 'number', cell: ({ pageCount }) => pageCount.toLocaleString('en-US') },
         { label: 'Version', cell: ({ version }) => <span class="mono">{version}</span> },
@@ -139,17 +153,18 @@ export function ExportParts({ signed, facts }: { signed: Signed; facts: ExportFa
   const isOver = job.status === 'completed' || job.status === 'failed';
   return (
     <div class="stack">
-      <div class="title">
-        <div>
-          <div class="title-line">
-            <h1>{job.domain}</h1>
-            <ExportStatus status={job.status} />
+      <Title
+        title={job.domain}
+        beside={
+          <>
+            <Badge {...STATUSES[job.status]} />
             {!isOver && <LiveIndicator />}
-          </div>
-          <code class="soft">{job.id}</code>
-        </div>
+          </>
+        }
+        below={<code class="soft">{job.id}</code>}
+      >
         {signed.membership.role !== 'reviewer' && <Actions job={job} csrf={signed.csrf} isOver={isOver} />}
-      </div>
+      </Title>
       {job.error !== null && (
         <Message kind="error">
           <Text>{job.error}</Text>
@@ -183,7 +198,7 @@ function ProgressPanel({ facts }: { facts: ExportFacts }) {
   const { job, urls, now } = facts;
   const { pagesPerSecond, leftMs } = paceOf(job, now);
   return (
-    <section class="panel">
+    <Panel>
       <progress max={100} value={job.progress} aria-label="Progress">{`${Math.floor(job.progress)} %`}</progress>
       <DefinitionList
         items={[
@@ -204,40 +219,32 @@ function ProgressPanel({ facts }: { facts: ExportFacts }) {
           { term: 'Took', value: <Duration from={job.startedAt} to={job.finishedAt ?? (job.startedAt && now)} /> },
         ]}
       />
-      <ol class="stages">
-        {stagesOf(facts).map((stage) => (
-          <StageLine key={stage.name} stage={stage} now={now} />
-        ))}
-      </ol>
-    </section>
+      <StageList
+        items={stagesOf(facts).map((stage) => ({
+          ...{ key: stage.name, kind: 'export', status: stage.state, name: stage.name },
+          times: <StageTimes stage={stage} now={now} />,
+        }))}
+      />
+    </Panel>
   );
 }
 
-const STAGE_TONES = { waiting: 'waiting', running: 'running', ended: 'ended', failed: 'failed' } as const;
-
-function StageLine({ stage: { name, state, from, to }, now }: { stage: Stage; now: Date }) {
+function StageTimes({ stage: { state, from, to }, now }: { stage: Stage; now: Date }) {
   const end = to ?? (state === 'running' ? now : null);
   return (
-    <li data-stage="export" data-status={STAGE_TONES[state]}>
-      <span class="stage-name">{name}</span>
-      <span class="soft">
-        {state === 'waiting' && 'not yet'}
-        {state === 'running' && 'so far '}
-        {state === 'failed' && 'stopped '}
-        {from !== null && end !== null && <Duration from={from} to={end} />}
-      </span>
-    </li>
+    <>
+      {state === 'waiting' && 'not yet'}
+      {state === 'running' && 'so far '}
+      {state === 'failed' && 'stopped '}
+      {from !== null && end !== null && <Duration from={from} to={end} />}
+    </>
   );
 }
 
 function BundlePanel({ bundle, now }: { bundle: Bundle; now: Date }) {
   const leftMs = Date.parse(bundle.expiresAt) - now.getTime();
   return (
-    <section class="panel">
-      <div class="panel-head">
-        <h2>Bundle</h2>
-        <ButtonLink href={bundle.bundleUrl}>Download</ButtonLink>
-      </div>
+    <Panel title="Bundle" aside={<ButtonLink href={bundle.bundleUrl}>Download</ButtonLink>}>
       <CopyField id="bundle-url" label="Link" value={bundle.bundleUrl} />
       <DefinitionList
         items={[
@@ -260,7 +267,7 @@ function BundlePanel({ bundle, now }: { bundle: Bundle; now: Date }) {
       <p class="small soft">
         SHA-256 <code>{bundle.sha256}</code>. Load this page again for a new link to the same bytes.
       </p>
-    </section>
+    </Panel>
   );
 }
 
@@ -280,7 +287,7 @@ export function ChangedPage({ signed, jobId, path, diff }: ChangedProps) {
       {diff.patch?.hunks.length === 0 ? (
         <Message kind="info">The text is the same: only markup, scripts or links differ.</Message>
       ) : (
-        <Markup>{diffView([diff])}</Markup>
+        <Diff files={[diff]} />
       )}
     </Layout>
   );

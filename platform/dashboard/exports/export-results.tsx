@@ -1,5 +1,6 @@
 import type { ExportChanges, ExportReport } from '../../../contract/admin-api.ts';
 import { EmptyState } from '../../../ui/components/empty-state.tsx';
+import { Panel } from '../../../ui/components/panel.tsx';
 import { Table } from '../../../ui/components/table.tsx';
 import { Text } from '../../../ui/components/text.tsx';
 import { formatCount } from '../../../ui/format.ts';
@@ -18,22 +19,22 @@ function cut(text: string): string {
 export function ReportPanel({ report }: { report: ExportReport | null }) {
   if (report === null) {
     return (
-      <section class="panel">
-        <h2>Report</h2>
+      <Panel title="Report">
         <EmptyState title="The report is no longer stored" />
-      </section>
+      </Panel>
     );
   }
   const { brokenLinks, leftOut, notices, counts, redirects } = report;
   return (
-    <section class="panel">
-      <div class="panel-head">
-        <h2>Report</h2>
+    <Panel
+      title="Report"
+      aside={
         <span class="soft">
           {formatCount(counts.brokenLinks, 'broken link')}, {formatCount(counts.redirects, 'redirect')},{' '}
           {formatCount(counts.skippedPages, 'skipped page')}
         </span>
-      </div>
+      }
+    >
       {brokenLinks.length + leftOut.length + notices.length === 0 && <EmptyState title="Nothing to report" />}
       {brokenLinks.length > 0 && <BrokenLinks links={brokenLinks} total={counts.brokenLinks} />}
       {leftOut.length > 0 && <LeftOut rules={leftOut} />}
@@ -62,7 +63,7 @@ export function ReportPanel({ report }: { report: ExportReport | null }) {
           </ul>
         </details>
       )}
-    </section>
+    </Panel>
   );
 }
 
@@ -120,24 +121,24 @@ function LeftOut({ rules }: { rules: ExportReport['leftOut'] }) {
 export function ChangesPanel({ jobId, changes }: { jobId: string; changes: ExportChanges | null }) {
   if (changes === null || changes.since === null) {
     return (
-      <section class="panel">
-        <h2>Changes</h2>
+      <Panel title="Changes">
         <EmptyState
           title={changes === null ? 'The export before is no longer stored' : 'This is the first export of these pages'}
         />
-      </section>
+      </Panel>
     );
   }
   const { since, added, changed, removed, newlyBroken } = changes;
   const total = added.length + changed.length + removed.length + newlyBroken.length;
   return (
-    <section class="panel">
-      <div class="panel-head">
-        <h2>Changes</h2>
+    <Panel
+      title="Changes"
+      aside={
         <span class="soft">
           since <a href={pathOf('exports', since)}>{since}</a>
         </span>
-      </div>
+      }
+    >
       {total === 0 && <EmptyState title="Nothing changed" />}
       <PathList title="Added" paths={added} />
       <PathList
@@ -147,7 +148,7 @@ export function ChangesPanel({ jobId, changes }: { jobId: string; changes: Expor
       />
       <PathList title="Removed" paths={removed} />
       <PathList title="Newly broken" paths={newlyBroken.map(({ link, referrer }) => `${link} on ${referrer}`)} />
-    </section>
+    </Panel>
   );
 }
 

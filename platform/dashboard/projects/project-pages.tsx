@@ -4,8 +4,10 @@ import { DefinitionList } from '../../../ui/components/definition-list.tsx';
 import { EmptyState } from '../../../ui/components/empty-state.tsx';
 import { ActionButton, Button, ButtonLink, Field, Form, Select } from '../../../ui/components/form.tsx';
 import { None } from '../../../ui/components/none.tsx';
+import { Panel } from '../../../ui/components/panel.tsx';
 import { Table } from '../../../ui/components/table.tsx';
 import { Text } from '../../../ui/components/text.tsx';
+import { Title } from '../../../ui/components/title.tsx';
 import { withoutCredentials } from '../../api/agent/agent-job-view.ts';
 import type { Project } from '../../store/projects.ts';
 import { Layout, type LayoutProps, PATHS, pathOf } from '../layout.tsx';
@@ -19,7 +21,7 @@ export function ProjectsPage({ projects, ...layout }: Shared & { projects: reado
   return (
     <Layout {...layout} section="projects" title="Projects">
       <h1>Projects</h1>
-      <section class="panel">
+      <Panel>
         {projects.length === 0 ? (
           <EmptyState title="No projects yet">
             <p>A project is a site: add its domain below.</p>
@@ -41,16 +43,15 @@ export function ProjectsPage({ projects, ...layout }: Shared & { projects: reado
             ]}
           />
         )}
-      </section>
+      </Panel>
       {signed.membership.role !== 'reviewer' && (
-        <section class="panel">
-          <h2>Add a project</h2>
+        <Panel title="Add a project">
           <Form action={PATHS.projects} csrf={signed.csrf} inline>
             <Field label="Domain" name="domain" maxLength={253} required />
             <Field label="Project id, such as prj_docs" name="project" maxLength={64} required />
             <Button variant="primary">Add project</Button>
           </Form>
-        </section>
+        </Panel>
       )}
     </Layout>
   );
@@ -79,8 +80,7 @@ export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
   const canChange = signed.membership.role !== 'reviewer';
   return (
     <Layout {...layout} section="projects" title={domain} crumbs={[{ label: 'Projects', href: PATHS.projects }]}>
-      <div class="title">
-        <h1>{domain}</h1>
+      <Title title={domain}>
         <div class="actions">
           {canChange && (
             <ActionButton action={pathOf('projects', id, 'check')} csrf={signed.csrf} icon="check">
@@ -90,9 +90,9 @@ export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
           <ButtonLink href={`${PATHS.exports}?domain=${encodeURIComponent(domain)}`}>Exports</ButtonLink>
           <ButtonLink href={`${PATHS.agents}?project=${encodeURIComponent(id)}`}>Agent jobs</ButtonLink>
         </div>
-      </div>
+      </Title>
       {findings !== undefined && <Findings findings={findings} />}
-      <section class="panel">
+      <Panel>
         <CopyField id="project-id" label="Project id" value={id} />
         <DefinitionList
           items={[
@@ -103,7 +103,7 @@ export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
         <p class="soft small">
           An operator changes these two: <code>galley projects set --project {id} --origin URL --repository URL</code>
         </p>
-      </section>
+      </Panel>
       {canChange && <SettingsForm project={project} csrf={signed.csrf} />}
     </Layout>
   );
@@ -111,8 +111,7 @@ export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
 
 function SettingsForm({ project: { id, domain, settings }, csrf }: { project: Project; csrf: string }) {
   return (
-    <section class="panel">
-      <h2>Settings</h2>
+    <Panel title="Settings">
       <Form action={pathOf('projects', id)} csrf={csrf}>
         <Field label="Domain" name="domain" value={domain} maxLength={253} required />
         <div class="columns">
@@ -122,7 +121,7 @@ function SettingsForm({ project: { id, domain, settings }, csrf }: { project: Pr
         </div>
         <Button variant="primary">Save</Button>
       </Form>
-    </section>
+    </Panel>
   );
 }
 
@@ -140,10 +139,12 @@ function Choice({ name, value }: { name: ChoiceName; value: string | boolean | r
   );
 }
 
+const GOOD = { tone: 'good', label: 'Fine' } as const;
+const BAD = { tone: 'bad', label: 'Problem' } as const;
+
 function Findings({ findings }: { findings: readonly Finding[] }) {
   return (
-    <section class="panel">
-      <h2>What the origin says</h2>
+    <Panel title="What the origin says">
       <Table
         caption="What the origin says"
         rows={findings}
@@ -152,11 +153,11 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
           { label: 'Looked for', kind: 'main', cell: ({ what }) => what },
           {
             label: 'Result',
-            cell: ({ isGood }) => <Badge tone={isGood ? 'good' : 'bad'}>{isGood ? 'Fine' : 'Problem'}</Badge>,
+            cell: ({ isGood }) => <Badge {...(isGood ? GOOD : BAD)} />,
           },
           { label: 'Found', cell: ({ found }) => <Text>{found}</Text> },
         ]}
       />
-    </section>
+    </Panel>
   );
 }

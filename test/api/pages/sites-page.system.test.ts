@@ -1,14 +1,9 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import express from 'express';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { ASSETS_PATH, serveAssets } from '../../../ui/assets.ts';
-import { sendPage } from '../../../ui/send-page.ts';
-import { isTooWide, launchChromium, openPage as openIn, violationsOf } from '../../helpers/chromium.ts';
+import { launchChromium, openPage as openIn } from '../../helpers/chromium.ts';
 import { runWorker } from '../../helpers/run-worker.ts';
 import { OPERATOR_TOKEN } from '../running-api.ts';
 import { type SitesFixture, startSites } from '../sites-fixture.ts';
-import { SAMPLE_PAGES } from './sample-pages.tsx';
 
 let browser: Browser;
 
@@ -19,49 +14,6 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 const openPage = (options: BrowserContextOptions = {}) => openIn(browser, options);
-
-describe('every page', () => {
-  let origin: string;
-  let close: () => void;
-
-  beforeAll(async () => {
-    const app = express();
-    app.get(`${ASSETS_PATH}/:file`, serveAssets());
-    for (const [name, render] of Object.entries(SAMPLE_PAGES)) {
-      app.get(`/${name}`, (request, response) => sendPage(request, response, render()));
-    }
-    const server = app.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
-    close = () => void server.close();
-  });
-
-  afterAll(() => close());
-
-  test.each(['light', 'dark'] as const)('has no accessibility violation in the %s theme', async (colorScheme) => {
-    for (const viewport of [
-      { width: 1280, height: 800 },
-      { width: 390, height: 844 },
-    ]) {
-      const { page } = await openPage({ colorScheme, viewport });
-      for (const name of Object.keys(SAMPLE_PAGES)) {
-        await page.goto(`${origin}/${name}`);
-        expect({ name, violations: await violationsOf(page) }).toEqual({ name, violations: [] });
-      }
-      await page.context().close();
-    }
-  });
-
-  it('fits a phone of 360 pixels without scrolling sideways', async () => {
-    const { page } = await openPage({ viewport: { width: 360, height: 700 } });
-    for (const name of Object.keys(SAMPLE_PAGES)) {
-      await page.goto(`${origin}/${name}`);
-      expect({ name, isTooWide: await isTooWide(page) }).toEqual({ name, isTooWide: false });
-    }
-    await page.context().close();
-  });
-});
 
 describe('an operator', () => {
   let sites: SitesFixture;

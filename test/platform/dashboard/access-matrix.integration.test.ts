@@ -121,7 +121,6 @@ const OPEN = [
   'POST /ui/setup',
   'GET /ui/invitations/:id',
   'POST /ui/invitations/:id',
-  'GET /pulls/style.css',
   'GET /pulls/:id',
   'GET /pulls/:id/files',
   'GET /pulls/:id/codeowners',

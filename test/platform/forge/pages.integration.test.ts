@@ -25,9 +25,15 @@ function elementsOf(page: string): { name: string; attributes: Record<string, st
   return elements;
 }
 
+const BLOCKS = new Set(['div', 'p', 'h1', 'h2', 'h3', 'td', 'th', 'summary']);
+
+/** What the page says, with a space before each block. */
 function textOf(page: string): string {
   let text = '';
-  const parser = new Parser({ ontext: (part) => (text += part) });
+  const parser = new Parser({
+    onopentagname: (name) => (text += BLOCKS.has(name) ? ' ' : ''),
+    ontext: (part) => (text += part),
+  });
   parser.end(page);
   return text;
 }
@@ -92,9 +98,10 @@ describe('the page of a pull request', () => {
     const { opened } = await proposal({ 'new.md': 'New\n' });
     for (const response of [await page(opened.url), await page(`${opened.url}0`), await fixture.get(opened.url)]) {
       expect(response.headers.get('content-security-policy')).toBe(
-        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+          "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
       );
-      expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+      expect(response.headers.get('referrer-policy')).toBe('same-origin');
       expect(response.headers.get('x-robots-tag')).toMatch('noindex');
       expect(response.headers.get('cache-control')).toBe('no-store');
       expect(response.headers.get('x-content-type-options')).toBe('nosniff');
@@ -110,11 +117,14 @@ describe('the page of a pull request', () => {
     const outside = links.filter(
       (link) =>
         link !== undefined &&
-        !/^(#[\w-]+|style\.css|pr_[0-9a-f]{32}\/\w+|\/ui\/sign-in\?to=\/pulls\/pr_[0-9a-f]{32})$/.test(link),
+        !/^(#[\w-]+|\/|\/ui\/assets\/(galley|favicon)\.[0-9a-f]{12}\.(css|svg)|pr_[0-9a-f]{32}\/\w+|\/ui\/sign-in\?to=\/pulls\/pr_[0-9a-f]{32})$/.test(
+          link,
+        ),
     );
     expect(outside).toEqual([]);
     expect(elements.filter(({ name }) => ['script', 'img', 'iframe', 'style', 'object'].includes(name))).toEqual([]);
-    const style = await fixture.get(`${fixture.platform.baseUrl}/pulls/style.css`);
+    const stylesheet = links.find((link) => link?.endsWith('.css'));
+    const style = await fixture.get(fixture.platform.baseUrl + stylesheet);
     expect([style.status, style.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
   });
 
@@ -129,8 +139,12 @@ describe('the page of a pull request', () => {
     const harmless = new Set(['href', 'class', 'id', 'title', 'datetime', 'name', 'content', 'charset', 'lang', 'rel']);
     const names = new Set(elementsOf(text).flatMap(({ attributes }) => Object.keys(attributes)));
     const forms = ['method', 'action', 'formaction', 'type', 'value', 'required', 'autocomplete', 'spellcheck', 'open'];
-    const rest = ['maxlength', 'pattern', 'autocapitalize', 'rows', 'colspan'];
-    expect([...names].filter((name) => ![...harmless, ...forms, ...rest].includes(name))).toEqual([]);
+    const rest = ['maxlength', 'pattern', 'autocapitalize', 'rows', 'colspan', 'for', 'scope', 'tabindex'];
+    const shown = ['aria-label', 'aria-hidden', 'data-label', 'data-kind', 'data-tone', 'data-variant'];
+    const drawn = ['viewbox', 'd', 'focusable', 'width', 'height', 'rx', 'cx', 'cy', 'r'];
+    expect([...names].filter((name) => ![...harmless, ...forms, ...rest, ...shown, ...drawn].includes(name))).toEqual(
+      [],
+    );
     expect(elementsOf(text).filter(({ name }) => name === 'script' || name === 'img')).toEqual([]);
     // None of these characters may reach a browser, whether in a title, a text, a file name or a line.
     expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\r]/);

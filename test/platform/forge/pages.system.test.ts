@@ -67,7 +67,7 @@ describe('the page of a pull request in a browser', () => {
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('ada@example.com approved').waitFor();
     await page.getByRole('button', { name: 'Merge', exact: true }).click();
-    await page.locator('.badge.merged').waitFor();
+    await page.locator('.badge', { hasText: 'Merged' }).waitFor();
     expect(await repository.git('show', 'main:README.md')).toMatch(/^# Ours/);
     expect(messages).toEqual([]);
     await page.close();
@@ -82,7 +82,7 @@ describe('the page of a pull request in a browser', () => {
     await page.getByText('The operator token is wrong').waitFor();
     await form.getByLabel('Operator token').fill(OPERATOR_TOKEN);
     await form.getByRole('button', { name: 'Merge', exact: true }).click();
-    await page.locator('.badge.merged').waitFor();
+    await page.locator('.badge', { hasText: 'Merged' }).waitFor();
     expect(page.url()).toBe(opened.url);
     expect(await repository.git('show', 'main:README.md')).toMatch(/^# Ours/);
     await page.close();

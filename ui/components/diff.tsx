@@ -1,9 +1,27 @@
 import { html as renderDiff } from 'diff2html';
 import { type DiffBlock, type DiffLine, LineType } from 'diff2html/lib/types.js';
-import { visibleText } from '../../../ui/visible-text.ts';
-import type { Hunk, PatchLine } from '../../forge/changes/parse-patch.ts';
-import type { Change } from '../../forge/changes/read-changes.ts';
-import { Html, html } from './html.ts';
+import { visibleText } from '../visible-text.ts';
+import { Text } from './text.tsx';
+
+/** A line of a hunk. `kind` is its sign in the patch. */
+type Line = { kind: ' ' | '+' | '-'; text: string; endsWithoutNewline: boolean };
+
+type Hunk = { header: string; oldStart: number; newStart: number; lines: readonly Line[] };
+
+/** A file of a diff. Counts are lines. */
+export type DiffFile = {
+  path: string;
+  /** The old path; null if it wasn't moved or copied. */
+  previousPath: string | null;
+  status: string;
+  /** Null for a binary file. */
+  additions: number | null;
+  deletions: number | null;
+  oldMode: string;
+  newMode: string;
+  /** Null if it is too long. */
+  patch: { hunks: readonly Hunk[] } | null;
+};
 
 /** Limits of a page: more isn't readable and slows phones down. */
 const LINES_PER_FILE = 1_000;
@@ -21,41 +39,56 @@ const TEMPLATES = {
 } as const;
 
 /** All files with their lines up to the limits, and a note for everything omitted. */
-export function diffView(files: readonly Change[]): Html {
+export function Diff({ files }: { files: readonly DiffFile[] }) {
   let room = LINES_PER_PAGE;
-  return html`${files.map((file, index) => {
+  const shown = files.map((file) => {
     const lines = Math.min(room, LINES_PER_FILE);
-    const shown = file.patch === null || lines === 0 ? [] : bounded(file.patch.hunks, lines);
-    room -= shown.reduce((count, hunk) => count + hunk.lines.length, 0);
-    return fileView(file, shown, `file-${index + 1}`);
-  })}`;
+    const hunks = file.patch === null || lines === 0 ? [] : bounded(file.patch.hunks, lines);
+    room -= hunks.reduce((count, hunk) => count + hunk.lines.length, 0);
+    return { file, hunks };
+  });
+  return (
+    <div>
+      {shown.map(({ file, hunks }, index) => (
+        <File key={file.path} id={`file-${index + 1}`} file={file} hunks={hunks} />
+      ))}
+    </div>
+  );
 }
 
-function fileView(file: Change, hunks: readonly Hunk[], id: string): Html {
+function File({ id, file, hunks }: { id: string; file: DiffFile; hunks: readonly Hunk[] }) {
+  const { path, previousPath, status } = file;
   const note = noteOf(file, hunks);
-  return html`<details class="file" id="${id}" open>
-<summary>${countsOf(file)} <span class="path">${pathOf(file)}</span> ${tagOf(file)}</summary>
-${hunks.length === 0 ? null : html`<div class="scroll">${tableOf(hunks)}</div>`}
-${note === null ? null : html`<p class="note">${note}</p>`}
-</details>`;
+  return (
+    <details class="file" id={id} open>
+      <summary>
+        <Counts file={file} />{' '}
+        <span class="mono">
+          {previousPath !== null && (
+            <>
+              <Text>{previousPath}</Text> →{' '}
+            </>
+          )}
+          <Text>{path}</Text>
+        </span>{' '}
+        {status !== 'modified' && <span class="tag">{status}</span>}
+      </summary>
+      {hunks.length > 0 && <div class="scroll" dangerouslySetInnerHTML={{ __html: tableOf(hunks) }} />}
+      {note !== null && <p class="note">{note}</p>}
+    </details>
+  );
 }
 
-/** Old and new path, if the file was moved. */
-function pathOf({ path, previousPath }: Change): Html {
-  const now = html`<bdi>${visibleText(path)}</bdi>`;
-  return previousPath === null ? now : html`<bdi>${visibleText(previousPath)}</bdi> → ${now}`;
+function Counts({ file: { additions, deletions } }: { file: DiffFile }) {
+  if (additions === null || deletions === null) return <span class="counts">binary</span>;
+  return (
+    <span class="counts">
+      <span class="added">+{additions}</span> <span class="gone">−{deletions}</span>
+    </span>
+  );
 }
 
-function tagOf({ status }: Change): Html | null {
-  return status === 'modified' ? null : html`<span class="tag">${status}</span>`;
-}
-
-function countsOf({ additions, deletions }: Change): Html {
-  if (additions === null || deletions === null) return html`<span class="counts">binary</span>`;
-  return html`<span class="counts"><span class="added">+${additions}</span> <span class="gone">−${deletions}</span></span>`;
-}
-
-function noteOf(file: Change, hunks: readonly Hunk[]): string | null {
+function noteOf(file: DiffFile, hunks: readonly Hunk[]): string | null {
   if (file.additions === null) return 'Binary file: its content is not shown.';
   const changed = hunks.flatMap((hunk) => hunk.lines).filter(({ kind }) => kind !== ' ').length;
   if (changed < file.additions + (file.deletions ?? 0)) {
@@ -80,21 +113,19 @@ function bounded(hunks: readonly Hunk[], limit: number): Hunk[] {
 }
 
 /** The hunks are already parsed, so odd names and carriage returns never reach diff2html's parser. */
-function tableOf(hunks: readonly Hunk[]): Html {
+function tableOf(hunks: readonly Hunk[]): string {
   // If every line ends so, it isn't worth showing.
   const ending = hunks.flatMap((hunk) => hunk.lines).every(({ text }) => text.endsWith('\r')) ? '\r' : '';
   const names = { oldName: 'file', newName: 'file', addedLines: 0, deletedLines: 0, language: '' };
   const blocks = hunks.map((hunk) => blockOf(hunk, ending));
-  return new Html(
-    renderDiff([{ ...names, isCombined: false, isGitDiff: true, blocks }], {
-      outputFormat: 'line-by-line',
-      drawFileList: false,
-      matching: 'lines',
-      matchingMaxComparisons: 400,
-      maxLineLengthHighlight: LINE_CHARACTERS,
-      rawTemplates: TEMPLATES,
-    }),
-  );
+  return renderDiff([{ ...names, isCombined: false, isGitDiff: true, blocks }], {
+    outputFormat: 'line-by-line',
+    drawFileList: false,
+    matching: 'lines',
+    matchingMaxComparisons: 400,
+    maxLineLengthHighlight: LINE_CHARACTERS,
+    rawTemplates: TEMPLATES,
+  });
 }
 
 function blockOf({ header, oldStart, newStart, lines }: Hunk, ending: string): DiffBlock {
@@ -112,7 +143,7 @@ function blockOf({ header, oldStart, newStart, lines }: Hunk, ending: string): D
   };
 }
 
-function contentOf({ text, endsWithoutNewline }: PatchLine, ending: string): string {
+function contentOf({ text, endsWithoutNewline }: Line, ending: string): string {
   const whole = ending !== '' && text.endsWith(ending) ? text.slice(0, -ending.length) : text;
   const shown = visibleText(whole.slice(0, LINE_CHARACTERS));
   const cut = whole.length > LINE_CHARACTERS ? ` … (${whole.length - LINE_CHARACTERS} more characters)` : '';

@@ -1,26 +1,13 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { ForgeError } from '../../../forge/forge-error.ts';
 import { GitError } from '../../../forge/git/git-error.ts';
+import { PAGE_HEADERS, sendPage } from '../../../ui/send-page.ts';
+import { ErrorPage } from '../../../ui/short-page.tsx';
 import { HttpError } from '../../../web/http-error.ts';
-import { html } from './html.ts';
-import { pageOf } from './page.ts';
-
-/** Allows only the pages' own style and forms. */
-const HEADERS = {
-  'Content-Security-Policy': [
-    "default-src 'none'",
-    "style-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'Referrer-Policy': 'no-referrer',
-  'X-Robots-Tag': 'noindex, nofollow',
-  Vary: 'Accept',
-} as const;
+import { NAME } from '../../dashboard/layout.tsx';
 
 export const forgeHeaders: RequestHandler = (_request, response, next) => {
-  response.set(HEADERS);
+  response.set({ ...PAGE_HEADERS, Vary: 'Accept' });
   next();
 };
 
@@ -55,12 +42,11 @@ export function forgeHandler(handle: Handler): Handler {
       if (!(refusal instanceof HttpError) || response.headersSent || !isBrowser(request)) throw refusal;
       const id = request.params.id;
       const isBelowPage = request.path.split('/').length > 3;
-      const body = html`<h1>${refusal.status === 404 ? 'Not found' : 'That did not work'}</h1>
-<p>${refusal.message}.</p>
-${isBelowPage && typeof id === 'string' ? html`<p><a href="../${id}">Back to the pull request</a></p>` : null}`;
-      const style = isBelowPage ? '../style.css' : 'style.css';
-      const page = pageOf({ title: refusal.message, heading: html`<span>Error ${refusal.status}</span>`, style, body });
-      response.status(refusal.status).set(refusal.headers).type('html').send(page);
+      const back =
+        isBelowPage && typeof id === 'string' ? { label: 'Back to the pull request', href: `../${id}` } : undefined;
+      const { status, message, headers } = refusal;
+      response.set(headers);
+      await sendPage(request, response, <ErrorPage {...{ name: NAME, status, message, back }} />, status);
     }
   };
 }

@@ -1,9 +1,6 @@
-import type { Request } from 'express';
-import type { MessageKind } from '../../ui/components/message.tsx';
-import { queryOf } from '../../ui/request.ts';
+import { createDoneMessages } from '../../ui/done-messages.ts';
 
-/** What a page says after an action led back to it. Codes, so that a link can't put words into the page. */
-const MESSAGES = {
+export const { withMessage, messagesOf } = createDoneMessages({
   'key-revoked': 'The key was revoked. Requests with it are rejected from now on.',
   invited: 'The invitation was created. No mail was sent: send its link to the person.',
   'invited-by-mail': 'The invitation was created, and its link was mailed to the person.',
@@ -23,20 +20,4 @@ const MESSAGES = {
   'password-changed': 'The password was changed. Your other sessions have ended.',
   'passkey-removed': 'The passkey was removed.',
   welcome: 'Welcome. You are a member of this organization now.',
-} as const;
-
-export type Done = keyof typeof MESSAGES;
-
-/** The path with the message of an action. */
-export function withMessage(path: string, done: Done): string {
-  return `${path}?done=${done}`;
-}
-
-export function messagesOf(request: Request): { kind: MessageKind; text: string }[] {
-  const code = queryOf(request, 'done');
-  return isDone(code) ? [{ kind: 'success', text: MESSAGES[code] }] : [];
-}
-
-function isDone(code: string): code is Done {
-  return Object.hasOwn(MESSAGES, code);
-}
+});

@@ -1,6 +1,5 @@
 import MarkdownIt from 'markdown-it';
-import { visibleText } from '../../../ui/visible-text.ts';
-import { Html } from './html.ts';
+import { visibleText } from '../visible-text.ts';
 
 /**
  * HTML in a text is shown as text, links lead only to http, https and mail addresses, and images are left out: the page
@@ -13,7 +12,8 @@ markdown.renderer.rules.link_open = (tokens, index, options, _environment, rende
   return renderer.renderToken(tokens, index, options);
 };
 
-/** Markdown that people and agents wrote, as safe markup. Hidden characters are shown. */
-export function renderMarkdown(text: string): Html {
-  return new Html(markdown.render(visibleText(text, { multiline: true })));
+/** Markdown that people and agents wrote. Hidden characters are shown. */
+export function Markdown({ children }: { children: string }) {
+  const markup = markdown.render(visibleText(children, { multiline: true }));
+  return <div class="markdown" dangerouslySetInnerHTML={{ __html: markup }} />;
 }

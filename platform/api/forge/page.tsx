@@ -1,0 +1,237 @@
+import { Badge, type BadgeProps } from '../../../ui/components/badge.tsx';
+import { Diff } from '../../../ui/components/diff.tsx';
+import { Markdown } from '../../../ui/components/markdown.tsx';
+import { None } from '../../../ui/components/none.tsx';
+import { Panel } from '../../../ui/components/panel.tsx';
+import { Table } from '../../../ui/components/table.tsx';
+import { Text } from '../../../ui/components/text.tsx';
+import { Time } from '../../../ui/components/time.tsx';
+import { Title } from '../../../ui/components/title.tsx';
+import { formatCount } from '../../../ui/format.ts';
+import { Page } from '../../../ui/page.tsx';
+import { NAME } from '../../dashboard/layout.tsx';
+import type { Changes } from '../../forge/changes/read-changes.ts';
+import type { Commit } from '../../forge/commits.ts';
+import { fullNameOf } from '../../forge/repository.ts';
+import type { RequestedReviewer } from '../../store/pull-request-reviewers.ts';
+import type { ReviewRow } from '../../store/pull-request-reviews.ts';
+import type { PullRequestRow } from '../../store/pull-requests.ts';
+import { type ActingReviewer, DecideForm, ReviewForm } from './forms.tsx';
+
+type PullRequestProps = {
+  row: PullRequestRow;
+  asked: readonly RequestedReviewer[];
+  reviews: readonly ReviewRow[];
+  /** Undefined if the commits or the repository are gone. */
+  changes: Changes | undefined;
+  /** Undefined: actions need the operator token. */
+  acting: ActingReviewer | undefined;
+  /** Members can sign in. */
+  canSignIn: boolean;
+  /** Why the action of a form was rejected, and what was typed into it. */
+  problem: { message: string; remark: string } | undefined;
+  /** The way from the request's path to the page's folder. */
+  root: string;
+};
+
+/** The files that are shown. */
+const FILES_LISTED = 300;
+
+export const PULL_REQUEST_STATES: Record<PullRequestRow['state'], BadgeProps> = {
+  open: { tone: 'busy', label: 'Open' },
+  merged: { tone: 'good', label: 'Merged' },
+  closed: { tone: 'neutral', label: 'Closed' },
+};
+
+export function PullRequestPage({ row, asked, reviews, changes, acting, canSignIn, problem, root }: PullRequestProps) {
+  const form = { row, acting, root };
+  const isOpen = row.state === 'open';
+  return (
+    <Page
+      title={`${row.title} #${row.number}`}
+      name={NAME}
+      nav={[{ label: isOpen ? 'Review, merge or close' : 'Review', href: '#decide' }]}
+      messages={problem === undefined ? [] : [{ kind: 'error', text: `${problem.message}.` }]}
+      isStatic
+    >
+      <Title
+        title={
+          <>
+            <Text>{row.title}</Text> <span class="soft">#{row.number}</span>
+          </>
+        }
+        below={
+          <p class="soft">
+            <Text>{fullNameOf(row.repository)}</Text>
+          </p>
+        }
+      />
+      <p>
+        <Badge {...PULL_REQUEST_STATES[row.state]} /> <Lead row={row} commitCount={changes?.commitCount} />
+      </p>
+      <Panel title="Description">
+        {row.body === '' ? <p class="soft">There is none.</p> : <Markdown>{row.body}</Markdown>}
+      </Panel>
+      <Reviews asked={asked} reviews={reviews} />
+      {changes === undefined ? (
+        <Panel title="Changes">
+          <p class="soft">The repository, or these commits, are no longer there.</p>
+        </Panel>
+      ) : (
+        <ChangesPanels changes={changes} row={row} />
+      )}
+      <Panel id="decide" title={isOpen ? 'Decide' : 'Review'}>
+        <div class="columns">
+          <ReviewForm {...form} canSignIn={canSignIn} remark={problem?.remark ?? ''} />
+          {isOpen && <DecideForm {...form} />}
+        </div>
+      </Panel>
+    </Page>
+  );
+}
+
+type LeadProps = { row: PullRequestRow; commitCount: number | undefined };
+
+function Lead({ row: { state, author, baseBranch, headBranch, ...row }, commitCount }: LeadProps) {
+  const branches = (
+    <>
+      into{' '}
+      <code>
+        <Text>{baseBranch}</Text>
+      </code>{' '}
+      from{' '}
+      <code>
+        <Text>{headBranch}</Text>
+      </code>
+    </>
+  );
+  const commits = commitCount === undefined ? 'its commits' : formatCount(commitCount, 'commit');
+  const by = <Text>{author}</Text>;
+  if (state === 'open') {
+    return (
+      <>
+        {by} asks to merge {commits} {branches}, opened <Time at={row.createdAt} />
+      </>
+    );
+  }
+  const ended = (
+    <>
+      {row.endedBy !== null && (
+        <>
+          by <Text>{row.endedBy}</Text>{' '}
+        </>
+      )}
+      {row.endedAt !== null && <Time at={row.endedAt} />}
+    </>
+  );
+  return state === 'closed' ? (
+    <>
+      {by} asked to merge {commits} {branches}; closed without merging {ended}
+    </>
+  ) : (
+    <>
+      {commits} of {by} merged {branches} {ended} as <Sha>{row.mergeCommitSha ?? ''}</Sha>
+    </>
+  );
+}
+
+function Sha({ children }: { children: string }) {
+  return (
+    <code class="soft" title={children}>
+      {children.slice(0, 10)}
+    </code>
+  );
+}
+
+const VERDICTS: Record<ReviewRow['verdict'], BadgeProps> = {
+  approved: { tone: 'good', label: 'approved' },
+  'changes-requested': { tone: 'bad', label: 'asks for changes' },
+  commented: { tone: 'neutral', label: 'commented' },
+};
+
+/** A review, or who was asked for one and hasn't reviewed yet. */
+type ReviewLine = { key: string; who: string; prefix: string; review: ReviewRow | undefined };
+
+function Reviews({ asked, reviews }: Pick<PullRequestProps, 'asked' | 'reviews'>) {
+  const reviewers = new Set(reviews.map((review) => review.reviewer));
+  const waiting = asked.filter(({ kind, name }) => kind === 'team' || (kind === 'user' && !reviewers.has(name)));
+  const lines: ReviewLine[] = [
+    ...reviews.map((review) => ({ key: `review-${review.id}`, who: review.reviewer, prefix: '', review })),
+    ...waiting.map(({ kind, name }) => ({
+      ...{ key: `${kind} ${name}`, who: name, prefix: kind === 'team' ? 'team ' : '' },
+      review: undefined,
+    })),
+  ];
+  if (lines.length === 0) return null;
+  return (
+    <Panel title="Reviews">
+      <Table
+        caption="Reviews"
+        rows={lines}
+        keyOf={({ key }) => key}
+        columns={[
+          { label: 'Reviewer', kind: 'main', cell: ReviewCell },
+          { label: 'Commit', cell: ({ review }) => (review === undefined ? <None /> : <Sha>{review.commitSha}</Sha>) },
+          { label: 'When', cell: ({ review }) => <Time at={review?.submittedAt} /> },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function ReviewCell({ key, who, prefix, review }: ReviewLine) {
+  return (
+    <>
+      <span id={review && key}>
+        {prefix}
+        <Text>{who}</Text>{' '}
+        {review === undefined ? (
+          <span class="soft">is asked for a review</span>
+        ) : (
+          <Badge {...VERDICTS[review.verdict]} />
+        )}
+      </span>
+      {review !== undefined && review.body !== '' && <Markdown>{review.body}</Markdown>}
+    </>
+  );
+}
+
+function ChangesPanels({ changes, row }: { changes: Changes; row: PullRequestRow }) {
+  const { commits, commitCount, files } = changes;
+  const left = commitCount - commits.length;
+  const unlisted = files.length - FILES_LISTED;
+  return (
+    <>
+      <Panel title="Commits" aside={<span class="soft">{commitCount}</span>}>
+        {left > 0 && <p class="soft">{left} older commits are not listed.</p>}
+        <CommitTable commits={commits.toReversed()} />
+      </Panel>
+      <Panel title="Files changed" aside={<span class="soft">{files.length}</span>}>
+        {unlisted > 0 && <p class="soft">{unlisted} more files are not listed.</p>}
+        <Diff files={files.slice(0, FILES_LISTED)} />
+        <p class="soft small">
+          The whole, on a disk that has the repository:{' '}
+          <code>
+            git diff {row.baseSha.slice(0, 10)}...{row.headSha.slice(0, 10)}
+          </code>
+        </p>
+      </Panel>
+    </>
+  );
+}
+
+function CommitTable({ commits }: { commits: readonly Commit[] }) {
+  return (
+    <Table
+      caption="Commits"
+      rows={commits}
+      keyOf={({ sha }) => sha}
+      columns={[
+        { label: 'Commit', kind: 'main', cell: ({ message }) => <Text>{message.split('\n', 1)[0] ?? ''}</Text> },
+        { label: 'Author', cell: ({ author }) => <Text>{author.name}</Text> },
+        { label: 'When', cell: ({ at }) => <Time at={at} none="unknown" /> },
+        { label: 'SHA', cell: ({ sha }) => <Sha>{sha}</Sha> },
+      ]}
+    />
+  );
+}
