@@ -8,7 +8,7 @@ import type { SteerAction } from '../site-actions.ts';
 import { requireCsrf, sameOriginOnly, signedOf } from './access.ts';
 import { createAgentReader, siteOfChange } from './agent-reader.ts';
 import { withMessage } from './done-messages.ts';
-import { changePath, Layout, sitePath } from './layout.tsx';
+import { changePath, OperatorLayout, sitePath } from './layout.tsx';
 import type { PagesDeps } from './pages-deps.ts';
 import { nameOf } from './site-routes.tsx';
 
@@ -123,7 +123,7 @@ function confirmPage(request: Request, site: string, { title, question, text, ac
     { label: site, href: sitePath(site) },
   ];
   return (
-    <Layout signed={signed} title={title} crumbs={crumbs}>
+    <OperatorLayout signed={signed} title={title} crumbs={crumbs}>
       <Confirm
         {...rest}
         question={question}
@@ -133,7 +133,7 @@ function confirmPage(request: Request, site: string, { title, question, text, ac
       >
         <p>{text}</p>
       </Confirm>
-    </Layout>
+    </OperatorLayout>
   );
 }
 

@@ -9,10 +9,10 @@ import { Table } from '../../ui/components/table.tsx';
 import { LongText, Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
-import { changePath, Layout, type LayoutProps, sitePath } from './layout.tsx';
+import { changePath, OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
 import { CHANGE_PHASES } from './rule-page.tsx';
 
-type ChangePageProps = Pick<LayoutProps, 'signed' | 'temporalUiUrl' | 'messages'> & {
+type ChangePageProps = Pick<OperatorLayoutProps, 'signed' | 'temporalUiUrl' | 'messages'> & {
   workflowId: string;
   state: AgentChangeState;
   workflowUrl: string | undefined;
@@ -30,7 +30,7 @@ export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: C
   ];
   const title = pullRequest?.title ?? `A change by ${rule}`;
   return (
-    <Layout {...layout} title={title} crumbs={crumbs}>
+    <OperatorLayout {...layout} title={title} crumbs={crumbs}>
       <Title title={<Text>{title}</Text>} beside={<Badge {...CHANGE_PHASES[phase]} />}>
         <div class="actions">
           {workflowUrl !== undefined && <a href={workflowUrl}>Workflow</a>}
@@ -55,7 +55,7 @@ export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: C
       )}
       <Mails state={state} now={now} />
       <Reviews state={state} />
-    </Layout>
+    </OperatorLayout>
   );
 }
 

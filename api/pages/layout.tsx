@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { Page, type PageProps } from '../../ui/page.tsx';
 import type { Signed } from './access.ts';
 
-export type LayoutProps = Pick<PageProps, 'title' | 'crumbs' | 'messages'> & {
+export type OperatorLayoutProps = Pick<PageProps, 'title' | 'crumbs' | 'messages'> & {
   signed: Signed;
   /** Of Temporal's UI, if known. */
   temporalUiUrl?: string | undefined;
@@ -10,7 +10,7 @@ export type LayoutProps = Pick<PageProps, 'title' | 'crumbs' | 'messages'> & {
 };
 
 /** The layout of the pages behind the sign-in. */
-export function Layout({ signed, temporalUiUrl, children, ...page }: LayoutProps) {
+export function OperatorLayout({ signed, temporalUiUrl, children, ...page }: OperatorLayoutProps) {
   return (
     <Page
       {...page}

@@ -8,9 +8,9 @@ import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
-import { changePath, Layout, type LayoutProps, sitePath } from './layout.tsx';
+import { changePath, OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
 
-type RulePageProps = Pick<LayoutProps, 'signed' | 'temporalUiUrl'> & {
+type RulePageProps = Pick<OperatorLayoutProps, 'signed' | 'temporalUiUrl'> & {
   site: string;
   rule: string;
   /** Undefined: it has collected nothing yet, or its workflow doesn't respond. */
@@ -45,7 +45,7 @@ export function RulePage({ site, rule, state, workflowUrl, now, ...layout }: Rul
     { label: site, href: sitePath(site) },
   ];
   return (
-    <Layout {...layout} title={`${rule} of ${site}`} crumbs={crumbs}>
+    <OperatorLayout {...layout} title={`${rule} of ${site}`} crumbs={crumbs}>
       <Title title={rule} beside={state !== undefined && <Badge {...RULE_PHASES[state.phase]} />}>
         {workflowUrl !== undefined && <a href={workflowUrl}>Workflow</a>}
       </Title>
@@ -58,7 +58,7 @@ export function RulePage({ site, rule, state, workflowUrl, now, ...layout }: Rul
       ) : (
         <RuleParts state={state} now={now} />
       )}
-    </Layout>
+    </OperatorLayout>
   );
 }
 

@@ -3,7 +3,7 @@ import { Message } from '../../ui/components/message.tsx';
 import { ShortPage } from '../../ui/short-page.tsx';
 import { SIGN_IN } from './access.ts';
 
-type SignInProps = {
+type OperatorSignInProps = {
   /** Where to go then. */
   to: string;
   name?: string;
@@ -15,7 +15,7 @@ type SignInProps = {
   message?: string | undefined;
 };
 
-export function SignInPage({ to, name = '', nameError, tokenError, link, message }: SignInProps) {
+export function OperatorSignInPage({ to, name = '', nameError, tokenError, link, message }: OperatorSignInProps) {
   return (
     <ShortPage title="Sign in" name="Galley">
       {message !== undefined && <Message kind="warning">{message}</Message>}

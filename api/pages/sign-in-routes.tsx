@@ -18,7 +18,7 @@ import {
 import type { PagesDeps } from './pages-deps.ts';
 import { operatorName, type Sessions } from './session.ts';
 import { createSignInLimit } from './sign-in-limit.ts';
-import { NoTokenPage, SignInPage } from './sign-in-page.tsx';
+import { NoTokenPage, OperatorSignInPage } from './sign-in-page.tsx';
 
 type SignInDeps = Pick<PagesDeps, 'operatorToken' | 'signInLinks' | 'logger' | 'now'> & {
   sessions: Sessions | undefined;
@@ -38,11 +38,15 @@ export function addSignInRoutes(router: Router, deps: SignInDeps): void {
       const to = localPath(queryOf(request, 'to'));
       if (sessions === undefined) await sendPage(request, response, <NoTokenPage />);
       else if (link === '' && sessionOf(request, sessions) !== undefined) response.redirect(303, to);
-      else if (link === '') await sendPage(request, response, <SignInPage to={to} />);
+      else if (link === '') await sendPage(request, response, <OperatorSignInPage to={to} />);
       else {
         const isValid = signInLinks?.isValid(link) ?? false;
         const message = isValid ? undefined : 'This link was used or has expired. Sign in with the operator token.';
-        await sendPage(request, response, <SignInPage to={to} message={message} link={isValid ? link : undefined} />);
+        await sendPage(
+          request,
+          response,
+          <OperatorSignInPage to={to} message={message} link={isValid ? link : undefined} />,
+        );
       }
     })
     .post(sameOriginOnly, readForm, signIn)
@@ -87,7 +91,7 @@ function createSignIn({ operatorToken, sessions, signInLinks, logger, now }: Sig
       sendPage(
         request,
         response,
-        <SignInPage to={to} name={entered} link={link === '' ? undefined : link} {...problem} />,
+        <OperatorSignInPage to={to} name={entered} link={link === '' ? undefined : link} {...problem} />,
         status,
       );
 

@@ -9,11 +9,11 @@ import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
 import { formatCount } from '../../ui/format.ts';
-import { Layout, type LayoutProps, sitePath } from './layout.tsx';
+import { OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
 import { PHASE_OPTIONS, PhaseBadge } from './phase-badge.tsx';
 import type { ListedSite, SiteListPage, SiteListQuery } from './site-list.ts';
 
-type SiteListPageProps = Pick<LayoutProps, 'signed' | 'messages' | 'temporalUiUrl'> & {
+type SiteListPageProps = Pick<OperatorLayoutProps, 'signed' | 'messages' | 'temporalUiUrl'> & {
   list: SiteListPage;
   query: SiteListQuery;
   now: Date;
@@ -24,7 +24,7 @@ const ANY_PHASE = { value: '', label: 'Any phase' };
 export function SiteListView({ list, query, now, ...layout }: SiteListPageProps) {
   const { attention, moreAttention, sites, configured, phasesKnown } = list;
   return (
-    <Layout {...layout} title="Sites">
+    <OperatorLayout {...layout} title="Sites">
       <Title title="Sites" beside={<span class="soft">{formatCount(configured, 'site')}</span>}>
         <search>
           <Form action="/" inline>
@@ -58,7 +58,7 @@ export function SiteListView({ list, query, now, ...layout }: SiteListPageProps)
         {sites.length === 0 ? <NoSites list={list} query={query} /> : <SiteTable sites={sites} now={now} />}
       </Panel>
       <ListPager list={list} query={query} />
-    </Layout>
+    </OperatorLayout>
   );
 }
 

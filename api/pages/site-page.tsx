@@ -6,7 +6,7 @@ import { Message } from '../../ui/components/message.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
 import { Title } from '../../ui/components/title.tsx';
 import type { SiteStatus } from '../site-status.ts';
-import { Layout, type LayoutProps, sitePath } from './layout.tsx';
+import { OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
 import { PhaseBadge } from './phase-badge.tsx';
 import { ReviewMessage, SiteActionsBar } from './site-action-forms.tsx';
 import { SiteFacts } from './site-facts.tsx';
@@ -39,17 +39,17 @@ export type SiteView = {
   workflowUrl: string | undefined;
 };
 
-type SitePageProps = Pick<LayoutProps, 'signed' | 'messages' | 'temporalUiUrl'> & { view: SiteView };
+type SitePageProps = Pick<OperatorLayoutProps, 'signed' | 'messages' | 'temporalUiUrl'> & { view: SiteView };
 
 export function SitePage({ view, ...layout }: SitePageProps) {
   const { status, exportNumber } = view;
   const query = exportNumber === undefined ? '' : `?export=${exportNumber}`;
   return (
-    <Layout {...layout} title={status.site} crumbs={[{ label: 'Sites', href: '/' }]}>
+    <OperatorLayout {...layout} title={status.site} crumbs={[{ label: 'Sites', href: '/' }]}>
       <Live id="site" url={`${sitePath(status.site, 'events')}${query}`}>
         <SiteParts view={view} />
       </Live>
-    </Layout>
+    </OperatorLayout>
   );
 }
 
@@ -219,7 +219,7 @@ export function isSiteList(name: string): name is SiteListName {
 export function SiteListPage({ view, list, ...layout }: SitePageProps & { list: SiteListName }) {
   const { status } = view;
   return (
-    <Layout
+    <OperatorLayout
       {...layout}
       title={`${LISTS[list]} of ${status.site}`}
       crumbs={[
@@ -233,6 +233,6 @@ export function SiteListPage({ view, list, ...layout }: SitePageProps & { list: 
         {list === 'deliveries' && <DeliveriesTable view={view} deliveries={status.deliveries} />}
         {list === 'actions' && <ActionsTable actions={status.actions} now={view.now} />}
       </Panel>
-    </Layout>
+    </OperatorLayout>
   );
 }

@@ -12,7 +12,7 @@ import { authHeaders, copyCookies, SIGN_IN, signedOf } from './access.ts';
 import { MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
-import { Layout, type LayoutProps, PATHS } from './layout.tsx';
+import { MemberLayout, type MemberLayoutProps, PATHS } from './layout.tsx';
 import { addPage, EVERYONE } from './pages.ts';
 import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
 
@@ -105,7 +105,7 @@ function addCredentialRoutes(router: Router, context: DashboardContext): void {
   });
 }
 
-type AccountProps = Pick<LayoutProps, 'signed' | 'messages'> & {
+type AccountProps = Pick<MemberLayoutProps, 'signed' | 'messages'> & {
   sessions: Awaited<ReturnType<typeof listSessions>>;
   passkeys: Awaited<ReturnType<typeof listPasskeys>>;
   now: Date;
@@ -118,7 +118,7 @@ function AccountPage({ signed, sessions, passkeys, now, ...layout }: AccountProp
     label: organization,
   }));
   return (
-    <Layout {...layout} signed={signed} section="account" title="Your account">
+    <MemberLayout {...layout} signed={signed} section="account" title="Your account">
       <h1>
         <Text>{user.name}</Text>
       </h1>
@@ -161,7 +161,7 @@ function AccountPage({ signed, sessions, passkeys, now, ...layout }: AccountProp
           ]}
         />
       </Panel>
-    </Layout>
+    </MemberLayout>
   );
 }
 

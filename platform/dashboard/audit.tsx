@@ -10,7 +10,7 @@ import { queryOf } from '../../ui/request.ts';
 import { type AuditRow, listActions } from '../store/audit-log.ts';
 import { signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
-import { Layout, type LayoutProps, PATHS } from './layout.tsx';
+import { MemberLayout, type MemberLayoutProps, PATHS } from './layout.tsx';
 import { addPage, MAKERS } from './pages.ts';
 
 const PAGE_SIZE = 50;
@@ -58,13 +58,13 @@ export function addAuditRoutes(router: Router, { db, now }: DashboardContext): v
   });
 }
 
-type AuditProps = Pick<LayoutProps, 'signed'> & { rows: readonly AuditRow[]; isFirst: boolean; now: Date };
+type AuditProps = Pick<MemberLayoutProps, 'signed'> & { rows: readonly AuditRow[]; isFirst: boolean; now: Date };
 
 function AuditPage({ signed, rows, isFirst, now }: AuditProps) {
   const shown = rows.slice(0, PAGE_SIZE);
   const last = rows.length > PAGE_SIZE ? shown.at(-1) : undefined;
   return (
-    <Layout signed={signed} section="audit" title="Audit log">
+    <MemberLayout signed={signed} section="audit" title="Audit log">
       <h1>Audit log</h1>
       <Panel>
         {shown.length === 0 ? <EmptyState title="Nothing was done yet" /> : <AuditTable rows={shown} now={now} />}
@@ -76,7 +76,7 @@ function AuditPage({ signed, rows, isFirst, now }: AuditProps) {
           nextHref={last && `${PATHS.audit}?before=${last.id}`}
         />
       )}
-    </Layout>
+    </MemberLayout>
   );
 }
 

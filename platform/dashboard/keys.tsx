@@ -20,7 +20,7 @@ import { isStorable } from '../store/storable-text.ts';
 import { type Signed, signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
-import { Layout, type LayoutProps, PATHS, pathOf } from './layout.tsx';
+import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
 import { addPage, MAKERS } from './pages.ts';
 
 /** Organization settings → API keys. */
@@ -86,7 +86,7 @@ async function findKey({ db }: DashboardContext, { caller }: Signed, request: Re
   return key;
 }
 
-type KeysProps = Pick<LayoutProps, 'signed' | 'messages'> & {
+type KeysProps = Pick<MemberLayoutProps, 'signed' | 'messages'> & {
   keys: readonly ApiKeyRow[];
   projects: readonly Project[];
   now: Date;
@@ -96,7 +96,7 @@ type KeysProps = Pick<LayoutProps, 'signed' | 'messages'> & {
 
 function KeysPage({ signed, keys, projects, now, created, ...layout }: KeysProps) {
   return (
-    <Layout {...layout} signed={signed} section="keys" title="API keys">
+    <MemberLayout {...layout} signed={signed} section="keys" title="API keys">
       <h1>API keys</h1>
       {created !== undefined && (
         <Panel title="The new key">
@@ -123,7 +123,7 @@ function KeysPage({ signed, keys, projects, now, created, ...layout }: KeysProps
       <Panel title="Keys">
         {keys.length === 0 ? <EmptyState title="No keys yet" /> : <KeyTable keys={keys} now={now} />}
       </Panel>
-    </Layout>
+    </MemberLayout>
   );
 }
 
@@ -179,7 +179,12 @@ function KeyState({ apiKey: { revokedAt, expiresAt }, now }: { apiKey: ApiKeyRow
 function RevokePage({ signed, apiKey }: { signed: Signed; apiKey: ApiKeyRow }) {
   const name = apiKey.name ?? apiKey.prefix;
   return (
-    <Layout signed={signed} section="keys" title={`Revoke ${name}`} crumbs={[{ label: 'API keys', href: PATHS.keys }]}>
+    <MemberLayout
+      signed={signed}
+      section="keys"
+      title={`Revoke ${name}`}
+      crumbs={[{ label: 'API keys', href: PATHS.keys }]}
+    >
       <Confirm
         question="Revoke this key?"
         action={pathOf('keys', apiKey.id, 'revoke')}
@@ -191,6 +196,6 @@ function RevokePage({ signed, apiKey }: { signed: Signed; apiKey: ApiKeyRow }) {
           Requests with <Text>{name}</Text> (<code>{apiKey.prefix}…</code>) are rejected at once. This can't be undone.
         </p>
       </Confirm>
-    </Layout>
+    </MemberLayout>
   );
 }

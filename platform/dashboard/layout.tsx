@@ -28,14 +28,14 @@ const NAV: readonly { section: Section; label: string }[] = [
   { section: 'audit', label: 'Audit log' },
 ];
 
-export type LayoutProps = Pick<PageProps, 'title' | 'crumbs' | 'messages'> & {
+export type MemberLayoutProps = Pick<PageProps, 'title' | 'crumbs' | 'messages'> & {
   signed: Signed;
   section: Section;
   children: ComponentChildren;
 };
 
 /** The layout of the pages behind the sign-in. */
-export function Layout({ signed, section, children, ...page }: LayoutProps) {
+export function MemberLayout({ signed, section, children, ...page }: MemberLayoutProps) {
   return (
     <Page
       {...page}

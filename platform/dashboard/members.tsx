@@ -16,7 +16,7 @@ import { listMembers, listPendingInvitations, type MemberRow, ROLES } from '../s
 import { authHeaders, invitationPath, type Signed, signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
-import { Layout, type LayoutProps, PATHS, pathOf } from './layout.tsx';
+import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
 import { addPage, OWNERS } from './pages.ts';
 
 const invitee = z.object({
@@ -163,7 +163,7 @@ async function succeed(call: Promise<Response>, failure: string): Promise<void> 
 
 type Invitation = Awaited<ReturnType<typeof listPendingInvitations>>[number];
 
-type MembersProps = Pick<LayoutProps, 'signed' | 'messages'> & {
+type MembersProps = Pick<MemberLayoutProps, 'signed' | 'messages'> & {
   members: readonly MemberRow[];
   invitations: readonly Invitation[];
   publicUrl: string;
@@ -175,7 +175,7 @@ const ROLE_OPTIONS = ROLES.map((role) => ({ value: role, label: role }));
 function MembersPage({ signed, members, invitations, publicUrl, now, ...layout }: MembersProps) {
   const isOwner = signed.membership.role === 'owner';
   return (
-    <Layout {...layout} signed={signed} section="members" title="Members">
+    <MemberLayout {...layout} signed={signed} section="members" title="Members">
       <h1>Members</h1>
       <Panel>
         <MemberTable signed={signed} members={members} now={now} />
@@ -222,7 +222,7 @@ function MembersPage({ signed, members, invitations, publicUrl, now, ...layout }
           ))}
         </Panel>
       )}
-    </Layout>
+    </MemberLayout>
   );
 }
 

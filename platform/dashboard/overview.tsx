@@ -13,7 +13,7 @@ import { AgentTable } from './agents/agent-pages.tsx';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf } from './done-messages.ts';
 import { ExportTable } from './exports/export-pages.tsx';
-import { Layout, type LayoutProps, PATHS } from './layout.tsx';
+import { MemberLayout, type MemberLayoutProps, PATHS } from './layout.tsx';
 import { addPage } from './pages.ts';
 import { PLOT_HOURS, UsagePlot } from './usage-plot.tsx';
 
@@ -41,7 +41,7 @@ export function addOverviewRoutes(router: Router, context: DashboardContext): vo
   });
 }
 
-type OverviewProps = Pick<LayoutProps, 'signed' | 'messages'> & {
+type OverviewProps = Pick<MemberLayoutProps, 'signed' | 'messages'> & {
   /** Undefined: the plan has no exports. */
   exports: ExportJobPage | undefined;
   jobs: readonly TitledJob[];
@@ -51,7 +51,7 @@ type OverviewProps = Pick<LayoutProps, 'signed' | 'messages'> & {
 
 function OverviewPage({ exports, jobs, use, now, ...layout }: OverviewProps) {
   return (
-    <Layout {...layout} section="overview" title="Overview">
+    <MemberLayout {...layout} section="overview" title="Overview">
       <h1>Overview</h1>
       <div class="columns">
         <UsagePlot title="Exports per hour" use={use.exports} limit={START_LIMIT.uses} note="per organization" />
@@ -65,6 +65,6 @@ function OverviewPage({ exports, jobs, use, now, ...layout }: OverviewProps) {
       <Panel title="Agent jobs" aside={<a href={PATHS.agents}>All agent jobs</a>}>
         {jobs.length === 0 ? <EmptyState title="No agent jobs yet" /> : <AgentTable rows={jobs} now={now} />}
       </Panel>
-    </Layout>
+    </MemberLayout>
   );
 }

@@ -9,7 +9,7 @@ import { MIN_PASSWORD } from './auth-settings.ts';
 import { SETUP } from './first-administrator.ts';
 import { NAME } from './layout.tsx';
 
-type SignInProps = {
+type MemberSignInProps = {
   /** Where to go then. */
   to: string;
   email?: string;
@@ -18,7 +18,7 @@ type SignInProps = {
   hasOpenId: boolean;
 };
 
-export function SignInPage({ to, email = '', error, message, hasOpenId }: SignInProps) {
+export function MemberSignInPage({ to, email = '', error, message, hasOpenId }: MemberSignInProps) {
   return (
     <ShortPage title="Sign in" name={NAME}>
       {message !== undefined && <Message kind="info">{message}</Message>}

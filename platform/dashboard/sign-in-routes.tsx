@@ -19,7 +19,7 @@ import {
 import { EMAIL_NOT_VERIFIED, OPENID, OPENID_FAILED } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
-import { SignedInPage, SignInPage } from './sign-in-pages.tsx';
+import { MemberSignInPage, SignedInPage } from './sign-in-pages.tsx';
 
 const email = z.email().max(254);
 
@@ -67,7 +67,7 @@ function signInPage(
   { openId }: DashboardContext,
   props: { to: string; email?: string; error?: string; message?: string | undefined },
 ) {
-  return <SignInPage {...props} hasOpenId={openId !== undefined} />;
+  return <MemberSignInPage {...props} hasOpenId={openId !== undefined} />;
 }
 
 async function signIn(context: DashboardContext, request: Request, response: Response): Promise<void> {

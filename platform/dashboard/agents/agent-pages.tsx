@@ -21,10 +21,10 @@ import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { Signed } from '../access.ts';
-import { Layout, type LayoutProps, PATHS, pathOf } from '../layout.tsx';
+import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
 import type { AgentFacts, PullRequestFacts, TitledJob } from './agent-facts.ts';
 
-type Shared = Pick<LayoutProps, 'signed' | 'messages'>;
+type Shared = Pick<MemberLayoutProps, 'signed' | 'messages'>;
 
 const STATUSES: Record<AgentJobStatus, BadgeProps> = {
   active: { tone: 'busy', label: 'Active' },
@@ -62,7 +62,7 @@ export function AgentsPage({ rows, pageSize, projects, query, isFirst, now, ...l
   const href = (cursor: string) =>
     `${PATHS.agents}?${new URLSearchParams(Object.entries({ ...query, cursor }).filter(([, value]) => value !== ''))}`;
   return (
-    <Layout {...layout} section="agents" title="Agent jobs">
+    <MemberLayout {...layout} section="agents" title="Agent jobs">
       <Title title="Agent jobs">
         <search>
           <Form action={PATHS.agents} inline>
@@ -91,7 +91,7 @@ export function AgentsPage({ rows, pageSize, projects, query, isFirst, now, ...l
           </Form>
         </Panel>
       )}
-    </Layout>
+    </MemberLayout>
   );
 }
 
@@ -136,7 +136,7 @@ export function AgentPage({ facts, ...layout }: Shared & { facts: AgentFacts }) 
   const { signed } = layout;
   const parts = <AgentParts signed={signed} facts={facts} />;
   return (
-    <Layout {...layout} section="agents" title={id} crumbs={[{ label: 'Agent jobs', href: PATHS.agents }]}>
+    <MemberLayout {...layout} section="agents" title={id} crumbs={[{ label: 'Agent jobs', href: PATHS.agents }]}>
       {status === 'active' ? (
         <Live id="agent" url={pathOf('agents', id, 'events')}>
           {parts}
@@ -144,7 +144,7 @@ export function AgentPage({ facts, ...layout }: Shared & { facts: AgentFacts }) 
       ) : (
         parts
       )}
-    </Layout>
+    </MemberLayout>
   );
 }
 

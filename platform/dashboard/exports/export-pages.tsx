@@ -27,11 +27,11 @@ import type { Change } from '../../forge/changes/read-changes.ts';
 import type { ExportJobRow } from '../../store/export-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Signed } from '../access.ts';
-import { Layout, type LayoutProps, PATHS, pathOf } from '../layout.tsx';
+import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
 import { ChangesPanel, ReportPanel } from './export-results.tsx';
 import { paceOf, type Stage, stagesOf } from './progress.ts';
 
-type Shared = Pick<LayoutProps, 'signed' | 'messages'>;
+type Shared = Pick<MemberLayoutProps, 'signed' | 'messages'>;
 
 export type ExportFacts = {
   job: ExportJobRow;
@@ -66,7 +66,7 @@ export function ExportsPage({ list, projects, query, isFirst, now, ...layout }: 
   const domains = projects.map(({ domain }) => ({ value: domain, label: domain }));
   const parameters = (cursor: string) => new URLSearchParams(Object.entries({ ...query, cursor }).filter(([, v]) => v));
   return (
-    <Layout {...layout} section="exports" title="Exports">
+    <MemberLayout {...layout} section="exports" title="Exports">
       <Title title="Exports">
         <search>
           <Form action={PATHS.exports} inline>
@@ -97,7 +97,7 @@ export function ExportsPage({ list, projects, query, isFirst, now, ...layout }: 
           </Form>
         </Panel>
       )}
-    </Layout>
+    </MemberLayout>
   );
 }
 
@@ -135,7 +135,7 @@ export function ExportPage({ facts, ...layout }: Shared & { facts: ExportFacts }
   const parts = <ExportParts signed={layout.signed} facts={facts} />;
   const isOver = status === 'completed' || status === 'failed';
   return (
-    <Layout {...layout} section="exports" title={domain} crumbs={[{ label: 'Exports', href: PATHS.exports }]}>
+    <MemberLayout {...layout} section="exports" title={domain} crumbs={[{ label: 'Exports', href: PATHS.exports }]}>
       {isOver ? (
         parts
       ) : (
@@ -143,7 +143,7 @@ export function ExportPage({ facts, ...layout }: Shared & { facts: ExportFacts }
           {parts}
         </Live>
       )}
-    </Layout>
+    </MemberLayout>
   );
 }
 
@@ -271,7 +271,7 @@ function BundlePanel({ bundle, now }: { bundle: Bundle; now: Date }) {
   );
 }
 
-type ChangedProps = Pick<LayoutProps, 'signed'> & { jobId: string; path: string; diff: Change };
+type ChangedProps = Pick<MemberLayoutProps, 'signed'> & { jobId: string; path: string; diff: Change };
 
 /** The text diff of one changed page. */
 export function ChangedPage({ signed, jobId, path, diff }: ChangedProps) {
@@ -280,7 +280,7 @@ export function ChangedPage({ signed, jobId, path, diff }: ChangedProps) {
     { label: jobId, href: pathOf('exports', jobId) },
   ];
   return (
-    <Layout signed={signed} section="exports" title={path} crumbs={crumbs}>
+    <MemberLayout signed={signed} section="exports" title={path} crumbs={crumbs}>
       <h1>
         <Text>{path}</Text>
       </h1>
@@ -289,6 +289,6 @@ export function ChangedPage({ signed, jobId, path, diff }: ChangedProps) {
       ) : (
         <Diff files={[diff]} />
       )}
-    </Layout>
+    </MemberLayout>
   );
 }

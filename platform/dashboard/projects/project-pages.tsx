@@ -10,16 +10,16 @@ import { Text } from '../../../ui/components/text.tsx';
 import { Title } from '../../../ui/components/title.tsx';
 import { withoutCredentials } from '../../api/agent/agent-job-view.ts';
 import type { Project } from '../../store/projects.ts';
-import { Layout, type LayoutProps, PATHS, pathOf } from '../layout.tsx';
+import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
 import type { Finding } from './check-origin.ts';
 import { CHOICE_NAMES, CHOICES, type ChoiceName } from './project-form.ts';
 
-type Shared = Pick<LayoutProps, 'signed' | 'messages'>;
+type Shared = Pick<MemberLayoutProps, 'signed' | 'messages'>;
 
 export function ProjectsPage({ projects, ...layout }: Shared & { projects: readonly Project[] }) {
   const { signed } = layout;
   return (
-    <Layout {...layout} section="projects" title="Projects">
+    <MemberLayout {...layout} section="projects" title="Projects">
       <h1>Projects</h1>
       <Panel>
         {projects.length === 0 ? (
@@ -53,7 +53,7 @@ export function ProjectsPage({ projects, ...layout }: Shared & { projects: reado
           </Form>
         </Panel>
       )}
-    </Layout>
+    </MemberLayout>
   );
 }
 
@@ -79,7 +79,7 @@ export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
   const { id, domain, origin } = project;
   const canChange = signed.membership.role !== 'reviewer';
   return (
-    <Layout {...layout} section="projects" title={domain} crumbs={[{ label: 'Projects', href: PATHS.projects }]}>
+    <MemberLayout {...layout} section="projects" title={domain} crumbs={[{ label: 'Projects', href: PATHS.projects }]}>
       <Title title={domain}>
         <div class="actions">
           {canChange && (
@@ -105,7 +105,7 @@ export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
         </p>
       </Panel>
       {canChange && <SettingsForm project={project} csrf={signed.csrf} />}
-    </Layout>
+    </MemberLayout>
   );
 }
 

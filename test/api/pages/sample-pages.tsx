@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { Signed } from '../../../api/pages/access.ts';
 import { ChangePage } from '../../../api/pages/change-page.tsx';
 import { RulePage } from '../../../api/pages/rule-page.tsx';
-import { SignInPage } from '../../../api/pages/sign-in-page.tsx';
+import { OperatorSignInPage } from '../../../api/pages/sign-in-page.tsx';
 import type { ListedSite, SiteListPage as SiteListData } from '../../../api/pages/site-list.ts';
 import { SiteListView } from '../../../api/pages/site-list-page.tsx';
 import { SiteListPage, SitePage, type SiteView } from '../../../api/pages/site-page.tsx';
@@ -126,7 +126,7 @@ const running = exportRecord(13, {
 
 /** Each page with sample data, by the name of its screenshot. */
 export const SAMPLE_PAGES: Record<string, () => VNode> = {
-  'sign-in': () => <SignInPage to="/" />,
+  'sign-in': () => <OperatorSignInPage to="/" />,
   sites: () => (
     <SiteListView {...layout} list={siteListData()} query={{ search: '', phase: '', after: '' }} now={NOW} />
   ),
