@@ -1,8 +1,7 @@
 import type { AdminApiClient, RequestOptions } from '../client/admin-api-client.ts';
 import { AdminApiError } from '../client/admin-api-error.ts';
 import { createContext } from '../programs/process/context.ts';
-import { openHome } from '../programs/process/home.ts';
-import { ADMIN_KEY_FILE } from '../programs/up/first-organization.ts';
+import { ADMIN_KEY_FILE, openHome } from '../programs/process/home.ts';
 import { CommandError, UsageError } from './command-error.ts';
 import { printJson } from './output.ts';
 

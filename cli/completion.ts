@@ -4,7 +4,7 @@ import registerCommands from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { DEFAULT_CONFIG } from '../programs/settings/environment.ts';
+import { configFile } from '../programs/settings/env-file.ts';
 import { printJson } from './output.ts';
 
 /** Only names matter, so a file with mistakes will do. */
@@ -72,7 +72,7 @@ function namesOf(sites: Sites): Record<string, readonly string[]> {
 
 function readSites(): Sites {
   try {
-    const file = process.env.GALLEY_CONFIG || DEFAULT_CONFIG;
+    const file = configFile();
     if (!existsSync(file)) return {};
     return configuredSites.parse(parse(readFileSync(file, 'utf8'), { logLevel: 'silent' })).sites;
   } catch {

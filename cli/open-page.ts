@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { createContext } from '../programs/process/context.ts';
 import { openHome, type RunningAddresses } from '../programs/process/home.ts';
+import type { Variables } from '../programs/settings/environment.ts';
 import { CommandError, UsageError } from './command-error.ts';
 import { openOrchestrator, orchestratorUrl } from './orchestrator-client.ts';
 import { printJson, printLines } from './output.ts';
@@ -19,7 +20,8 @@ const signInLink = z.object({ path: z.string().startsWith('/') });
 export async function openPage(site: string | undefined, options: OpenOptions): Promise<void> {
   if (options.served && options.temporal) throw new UsageError('--served and --temporal: expected one of them');
   const url = options.served || options.temporal ? await addressOfUp(site, options) : await sitesPage(site, options);
-  const isOpened = options.print !== true && options.json !== true && hasDisplay() && (await launch(url));
+  const { variables } = createContext({ quiet: true }).settings;
+  const isOpened = options.print !== true && options.json !== true && hasDisplay(variables) && (await launch(url));
   if (options.json) printJson({ url });
   else printLines([isOpened && 'Opened in the browser:', url]);
 }
@@ -67,8 +69,7 @@ async function servedBy({ deployments }: RunningAddresses, site: string | undefi
 }
 
 /** Linux has no browser to open without one of them; macOS and Windows always have. */
-function hasDisplay(): boolean {
-  const { DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME } = process.env;
+function hasDisplay({ DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME }: Variables): boolean {
   return process.platform !== 'linux' || Boolean(DISPLAY || WAYLAND_DISPLAY || WSL_DISTRO_NAME);
 }
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { packageVersion } from '../programs/process/package-root.ts';
+import { packageVersion } from '../programs/process/package.ts';
 import { COLUMNS, wrapLines } from './output.ts';
 
 const EXIT_CODES_HELP = `

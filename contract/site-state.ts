@@ -212,3 +212,16 @@ export type SiteMemo = z.infer<typeof siteMemo>;
 
 /** The optional argument of the query `state`: `brief` leaves the histories out, except a few deliveries. */
 export type StateQuery = { brief?: boolean };
+
+/** A site with a workflow, as visibility shows it. Unknown values are undefined, missing ones null. */
+export type ListedSite = {
+  site: string;
+  phase: SitePhase | undefined;
+  linkExpiresAtMs: number | null;
+  /** When that link is due to be refreshed. */
+  refreshDueAtMs: number | null;
+  /** When the newest served publish arrived. */
+  servedPublishAtMs: number | null;
+  /** When the oldest publish arrived that still waits to be served. */
+  waitingSinceMs: number | null;
+};

@@ -1,12 +1,17 @@
 import { migrateWhenReachable } from '../platform/store/migrate.ts';
 import { createAgentWorker } from '../platform/worker.ts';
 import { agentDepsOf, warnAboutAgentCommand } from './parts/agents.ts';
-import type { WorkerParts } from './parts/worker-parts.ts';
+import { openWorkerParts } from './parts/worker-parts.ts';
+import type { ProcessContext } from './process/context.ts';
 import { runWorker } from './temporal/run-worker.ts';
 import { tracing } from './tracing/tracing.ts';
 
-/** Runs agents until the lifetime ends. Waits for the database, then for Temporal; resolves when it polls. */
-export async function startAgentWorker(parts: WorkerParts): Promise<void> {
+/**
+ * Runs agents until the lifetime ends. Waits for the database, then for Temporal; resolves when it polls, with Temporal's
+ * address.
+ */
+export async function startAgentWorker(context: ProcessContext): Promise<string> {
+  const parts = await openWorkerParts('agent-worker', context);
   const { settings, store, temporal, lifetime } = parts;
   const logger = parts.logger.child({ part: 'agent worker' });
   const agents = agentDepsOf({ ...parts, logger });
@@ -25,4 +30,5 @@ export async function startAgentWorker(parts: WorkerParts): Promise<void> {
       logger,
     });
   await runWorker({ name: 'agent worker', create }, { temporal, logger, lifetime });
+  return temporal.address;
 }

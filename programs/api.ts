@@ -3,26 +3,24 @@ import type { Registry } from 'prom-client';
 import { listSites } from '../activities/sites/list-sites.ts';
 import { createApi } from '../api/app.ts';
 import { processMetrics } from '../api/metrics.ts';
-import type { SignInLinks } from '../api/pages/sign-in-links.ts';
+import { createSignInLinks, type SignInLinks } from '../api/pages/sign-in-links.ts';
+import { addSiteMetrics } from '../api/site-metrics.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { notificationTaskQueue, TASK_QUEUES } from '../contract/names.ts';
-import { addQueueMetrics } from './metrics/queue-metrics.ts';
-import { addSiteMetrics } from './metrics/site-metrics.ts';
+import type { ProcessContext } from './process/context.ts';
 import type { Lifetime } from './process/lifetime.ts';
 import { type HttpService, serve } from './process/serve.ts';
-import type { SearchAttributes } from './temporal/search-attributes.ts';
-import type { Temporal } from './temporal/temporal.ts';
-import { tracing } from './tracing/tracing.ts';
+import type { Settings } from './settings/environment.ts';
+import { addQueueMetrics } from './temporal/queue-metrics.ts';
+import { registerSearchAttributes, type SearchAttributes } from './temporal/search-attributes.ts';
+import { openTemporal, type Temporal } from './temporal/temporal.ts';
+import { startTracing, tracing } from './tracing/tracing.ts';
 
 interface Options {
   config: GalleyConfig;
-  operatorToken: string | undefined;
-  unsubscribeSecret: string | undefined;
+  settings: Pick<Settings, 'operatorToken' | 'unsubscribeSecret' | 'temporalUiUrl' | 'host' | 'port'>;
   /** Links that sign in to the sites page once. */
-  signInLinks?: SignInLinks;
-  temporalUiUrl: string | undefined;
-  host: string;
-  port: number;
+  signInLinks: SignInLinks;
 }
 
 interface Context {
@@ -32,25 +30,35 @@ interface Context {
   lifetime: Lifetime;
 }
 
+/** Runs the program `api`. */
+export async function startApiProcess(config: GalleyConfig, context: ProcessContext): Promise<HttpService> {
+  const { settings, logger, lifetime } = context;
+  await startTracing(settings, 'api', lifetime);
+  const temporal = await openTemporal({ settings, logger }, lifetime);
+  const searchAttributes = registerSearchAttributes({ ...temporal, logger, signal: lifetime.signal });
+  const options = { config, settings, signInLinks: createSignInLinks() };
+  return await startApi(options, { temporal, searchAttributes, logger, lifetime });
+}
+
 /** Receives webhooks and serves sites' states until the lifetime ends, also while Temporal is unavailable. */
-export async function startOrchestratorApi(options: Options, context: Context): Promise<HttpService> {
+export async function startApi({ config, settings, signInLinks }: Options, context: Context): Promise<HttpService> {
   const { temporal, searchAttributes, lifetime } = context;
   const app = createApi({
     client: temporal.client,
-    config: options.config,
-    operatorToken: options.operatorToken,
-    unsubscribeSecret: options.unsubscribeSecret,
-    temporalUiUrl: options.temporalUiUrl,
-    ...(options.signInLinks && { signInLinks: options.signInLinks }),
+    config,
+    operatorToken: settings.operatorToken,
+    unsubscribeSecret: settings.unsubscribeSecret,
+    temporalUiUrl: settings.temporalUiUrl,
+    signInLinks,
     stopped: lifetime.signal,
     logger: context.logger.child({ part: 'api' }),
     temporalReady: temporal.ready,
-    metrics: createMetrics(options.config, temporal),
+    metrics: createMetrics(config, temporal),
     searchAttributesReady: searchAttributes.ready,
     traceparent: tracing()?.current,
   });
   const traced = tracing()?.server(app, { trusted: false }) ?? app;
-  const service = await serve(traced, { host: options.host, port: options.port, variable: 'PORT' });
+  const service = await serve(traced, { host: settings.host, port: settings.port, variable: 'PORT' });
   lifetime.onStop('api server', service.stop);
   return service;
 }

@@ -2,9 +2,10 @@ import { BrowserPool } from '../exporter/render/browser-pool.ts';
 import { migrateWhenReachable } from '../platform/store/migrate.ts';
 import { createPlatformWorker } from '../platform/worker.ts';
 import { agentDepsOf, warnAboutAgentCommand } from './parts/agents.ts';
-import type { WorkerParts } from './parts/worker-parts.ts';
+import { openWorkerParts, type WorkerParts } from './parts/worker-parts.ts';
+import type { ProcessContext } from './process/context.ts';
 import { runWorker } from './temporal/run-worker.ts';
-import type { SearchAttributes } from './temporal/search-attributes.ts';
+import { registerSearchAttributes, type SearchAttributes } from './temporal/search-attributes.ts';
 import { workflowBundle } from './temporal/workflow-bundles.ts';
 import { tracing } from './tracing/tracing.ts';
 
@@ -12,6 +13,15 @@ interface Context extends WorkerParts {
   searchAttributes: SearchAttributes;
   /** False: `agent-worker` runs them. */
   runsAgents?: boolean;
+}
+
+/** Runs the program `platform-worker`. Resolves when it polls, with Temporal's address. */
+export async function startPlatformWorkerProcess(runsAgents: boolean, context: ProcessContext): Promise<string> {
+  const parts = await openWorkerParts('platform-worker', context);
+  const { temporal, logger, lifetime } = parts;
+  const searchAttributes = registerSearchAttributes({ ...temporal, logger, signal: lifetime.signal });
+  await startPlatformWorker({ ...parts, searchAttributes, runsAgents });
+  return temporal.address;
 }
 
 /**

@@ -12,21 +12,18 @@ import { createExportWorkflows } from '../platform/export-workflows.ts';
 import { createForgeTasks, type ForgeTasks } from '../platform/forge/background-tasks.ts';
 import { createReconciler } from '../platform/reconciler.ts';
 import { migrateWhenReachable } from '../platform/store/migrate.ts';
-import { addQueueMetrics } from './metrics/queue-metrics.ts';
-import type { PlatformStore } from './parts/platform-store.ts';
-import type { Lifetime } from './process/lifetime.ts';
+import { openPlatformStore, type PlatformStore } from './parts/platform-store.ts';
+import type { ProcessContext } from './process/context.ts';
+import { openHome } from './process/home.ts';
 import { type HttpService, serve } from './process/serve.ts';
-import type { Settings } from './settings/environment.ts';
-import type { Temporal } from './temporal/temporal.ts';
-import { tracing } from './tracing/tracing.ts';
+import { addQueueMetrics } from './temporal/queue-metrics.ts';
+import { openTemporal, type Temporal } from './temporal/temporal.ts';
+import { startTracing, tracing } from './tracing/tracing.ts';
 
-interface Context {
-  settings: Settings;
+interface Context extends ProcessContext {
   store: PlatformStore;
   temporal: Temporal;
   operatorToken: string | undefined;
-  logger: Logger;
-  lifetime: Lifetime;
 }
 
 export interface PlatformService extends HttpService {
@@ -38,8 +35,17 @@ export interface PlatformService extends HttpService {
 
 const MIGRATE_FIRST_MS = 1_000;
 
+/** Runs the program `platform`. */
+export async function startPlatformProcess(context: ProcessContext): Promise<PlatformService> {
+  const { settings, logger, lifetime } = context;
+  await startTracing(settings, 'platform', lifetime);
+  const temporal = await openTemporal({ settings, logger }, lifetime);
+  const store = await openPlatformStore({ ...context, home: openHome(settings.home) });
+  return await startPlatform({ ...context, store, temporal, operatorToken: settings.operatorToken });
+}
+
 /** Serves the Admin API until the lifetime ends. Responds 503 while its database is unavailable. */
-export async function startPlatformApi(context: Context): Promise<PlatformService> {
+export async function startPlatform(context: Context): Promise<PlatformService> {
   const { settings, store, temporal, operatorToken, lifetime } = context;
   const logger = context.logger.child({ part: 'platform' });
   const workflows = createExportWorkflows({ client: temporal.client });

@@ -2,29 +2,24 @@ import type { Logger } from 'pino';
 import { createSignInLinks } from '../api/pages/sign-in-links.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import type { Admin } from '../platform/admin/admin.ts';
-import { startOrchestratorApi } from './api.ts';
+import { startApi } from './api.ts';
 import { loadConfiguration, STAND_IN } from './config/check-configuration.ts';
-import { agentRunnerOf } from './parts/agent-runner.ts';
-import { mailLinksOf } from './parts/mail-links.ts';
+import { startDeployment } from './deployment.ts';
+import { agentRunnerOf } from './parts/agents.ts';
+import type { ProcessContext } from './process/context.ts';
 import { type Home, OPERATOR_TOKEN_FILE, type RunningAddresses, UNSUBSCRIBE_SECRET_FILE } from './process/home.ts';
-import type { Lifetime } from './process/lifetime.ts';
 import type { Settings } from './settings/environment.ts';
+import { startWorkerRuntime } from './temporal/runtime.ts';
 import type { Temporal } from './temporal/temporal.ts';
-import { chooseTemporal } from './up/choose-temporal.ts';
-import { startDeployments } from './up/deployments.ts';
-import { ensureProjects } from './up/first-organization.ts';
-import type { Prepared } from './up/prepare.ts';
-import { startPlatform } from './up/start-platform.ts';
-import { startOrchestratorWorker } from './worker.ts';
-
-interface Context {
-  settings: Settings;
-  logger: Logger;
-  lifetime: Lifetime;
-}
+import { chooseTemporal, type UpContext } from './up/choose-temporal.ts';
+import type { PlannedDeployment, Prepared } from './up/prepare.ts';
+import { ensureProjects, startOwnPlatform } from './up/start-platform.ts';
+import { startWorker } from './worker.ts';
 
 export interface Everything {
   addresses: RunningAddresses;
+  /** Of the metrics of the workers; undefined: there are none. */
+  metricsUrl: string | undefined;
   temporal: Temporal;
   /** Undefined: an Admin API elsewhere is used. */
   admin: Admin | undefined;
@@ -43,9 +38,11 @@ export interface Everything {
  */
 export async function startEverything(
   { home, deployments: planned, platformMail }: Prepared,
-  { settings: given, logger, lifetime }: Context,
+  given: ProcessContext,
 ): Promise<Everything> {
-  const settings = { ...given, platformMail };
+  const { logger, lifetime } = given;
+  const settings = { ...given.settings, platformMail };
+  const metrics = await startWorkerRuntime('up', given);
   // A wrong AGENT_COMMAND is reported before the database starts.
   if (settings.adminApiUrl === undefined) agentRunnerOf(settings, logger);
   const operatorToken = await keepOperatorToken(settings, home);
@@ -53,30 +50,20 @@ export async function startEverything(
   const { temporal, searchAttributes, uiUrl } = await chooseTemporal(context);
   const platform =
     settings.adminApiUrl === undefined
-      ? await startPlatform({ temporal, searchAttributes, operatorToken }, context)
+      ? await startOwnPlatform({ temporal, searchAttributes, operatorToken }, context)
       : undefined;
   const loaded = await loadConfiguration(settings, platform ?? STAND_IN);
   const config = platform ? await onOwnPlatform(loaded, { ...platform, operatorToken }) : loaded;
   if (platform === undefined) reportIgnoredOrigins(config, logger);
 
   const orchestrator = { temporal, searchAttributes, logger, lifetime };
-  const { host, port, minRefreshIntervalMs, heartbeatUrl } = settings;
   const unsubscribeSecret = settings.unsubscribeSecret ?? (await home.secret(UNSUBSCRIBE_SECRET_FILE));
   const signInLinks = createSignInLinks();
   const temporalUiUrl = settings.temporalUiUrl ?? uiUrl ?? undefined;
-  const api = await startOrchestratorApi(
-    { config, operatorToken, unsubscribeSecret, signInLinks, temporalUiUrl, host, port },
-    orchestrator,
-  );
-  const deployments = await startDeployments(planned, { home, logger, lifetime });
-  const mailLinks = mailLinksOf({ ...settings, unsubscribeSecret }, config, logger);
-  await startOrchestratorWorker(
-    {
-      ...{ config, minRefreshIntervalMs, heartbeatUrl, mailLinks },
-      ...{ variables: settings.variables, configPath: settings.configPath, bundleSigner: settings.bundleSigner },
-    },
-    orchestrator,
-  );
+  const own = { ...settings, operatorToken, unsubscribeSecret, temporalUiUrl };
+  const api = await startApi({ config, settings: own, signInLinks }, orchestrator);
+  const deployments = await startDeployments(planned, context);
+  await startWorker({ config, settings: own }, orchestrator);
 
   const addresses = {
     platform: platform?.url ?? null,
@@ -89,7 +76,8 @@ export async function startEverything(
   lifetime.onStop('announcement', () => home.announce(null));
   const signInUrl = `${api.url}/ui/sign-in?link=${signInLinks.create()}`;
   const setupUrl = platform?.setupUrl;
-  return { addresses, temporal, admin: platform?.admin, operatorToken, config, signInUrl, setupUrl };
+  const metricsUrl = metrics?.url;
+  return { addresses, metricsUrl, temporal, admin: platform?.admin, operatorToken, config, signInUrl, setupUrl };
 }
 
 /** Stored even if it was configured, so that commands beside this `up` don't find one of an earlier start. */
@@ -123,4 +111,23 @@ function reportIgnoredOrigins({ sites }: GalleyConfig, logger: Logger): void {
         `sites.${site}.origin has no effect: set it in the project at the Admin API in ADMIN_API_URL`,
       );
   }
+}
+
+/**
+ * An invalid values file doesn't stop other parts: its deployment responds 503, shows the reason in its status, and
+ * follows the file.
+ */
+async function startDeployments(
+  planned: readonly PlannedDeployment[],
+  context: UpContext,
+): Promise<{ valuesFile: string; url: string }[]> {
+  const started: { valuesFile: string; url: string }[] = [];
+  for (const each of planned) {
+    const { url } = await startDeployment(
+      { ...each, sites: [{ valuesFile: each.valuesFile }], exitOnInvalidValues: false },
+      context,
+    );
+    started.push({ valuesFile: each.valuesFile, url });
+  }
+  return started;
 }

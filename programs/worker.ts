@@ -1,35 +1,25 @@
 import type { Logger } from 'pino';
 import { localValuesFiles } from '../contract/deployment-config.ts';
 import { type GalleyConfig, siteNamed } from '../contract/galley-config.ts';
-import type { BundleSigner } from '../contract/signing.ts';
-import type { WorkerVersion } from '../contract/worker-version.ts';
 import { ensureWatchdogEventually } from '../worker/watchdog-schedule.ts';
 import { createDeploymentWorker, createNotificationWorker, createOrchestratorWorker } from '../worker/worker.ts';
 import { forgeReaderOf } from './parts/forges.ts';
-import type { MailLinks } from './parts/mail-links.ts';
 import { targetDeps } from './parts/target-deps.ts';
+import type { ProcessContext } from './process/context.ts';
 import type { Lifetime } from './process/lifetime.ts';
 import type { Settings } from './settings/environment.ts';
 import { runWorker } from './temporal/run-worker.ts';
-import type { SearchAttributes } from './temporal/search-attributes.ts';
-import type { Temporal } from './temporal/temporal.ts';
+import { startWorkerRuntime } from './temporal/runtime.ts';
+import { registerSearchAttributes, type SearchAttributes } from './temporal/search-attributes.ts';
+import { openTemporal, type Temporal } from './temporal/temporal.ts';
 import { workflowBundle } from './temporal/workflow-bundles.ts';
 import { tracing } from './tracing/tracing.ts';
 
 interface Options {
   config: GalleyConfig;
-  minRefreshIntervalMs: number;
-  mailLinks: MailLinks;
-  heartbeatUrl: string | undefined;
-  /** The process's variables, of which git gets some. */
-  variables: Settings['variables'];
-  /** Signs transfer folders of air-gapped deployments. */
-  bundleSigner: BundleSigner | undefined;
-  /** The path of galley.yaml. */
-  configPath: string | undefined;
+  settings: Settings;
   /** The name of this machine in galley.yaml, if this worker writes its files. */
   deploymentHost?: string | undefined;
-  version?: WorkerVersion | undefined;
 }
 
 interface Context {
@@ -39,26 +29,39 @@ interface Context {
   lifetime: Lifetime;
 }
 
+/** Runs the program `worker`. Resolves when it polls, with Temporal's address. */
+export async function startWorkerProcess(options: Omit<Options, 'settings'>, context: ProcessContext): Promise<string> {
+  const { settings, logger, lifetime } = context;
+  await startWorkerRuntime('worker', context);
+  const temporal = await openTemporal({ settings, logger }, lifetime);
+  const searchAttributes = registerSearchAttributes({ ...temporal, logger, signal: lifetime.signal });
+  await startWorker({ ...options, settings }, { temporal, searchAttributes, logger, lifetime });
+  return temporal.address;
+}
+
 /**
  * Runs all workflows and activities of the orchestrator until the lifetime ends. Resolves when it polls.
  * @throws ConfigurationError if the forge of galley.yaml is unusable.
  */
-export async function startOrchestratorWorker(options: Options, context: Context): Promise<void> {
+export async function startWorker(options: Options, context: Context): Promise<void> {
   const { temporal, searchAttributes, lifetime } = context;
-  const { config, minRefreshIntervalMs, mailLinks, heartbeatUrl, deploymentHost, version } = options;
+  const { config, settings, deploymentHost } = options;
+  const { minRefreshIntervalMs, heartbeatUrl } = settings;
+  const mailLinks = mailLinksOf(settings, config, context.logger);
   const logger = context.logger.child({ part: 'worker' });
   const forge = forgeReaderOf(config.forge, logger);
-  const targets = targetDeps(options, logger);
+  const targets = targetDeps({ ...settings, config }, logger);
   const readSite = (site: string) => siteNamed(config, site);
+  const { client, namespace, dataConverter } = temporal;
+  const shared = { namespace, dataConverter, version: settings.workerVersion, tracing: tracing()?.worker, logger };
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
     // Temporal responds by now; whether it accepts the search attributes is known shortly after.
     await searchAttributes.settled;
     return await createOrchestratorWorker({
+      ...shared,
       connection,
-      client: temporal.client,
-      namespace: temporal.namespace,
-      dataConverter: temporal.dataConverter,
-      workflowBundle: workflowBundle('orchestrator', temporal.dataConverter),
+      client,
+      workflowBundle: workflowBundle('orchestrator', dataConverter),
       readSite,
       deployments: Object.entries(config.sites).flatMap(
         ([
@@ -78,31 +81,13 @@ export async function startOrchestratorWorker(options: Options, context: Context
       targets,
       ...mailLinks,
       searchAttributes: searchAttributes.ready(),
-      version,
-      tracing: tracing()?.worker,
-      logger,
     });
   };
   tracing()?.propagateTo(config.adminApi.url);
-  const createNotifications: typeof create = (connection) => {
-    const { namespace, dataConverter } = temporal;
-    const { publicUrl } = mailLinks;
-    return createNotificationWorker({
-      connection,
-      namespace,
-      dataConverter,
-      notify: config.notify,
-      publicUrl,
-      version,
-      tracing: tracing()?.worker,
-      logger,
-    });
-  };
-  const createDeployments: typeof create = (connection) => {
-    const { namespace, dataConverter } = temporal;
-    const shared = { connection, namespace, dataConverter, version, tracing: tracing()?.worker, logger };
-    return createDeploymentWorker({ ...shared, readSite, targets, host: deploymentHost ?? '' });
-  };
+  const createNotifications: typeof create = (connection) =>
+    createNotificationWorker({ ...shared, connection, notify: config.notify, publicUrl: mailLinks.publicUrl });
+  const createDeployments: typeof create = (connection) =>
+    createDeploymentWorker({ ...shared, connection, readSite, targets, host: deploymentHost ?? '' });
   await Promise.all([
     runWorker({ name: 'orchestrator worker', create }, { temporal, logger, lifetime }),
     deploymentHost !== undefined &&
@@ -111,4 +96,32 @@ export async function startOrchestratorWorker(options: Options, context: Context
   ]);
   const isWatched = config.operators.length > 0 || heartbeatUrl !== undefined;
   if (isWatched) void ensureWatchdogEventually(temporal, { logger, signal: lifetime.signal });
+}
+
+interface MailLinks {
+  /** The receiver's public URL; undefined: mails have no unsubscribe link. */
+  publicUrl: string | undefined;
+  /** Signs unsubscribe links. */
+  unsubscribeKey: string;
+}
+
+/**
+ * Settings of unsubscribe links. Logs once at start what is missing: without API_PUBLIC_URL there are no links, without
+ * UNSUBSCRIBE_SECRET the Admin API key signs them.
+ */
+export function mailLinksOf(
+  { apiPublicUrl, unsubscribeSecret }: Pick<Settings, 'apiPublicUrl' | 'unsubscribeSecret'>,
+  config: Pick<GalleyConfig, 'adminApi' | 'smtp' | 'sites'>,
+  logger: Logger,
+): MailLinks {
+  const writesToReviewers =
+    config.smtp !== undefined && Object.values(config.sites).some(({ agent }) => agent.length > 0);
+  if (writesToReviewers && apiPublicUrl === undefined) {
+    logger.info('API_PUBLIC_URL is not set: mails have no unsubscribe link');
+  } else if (writesToReviewers && unsubscribeSecret === undefined) {
+    logger.warn(
+      'UNSUBSCRIBE_SECRET is not set: the Admin API key signs unsubscribe links, which become invalid when it changes',
+    );
+  }
+  return { publicUrl: apiPublicUrl, unsubscribeKey: unsubscribeSecret ?? config.adminApi.key };
 }

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** The top-level folders that each one may import. */
-const MAY_IMPORT: Record<string, readonly string[]> = {
+/** The top-level folders that each part of the product may import. */
+const PARTS: Record<string, readonly string[]> = {
   base: [],
   contract: ['base'],
   client: ['base', 'contract'],
@@ -17,6 +17,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   exporter: ['base', 'contract'],
   platform: ['base', 'contract', 'exporter', 'forge', 'ui', 'web'],
   deployment: ['base', 'contract', 'bundle'],
+};
+
+/** The commands start the programs, which compose the parts. No arrow goes back. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  ...PARTS,
+  embedded: ['contract', 'base'],
+  programs: [...Object.keys(PARTS), 'embedded'],
+  cli: [...Object.keys(PARTS), 'embedded', 'programs'],
 };
 
 /**
@@ -36,6 +44,7 @@ const ROOMS: Record<string, readonly string[]> = {
     '*',
     'urls',
   ],
+  programs: ['up.ts', 'up', '*', 'parts', 'temporal', 'tracing', 'config process', 'settings'],
 };
 
 /** Packages that a folder must not import. */
@@ -127,8 +136,9 @@ describe('the folders', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('read the environment in no product folder but cli/', () => {
+  it('read the environment only in programs/, and in embedded/ for the servers that it starts', () => {
     const readers = folders
+      .filter((folder) => !['programs', 'embedded'].includes(folder))
       .flatMap(sourceFiles)
       .filter((file) => readFileSync(join(root, file), 'utf8').includes('process.env'));
     expect(readers).toEqual([]);

@@ -1,20 +1,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { SEARCH_ATTRIBUTES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
-import { SITE_MEMO, type SitePhase, siteMemo, sitePhase } from '../../contract/site-state.ts';
-
-/** A site with a workflow, as visibility shows it. Unknown values are undefined, missing ones null. */
-export type ListedSite = {
-  site: string;
-  phase: SitePhase | undefined;
-  linkExpiresAtMs: number | null;
-  /** When that link is due to be refreshed. */
-  refreshDueAtMs: number | null;
-  /** When the newest served publish arrived. */
-  servedPublishAtMs: number | null;
-  /** When the oldest publish arrived that still waits to be served. */
-  waitingSinceMs: number | null;
-};
+import { type ListedSite, SITE_MEMO, siteMemo, sitePhase } from '../../contract/site-state.ts';
 
 /** The largest page that Temporal gives, so that 10,000 sites take 10 calls. */
 const PAGE_SIZE = 1_000;

@@ -3,8 +3,9 @@ import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
 import { grpcCode } from '../../contract/grpc-code.ts';
 import { WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
+import type { ListedSite } from '../../contract/site-state.ts';
 import { PROBLEM_KINDS, type Problem, problemKey } from '../../contract/watchdog.ts';
-import { type ListedSite, listSites } from '../sites/list-sites.ts';
+import { listSites } from '../sites/list-sites.ts';
 import type { ReadSite } from '../sites/read-site.ts';
 
 export type FindProblemsDeps = {

@@ -52,7 +52,7 @@ async function onDatabase(
 ): Promise<void> {
   // Imported on demand, because loading the database's code takes a second that `galley --help` doesn't need.
   const { openDatabase } = await import('../../platform/store/database.ts');
-  const { adminOnDatabase } = await import('../../platform/admin/admin-on-database.ts');
+  const { adminOnDatabase } = await import('../../platform/admin/admin.ts');
   const signal = AbortSignal.timeout(openTimeoutMs);
   const db = await openDatabase({ ...target, logger, signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;

@@ -5,11 +5,10 @@ import { errorCode } from '../../base/error-code.ts';
 import { cacheFolder, programName } from '../../embedded/cache-folder.ts';
 import { findOnPath } from '../../embedded/find-on-path.ts';
 import { exists } from '../../embedded/install-once.ts';
-import { OPERATOR_TOKEN_FILE } from '../../programs/process/home.ts';
-import { oldestNode } from '../../programs/process/package-root.ts';
+import { ADMIN_KEY_FILE, OPERATOR_TOKEN_FILE } from '../../programs/process/home.ts';
+import { oldestNode } from '../../programs/process/package.ts';
 import { envFileBeside } from '../../programs/settings/env-file.ts';
 import type { Settings } from '../../programs/settings/environment.ts';
-import { ADMIN_KEY_FILE } from '../../programs/up/first-organization.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const GIB = 1024 ** 3;

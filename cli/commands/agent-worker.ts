@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { createContext } from '../../programs/process/context.ts';
-import { runService } from '../../programs/process/run-service.ts';
-import { requireDatabaseUrl } from '../../programs/settings/require-database-url.ts';
+import { runService } from '../../programs/process/lifetime.ts';
+import { requireDatabaseUrl } from '../../programs/settings/platform.ts';
 
 export function agentWorkerCommand(): Command {
   return new Command('agent-worker')
@@ -17,11 +17,9 @@ export function agentWorkerCommand(): Command {
       requireDatabaseUrl(context.settings);
       await runService(context.logger, async (lifetime) => {
         const { startAgentWorker } = await import('../../programs/agent-worker.ts');
-        const { openWorkerParts } = await import('../../programs/parts/worker-parts.ts');
-        const { metricsPart } = await import('../../programs/metrics/worker-metrics.ts');
-        const parts = await openWorkerParts(context, lifetime, 'agent-worker');
-        await startAgentWorker(parts);
-        return `agent-worker at ${parts.temporal.address}${metricsPart()}`;
+        const { metricsPart } = await import('../../programs/temporal/worker-metrics.ts');
+        const address = await startAgentWorker({ ...context, lifetime });
+        return `agent-worker at ${address}${metricsPart()}`;
       });
     });
 }

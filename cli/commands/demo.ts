@@ -17,8 +17,6 @@ export function demoCommand(): Command {
 async function demo({ once }: { once?: boolean }): Promise<void> {
   const { settings, logger } = createContext({ quiet: true });
   const { runDemo } = await import('../demo/run-demo.ts');
-  const { installTemporalRuntime } = await import('../../programs/temporal/runtime.ts');
-  installTemporalRuntime(logger);
   const lifetime = createLifetime(logger);
   const say = (line: string): void => {
     process.stdout.write(`${line}\n`);

@@ -4,7 +4,7 @@ import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { DeployedSite } from '../../programs/deployment.ts';
 import { createContext } from '../../programs/process/context.ts';
 import { openHome } from '../../programs/process/home.ts';
-import { runService } from '../../programs/process/run-service.ts';
+import { runService } from '../../programs/process/lifetime.ts';
 
 export function deploymentCommand(): Command {
   return new Command('deployment')

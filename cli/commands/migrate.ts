@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { createContext } from '../../programs/process/context.ts';
-import { requireDatabaseUrl } from '../../programs/settings/require-database-url.ts';
+import { requireDatabaseUrl } from '../../programs/settings/platform.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { createContext } from '../../programs/process/context.ts';
 import { keepHeapSmall } from '../../programs/process/heap-growth.ts';
-import { runService } from '../../programs/process/run-service.ts';
-import { requireDatabaseUrl } from '../../programs/settings/require-database-url.ts';
+import { runService } from '../../programs/process/lifetime.ts';
+import { requireDatabaseUrl } from '../../programs/settings/platform.ts';
 
 export function platformWorkerCommand(): Command {
   return new Command('platform-worker')
@@ -18,15 +18,9 @@ export function platformWorkerCommand(): Command {
       const context = createContext();
       requireDatabaseUrl(context.settings);
       await runService(context.logger, async (lifetime) => {
-        const { startPlatformWorker } = await import('../../programs/platform-worker.ts');
-        const { openWorkerParts } = await import('../../programs/parts/worker-parts.ts');
-        const { metricsPart } = await import('../../programs/metrics/worker-metrics.ts');
-        const { registerSearchAttributes } = await import('../../programs/temporal/search-attributes.ts');
-        const parts = await openWorkerParts(context, lifetime, 'platform-worker');
-        const { client, namespace, address } = parts.temporal;
-        const { signal } = lifetime;
-        const searchAttributes = registerSearchAttributes({ client, namespace, logger: context.logger, signal });
-        await startPlatformWorker({ ...parts, searchAttributes, runsAgents: agents });
+        const { startPlatformWorkerProcess } = await import('../../programs/platform-worker.ts');
+        const { metricsPart } = await import('../../programs/temporal/worker-metrics.ts');
+        const address = await startPlatformWorkerProcess(agents, { ...context, lifetime });
         return `platform-worker at ${address}${metricsPart()}`;
       });
     });

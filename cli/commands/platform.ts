@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { createContext } from '../../programs/process/context.ts';
-import { openHome } from '../../programs/process/home.ts';
-import { runService } from '../../programs/process/run-service.ts';
-import { requireDatabaseUrl } from '../../programs/settings/require-database-url.ts';
+import { runService } from '../../programs/process/lifetime.ts';
+import { requireDatabaseUrl } from '../../programs/settings/platform.ts';
 
 export function platformCommand(): Command {
   return new Command('platform')
@@ -16,15 +15,8 @@ export function platformCommand(): Command {
       const { settings, logger } = createContext();
       requireDatabaseUrl(settings);
       await runService(logger, async (lifetime) => {
-        const { startPlatformApi } = await import('../../programs/platform.ts');
-        const { openPlatformStore } = await import('../../programs/parts/platform-store.ts');
-        const { openTemporal } = await import('../../programs/temporal/temporal.ts');
-        const { startTracing } = await import('../../programs/tracing/tracing.ts');
-        await startTracing(settings, 'platform', lifetime);
-        const temporal = await openTemporal({ settings, logger }, lifetime);
-        const store = await openPlatformStore({ settings, home: openHome(settings.home), logger, lifetime });
-        const { operatorToken } = settings;
-        const service = await startPlatformApi({ settings, store, temporal, operatorToken, logger, lifetime });
+        const { startPlatformProcess } = await import('../../programs/platform.ts');
+        const service = await startPlatformProcess({ settings, logger, lifetime });
         // After the line `ready`, because the database may come later.
         void service.setupUrl.then((url) => {
           if (url !== undefined) process.stdout.write(`first administrator, once within 24 hours: ${url}\n`);

@@ -4,11 +4,11 @@ import { createBareRepository, requireGit } from '../../embedded/bare-repository
 import { startMailbox } from '../../embedded/mailbox/mailbox.ts';
 import { readSandbox, SandboxMissingError } from '../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
 import type { Lifetime } from '../../programs/process/lifetime.ts';
-import { packageRoot } from '../../programs/process/package-root.ts';
+import { packageRoot } from '../../programs/process/package.ts';
 import { serve } from '../../programs/process/serve.ts';
 import { readSettings, type Variables } from '../../programs/settings/environment.ts';
-import { ensureProject } from '../../programs/up/first-organization.ts';
 import { prepare } from '../../programs/up/prepare.ts';
+import { ensureProject } from '../../programs/up/start-platform.ts';
 import { type Everything, startEverything } from '../../programs/up.ts';
 import { CommandError } from '../command-error.ts';
 import { createDocumentationSite } from './documentation-site.ts';

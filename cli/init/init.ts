@@ -3,10 +3,10 @@ import { basename, dirname, relative, resolve } from 'node:path';
 import { intro, outro } from '@clack/prompts';
 import { errorCode, errorText } from '../../base/error-code.ts';
 import { replaceFile } from '../../base/replace-file.ts';
-import { parseGalleyConfig } from '../../programs/config/config.ts';
+import { parseGalleyConfig } from '../../programs/config/galley-yaml.ts';
 import { createContext } from '../../programs/process/context.ts';
 import { listeningUrl } from '../../programs/process/serve.ts';
-import { envFileBeside, readEnvFile, withVariables } from '../../programs/settings/env-file.ts';
+import { envFileBeside, readEnvFile } from '../../programs/settings/env-file.ts';
 import { DEFAULT_CONFIG, type Settings } from '../../programs/settings/environment.ts';
 import { describeFinding, type Finding } from '../checks/finding.ts';
 import { CommandError, UsageError } from '../command-error.ts';
@@ -122,4 +122,33 @@ async function readOptional(file: string): Promise<string | undefined> {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw new CommandError(`${file} can't be read: ${errorText(error)}`);
   });
+}
+
+/**
+ * The text of a `.env` after variables were set. Other lines, comments and their order stay.
+ * @throws UsageError if a value can't be written to such a file.
+ */
+export function withVariables(text: string, variables: Readonly<Record<string, string>>): string {
+  const missing = new Map(Object.entries(variables));
+  const lines = text.split('\n').map((line) => {
+    const name = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=/.exec(line)?.[1];
+    const value = name === undefined ? undefined : missing.get(name);
+    if (name === undefined || value === undefined) return line;
+    missing.delete(name);
+    return `${name}=${quoted(name, value)}`;
+  });
+  const kept = lines.join('\n').replace(/\n*$/, '');
+  const added = [...missing].map(([name, value]) => `${name}=${quoted(name, value)}`);
+  return `${[...(kept === '' ? [] : [kept]), ...added].join('\n')}\n`;
+}
+
+/** The format has no escapes, so a value is written between quotes that it doesn't contain. */
+function quoted(name: string, value: string): string {
+  if (/^[\w.:/@+-][\w.:/@+=-]*$/.test(value)) return value;
+  const quote = ["'", '`', '"'].find((each) => !value.includes(each) && !(each === '"' && value.includes('\\')));
+  if (quote === undefined || /[\r\n\0]/.test(value))
+    throw new UsageError(
+      `${name}: expected one line without all three of ', " and \`; set it in the environment instead`,
+    );
+  return quote + value + quote;
 }

@@ -1,4 +1,4 @@
-import { loadGalleyConfig, type Sections } from '../../programs/config/config.ts';
+import { loadGalleyConfig, type Sections } from '../../programs/config/galley-yaml.ts';
 import { createContext } from '../../programs/process/context.ts';
 import { UsageError } from '../command-error.ts';
 

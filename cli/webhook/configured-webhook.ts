@@ -3,7 +3,7 @@ import type { WebhookSource } from '../../api/webhooks/source.ts';
 import { closest } from '../../contract/closest-word.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { WebhookSettings } from '../../contract/webhook-settings.ts';
-import { loadGalleyConfig, type Sections } from '../../programs/config/config.ts';
+import { loadGalleyConfig, type Sections } from '../../programs/config/galley-yaml.ts';
 import type { Settings } from '../../programs/settings/environment.ts';
 import { UsageError } from '../command-error.ts';
 

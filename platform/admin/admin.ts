@@ -1,7 +1,9 @@
-import type { CreatedKey, CreateKeyRequest, KeyListing } from './api-keys.ts';
-import type { OrganizationListing, SetOrganizationRequest } from './organizations.ts';
+import type { Database } from '../store/database.ts';
+import { type CreatedKey, type CreateKeyRequest, createKey, type KeyListing, listKeys, revokeKey } from './api-keys.ts';
+import { type OrganizationListing, type SetOrganizationRequest, setOrganization } from './organizations.ts';
 import type { AddProjectRequest, ProjectListing, ProjectWithContents, SetProjectRequest } from './project-requests.ts';
-import type { ResetLink, ResetLinkRequest } from './reset-links.ts';
+import { addProject, listProjects, removeProject, setProject, showProject } from './projects.ts';
+import { createResetLink, type ResetLink, type ResetLinkRequest } from './reset-links.ts';
 
 type OfOrganization = { organization?: string | undefined };
 
@@ -17,4 +19,20 @@ export interface Admin {
   showProject(id: string): Promise<ProjectWithContents>;
   removeProject(id: string, options: { withContents: boolean }): Promise<ProjectWithContents>;
   listProjects(filter: OfOrganization): Promise<ProjectListing[]>;
+}
+
+/** For a database that this process may open itself. `publicUrl` is the platform's, for links. */
+export function adminOnDatabase(db: Database, publicUrl: string): Admin {
+  return {
+    createKey: (request) => createKey(db, request),
+    listKeys: (filter) => listKeys(db, filter),
+    revokeKey: (id) => revokeKey(db, id),
+    createResetLink: (request) => createResetLink(db, { ...request, publicUrl }),
+    setOrganization: (request) => setOrganization(db, request),
+    addProject: (request) => addProject(db, request),
+    setProject: (request) => setProject(db, request),
+    showProject: (id) => showProject(db, id),
+    removeProject: (id, options) => removeProject(db, id, options),
+    listProjects: (filter) => listProjects(db, filter),
+  };
 }

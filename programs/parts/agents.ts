@@ -1,14 +1,21 @@
+import { access } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
 import type { Logger } from 'pino';
 import type { AgentDeps } from '../../platform/activities/agent/agent-deps.ts';
+import type { AgentRunner } from '../../platform/activities/agent/agent-runner.ts';
+import { splitCommandLine } from '../../platform/activities/agent/runners/command-line.ts';
+import { createCommandRunner } from '../../platform/activities/agent/runners/create-command-runner.ts';
+import { createExampleRunner } from '../../platform/activities/agent/runners/create-example-runner.ts';
+import { reachProgram } from '../../platform/activities/agent/runners/reach-program.ts';
+import { DEFAULT_RUNNER_LIMITS } from '../../platform/activities/agent/runners/runner-limits.ts';
+import { isOfSystem } from '../../platform/activities/agent/runners/sandbox/mounts.ts';
 import { readSandbox, SandboxMissingError } from '../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
 import { createEmbeddedForge } from '../../platform/forge/embedded-forge.ts';
 import type { Home } from '../process/home.ts';
+import { packageRoot } from '../process/package.ts';
+import { FOR_GIT, pick } from '../settings/child-environment.ts';
 import type { Settings } from '../settings/environment.ts';
-import { FOR_GIT } from '../settings/git-environment.ts';
-import { pick } from '../settings/pick.ts';
 import type { Temporal } from '../temporal/temporal.ts';
-import { agentRunnerOf } from './agent-runner.ts';
-import { checkAgentCommand } from './check-agent-command.ts';
 import { forgesOf } from './forges.ts';
 import type { PlatformStore } from './platform-store.ts';
 
@@ -94,4 +101,76 @@ export async function warnAboutAgentCommand(
     if (!(error instanceof SandboxMissingError)) throw error;
     logger.warn(`${error.message} Until then every agent job fails.`);
   }
+}
+
+/** The worker's variables that the agent's processes get besides those in AGENT_ENV. */
+const HANDED_ON = ['PATH', 'LANG', 'TZ'];
+
+/**
+ * Creates the agent runner that the variables AGENT_… configure. `ownServers` are `host:port`s that no agent may reach.
+ * @throws ConfigurationError if AGENT_COMMAND isn't a valid command line.
+ */
+export function agentRunnerOf(
+  settings: Pick<Settings, 'agent' | 'variables'>,
+  logger: Logger,
+  ownServers: readonly string[] = [],
+): AgentRunner {
+  const { agent } = settings;
+  const common = {
+    sandbox: agent.sandbox ? ('on' as const) : ('off' as const),
+    network: { allow: agent.allowedHosts, refuse: ownServers },
+    environment: agentEnvironment(settings),
+    readOnlyPaths: agent.readablePaths,
+    limits: {
+      ...DEFAULT_RUNNER_LIMITS,
+      timeoutMs: agent.timeoutMs,
+      scratchSizeBytes: agent.scratchSizeBytes,
+      outputLimitBytes: agent.outputLimitBytes,
+    },
+    logger,
+  };
+  const { command, model } = agent;
+  return command === undefined
+    ? createExampleRunner({ ...common, model, script: join(packageRoot(), 'examples', 'replace-agent.js') })
+    : createCommandRunner({ ...common, model, command });
+}
+
+export function agentEnvironment({ agent, variables }: Pick<Settings, 'agent' | 'variables'>): Record<string, string> {
+  return pick(variables, [...HANDED_ON, ...agent.environmentNames]);
+}
+
+/** Folders that the sandbox creates: paths below them needn't be files of this machine. */
+const MADE_INSIDE = ['/dev', '/proc', '/etc', '/scratch'];
+
+/**
+ * Why AGENT_COMMAND can't start in a job, in one sentence: a missing program, or named files that the sandbox hides.
+ * Undefined if there is no known reason.
+ * @throws ConfigurationError if it isn't a valid command line.
+ */
+export async function checkAgentCommand(settings: Pick<Settings, 'agent' | 'variables'>): Promise<string | undefined> {
+  const { command, sandbox, readablePaths } = settings.agent;
+  if (command === undefined) return undefined;
+  const [program = '', ...words] = splitCommandLine(command, 'AGENT_COMMAND');
+  const environment = agentEnvironment(settings);
+  const reach = await reachProgram(program, { environment, readOnlyPaths: readablePaths });
+  if (reach === undefined) return `AGENT_COMMAND: there is no program ${program} on this machine's PATH.`;
+  if (!sandbox) return undefined;
+  const isHidden = (word: string): boolean =>
+    isAbsolute(word) && !isOfSystem(word) && ![...MADE_INSIDE, ...reach.readOnlyPaths].some((path) => isIn(word, path));
+  const hidden = await Promise.all(words.filter(isHidden).map(async (word) => ((await exists(word)) ? [word] : [])));
+  const names = hidden.flat().join(', ');
+  return names === ''
+    ? undefined
+    : `AGENT_COMMAND: agents can't read ${names} in their sandbox: name it in AGENT_READ.`;
+}
+
+function isIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

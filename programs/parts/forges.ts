@@ -6,7 +6,7 @@ import { createForge } from '../../forge/create-forge.ts';
 import { createEmbeddedForgeReader } from '../../forge/embedded.ts';
 import type { ForgeReader, ForgeWriter } from '../../forge/forge.ts';
 import { ForgeError } from '../../forge/forge-error.ts';
-import type { ForgeSettings } from '../settings/forge.ts';
+import type { ForgeSettings } from '../settings/platform.ts';
 
 interface PlatformForges {
   hosted: ForgeSettings | undefined;

@@ -9,7 +9,7 @@ import { connectDatabase, type Database } from '../../platform/store/database.ts
 import type { Home } from '../process/home.ts';
 import type { Lifetime } from '../process/lifetime.ts';
 import type { Settings } from '../settings/environment.ts';
-import { requireDatabaseUrl } from '../settings/require-database-url.ts';
+import { requireDatabaseUrl } from '../settings/platform.ts';
 
 interface Context {
   settings: Settings;

@@ -2,9 +2,8 @@ import { dirname, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { TargetDeps } from '../../activities/deployments/create-target.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
+import { FOR_GIT, pick } from '../settings/child-environment.ts';
 import type { Settings } from '../settings/environment.ts';
-import { FOR_GIT } from '../settings/git-environment.ts';
-import { pick } from '../settings/pick.ts';
 import { forgeOpenerOf } from './forges.ts';
 
 /** Helm finds the cluster and its plugins by these. */

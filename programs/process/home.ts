@@ -44,6 +44,9 @@ export interface Home {
 /** The secret with which other commands authenticate to a running `up`. */
 export const OPERATOR_TOKEN_FILE = 'operator-token';
 
+/** The key with which the orchestrator of `up`, and commands beside it, call its Admin API. */
+export const ADMIN_KEY_FILE = 'admin-api-key';
+
 /** Signs unsubscribe links, unless UNSUBSCRIBE_SECRET is set. */
 export const UNSUBSCRIBE_SECRET_FILE = 'unsubscribe-secret';
 

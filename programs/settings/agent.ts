@@ -1,7 +1,8 @@
+import { isIP } from 'node:net';
 import { basename, isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { positiveDurationMs } from '../../contract/duration.ts';
-import { allowedHosts } from './allowed-hosts.ts';
+import { hostAndPort, isPublicAddress, withoutBrackets } from '../../exporter/fetch/address-guard.ts';
 import { byteSize } from './byte-size.ts';
 
 const MINUTE_MS = 60_000;
@@ -48,6 +49,30 @@ const absolutePaths = z
   .string()
   .transform((text) => text.split(',').map((path) => path.trim()))
   .refine((paths) => paths.every(isAbsolute), 'expected absolute paths, separated by commas');
+
+const EXPECTED_HOSTS = 'expected host:port, separated by commas, such as api.example.com:443';
+
+/** Hosts as `host:port`, separated by commas, normalized as `URL` does. Private ones are rejected. */
+const allowedHosts = z.string().transform((text, context) =>
+  text.split(',').map((item) => {
+    const url = urlOf(item.trim());
+    const message = url === undefined ? EXPECTED_HOSTS : privateHost(url);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+    return url === undefined ? '' : hostAndPort(url);
+  }),
+);
+
+function urlOf(host: string): URL | undefined {
+  if (!/^([\p{L}\d._-]+|\[[\da-f:.]+\]):[1-9]\d{0,4}$/iu.test(host)) return undefined;
+  // `URL` omits the scheme's default port.
+  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
+}
+
+function privateHost(url: URL): string | undefined {
+  const literal = withoutBrackets(url.hostname);
+  const isPrivate = isIP(literal) === 0 ? /(^|\.)localhost$/.test(literal) : !isPublicAddress(literal);
+  return isPrivate ? `${hostAndPort(url)} is not a public address, and agents reach no other` : undefined;
+}
 
 /** The variables AGENT_…, one by one; `readAgentSettings` checks their combination. */
 export const agentVariables = {

@@ -10,9 +10,18 @@ import type { WorkerVersion } from '../../contract/worker-version.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';
 import type { OpenIdSettings } from '../../platform/dashboard/auth-settings.ts';
 import { type AgentSettings, agentVariables, readAgentSettings } from './agent.ts';
-import { type BrowserSettings, browserVariables, readBrowserSettings } from './browser.ts';
-import { exportVariables, readExportLimits } from './export.ts';
-import { type ForgeSettings, forgeVariables, readForgeSettings } from './forge.ts';
+import {
+  type BrowserSettings,
+  browserVariables,
+  exportVariables,
+  type ForgeSettings,
+  forgeVariables,
+  readBrowserSettings,
+  readExportLimits,
+  readForgeSettings,
+  readOpenId,
+  readPlatformMail,
+} from './platform.ts';
 import { readServingSettings, type ServingSettings, servingVariables } from './serving.ts';
 
 /** The process's variables. Only this file and its callees read them. */
@@ -223,30 +232,6 @@ function readWorkerVersion({ WORKER_DEPLOYMENT: deploymentName, WORKER_BUILD_ID:
   const alone = deploymentName !== undefined || buildId !== undefined;
   const problems = alone ? [`${missing}: expected too, because Worker Versioning needs both`] : [];
   return { version: undefined, problems };
-}
-
-type OpenIdVariables = { [Name in 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET']?: string | undefined };
-
-function readOpenId(env: OpenIdVariables): { settings: OpenIdSettings | undefined; problems: string[] } {
-  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = env;
-  if (issuer !== undefined && clientId !== undefined && clientSecret !== undefined) {
-    return { settings: { issuer, clientId, clientSecret }, problems: [] };
-  }
-  const named = { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret };
-  const missing = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  const isPartial = missing.length < Object.keys(named).length;
-  const problems = isPartial ? [`${missing.join(', ')}: expected too, because single sign-on needs all three`] : [];
-  return { settings: undefined, problems };
-}
-
-type MailVariables = { [Name in 'PLATFORM_SMTP_URL' | 'PLATFORM_SMTP_FROM']?: string | undefined };
-
-function readPlatformMail({ PLATFORM_SMTP_URL: url, PLATFORM_SMTP_FROM: from }: MailVariables) {
-  if (url !== undefined && from !== undefined) return { settings: { url, from }, problems: [] };
-  const missing = url === undefined ? 'PLATFORM_SMTP_URL' : 'PLATFORM_SMTP_FROM';
-  const isPartial = url !== undefined || from !== undefined;
-  const problems = isPartial ? [`${missing}: expected too, because the dashboard's mails need both`] : [];
-  return { settings: undefined, problems };
 }
 
 /** So that paths can be appended. */

@@ -1,6 +1,9 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { errorText } from '../../base/error-code.ts';
+import type { ProcessContext } from '../process/context.ts';
+import { startTracing } from '../tracing/tracing.ts';
+import { startWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts';
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
@@ -8,11 +11,26 @@ const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERR
 const MEANT = new Set(['No workflows registered, not polling for workflow tasks']);
 
 /**
+ * Starts what must be there before a process connects to Temporal for its workers, once per process: their metrics, the
+ * SDK's runtime and traces.
+ * @param program its name in traces
+ */
+export async function startWorkerRuntime(
+  program: string,
+  { settings, logger, lifetime }: ProcessContext,
+): Promise<WorkerMetrics | undefined> {
+  const metrics = await startWorkerMetrics(settings, lifetime);
+  installTemporalRuntime(logger, metrics?.sdkAddress);
+  await startTracing(settings, program, lifetime);
+  return metrics;
+}
+
+/**
  * Redirects the logs of the SDK and its native core to Galley's logger, and disables the SDK's signal handlers, which
- * would end workers before what depends on them. Call once per process, before the first connection.
+ * would end workers before what depends on them.
  * @param metricsAddress host:port where the SDK's metrics can be scraped; without it, it collects none
  */
-export function installTemporalRuntime(logger: Logger, metricsAddress?: string): void {
+function installTemporalRuntime(logger: Logger, metricsAddress?: string): void {
   const part = logger.child({ part: 'temporal' });
   Runtime.install({
     shutdownSignals: [],

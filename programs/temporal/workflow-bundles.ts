@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
-import { packageRoot } from '../process/package-root.ts';
+import { packageRoot } from '../process/package.ts';
 import { tracing } from '../tracing/tracing.ts';
 
 /**

@@ -2,13 +2,11 @@ import { context, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
-import { packageVersion } from '../process/package-root.ts';
-import { propagateTo } from './propagate.ts';
-import { traceServer } from './server.ts';
+import { packageVersion } from '../process/package.ts';
+import { propagateTo, traceServer } from './http.ts';
 import { createSpans } from './spans.ts';
-import { activityInterceptor, clientInterceptor } from './temporal-interceptors.ts';
+import { activityInterceptor, clientInterceptor, workflowSinks } from './temporal.ts';
 import type { Tracing } from './tracing.ts';
-import { workflowSinks } from './workflow-spans.ts';
 
 /**
  * Records spans and sends them by OTLP over HTTP. The SDK reads its standard variables itself: the endpoint, headers, the

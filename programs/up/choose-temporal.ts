@@ -1,17 +1,12 @@
-import type { Logger } from 'pino';
 import { startDevServer } from '../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
+import type { ProcessContext } from '../process/context.ts';
 import type { Home } from '../process/home.ts';
-import type { Lifetime } from '../process/lifetime.ts';
-import type { Settings } from '../settings/environment.ts';
 import { registerSearchAttributes, type SearchAttributes } from '../temporal/search-attributes.ts';
 import { openTemporal, type Temporal } from '../temporal/temporal.ts';
 
-export interface UpContext {
-  settings: Settings;
+export interface UpContext extends ProcessContext {
   home: Home;
-  logger: Logger;
-  lifetime: Lifetime;
 }
 
 export interface ChosenTemporal {
@@ -25,8 +20,7 @@ export interface ChosenTemporal {
 export async function chooseTemporal(context: UpContext): Promise<ChosenTemporal> {
   const { logger, lifetime } = context;
   const { temporal, uiUrl } = await openOrStart(context);
-  const { client, namespace } = temporal;
-  const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
+  const searchAttributes = registerSearchAttributes({ ...temporal, logger, signal: lifetime.signal });
   return { temporal, searchAttributes, uiUrl };
 }
 

@@ -1,11 +1,11 @@
+import type { GalleyConfig, SiteConfig } from '../../contract/galley-config.ts';
 import { startEmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
-import type { Admin } from '../../platform/admin/admin.ts';
-import { adminOnDatabase } from '../../platform/admin/admin-on-database.ts';
+import { type Admin, adminOnDatabase } from '../../platform/admin/admin.ts';
 import { openPlatformStore } from '../parts/platform-store.ts';
-import { startPlatformApi } from '../platform.ts';
+import { startPlatform } from '../platform.ts';
 import { startPlatformWorker } from '../platform-worker.ts';
+import { ADMIN_KEY_FILE, type Home } from '../process/home.ts';
 import type { ChosenTemporal, UpContext } from './choose-temporal.ts';
-import { ensureAdminKey } from './first-organization.ts';
 
 /** A running platform with everything it needs. */
 interface RunningPlatform {
@@ -22,7 +22,7 @@ interface Needs extends Pick<ChosenTemporal, 'temporal' | 'searchAttributes'> {
 }
 
 /** Starts the database (embedded unless a variable names one), the Admin API and the platform's worker. */
-export async function startPlatform(
+export async function startOwnPlatform(
   { temporal, searchAttributes, operatorToken }: Needs,
   { settings, home, logger, lifetime }: UpContext,
 ): Promise<RunningPlatform> {
@@ -32,11 +32,77 @@ export async function startPlatform(
     void embedded.exited.then(() => lifetime.fail(new Error('The embedded database ended by itself')));
   }
   const store = await openPlatformStore({ settings, home, logger, lifetime, embedded });
-  const service = await startPlatformApi({ settings, store, temporal, operatorToken, logger, lifetime });
+  const service = await startPlatform({ settings, store, temporal, operatorToken, logger, lifetime });
   await service.migrated;
   const publicUrl = settings.platformPublicUrl ?? service.url;
   await startPlatformWorker({ settings, home, publicUrl, store, temporal, searchAttributes, logger, lifetime });
   const admin = adminOnDatabase(store.db, publicUrl);
   const key = await ensureAdminKey({ admin, url: service.url, home });
   return { url: service.url, key, admin, setupUrl: await service.setupUrl };
+}
+
+const ORGANIZATION = 'galley';
+
+interface Platform {
+  admin: Admin;
+  /** The Admin API's URL. */
+  url: string;
+  home: Home;
+}
+
+/** The orchestrator's key for the embedded platform: stored in GALLEY_HOME, created if it is missing or rejected. */
+async function ensureAdminKey({ admin, url, home }: Platform): Promise<string> {
+  const kept = await home.readSecret(ADMIN_KEY_FILE);
+  if (kept !== undefined && (await isAccepted(url, kept))) return kept;
+  const { key } = await admin.createKey({ organization: ORGANIZATION, name: 'orchestrator of up' });
+  await home.writeSecret(ADMIN_KEY_FILE, key);
+  return key;
+}
+
+/**
+ * Creates missing projects of sites; returns the sites with their project ids. A project gets the site's `origin`. What
+ * galley.yaml doesn't name stays as an operator set it: a domain has one project.
+ */
+export async function ensureProjects(admin: Admin, sites: GalleyConfig['sites']): Promise<GalleyConfig['sites']> {
+  const ensured: [string, SiteConfig][] = [];
+  for (const [name, site] of Object.entries(sites)) {
+    const { domain, origin, projectId } = site;
+    ensured.push([
+      name,
+      { ...site, projectId: await ensureProject(admin, { domain, origin, id: projectId ?? projectIdOf(name) }) },
+    ]);
+  }
+  return Object.fromEntries(ensured);
+}
+
+/** The id of the first organization's project of that domain; creates the project, or moves one to the domain. */
+export async function ensureProject(
+  admin: Admin,
+  settings: { domain: string; origin?: string | undefined; id?: string },
+): Promise<string> {
+  const { domain, id = projectIdOf(settings.domain) } = settings;
+  const origin = settings.origin === undefined ? {} : { origin: settings.origin };
+  const known = await admin.listProjects({ organization: ORGANIZATION });
+  const existing = known.find((project) => project.domain === domain);
+  if (existing) {
+    const isChanged = settings.origin !== undefined && existing.origin !== settings.origin;
+    if (isChanged) await admin.setProject({ project: existing.project, ...origin });
+    return existing.project;
+  }
+  if (known.some(({ project }) => project === id)) await admin.setProject({ project: id, domain, ...origin });
+  else await admin.addProject({ organization: ORGANIZATION, project: id, domain, ...origin });
+  return id;
+}
+
+/** A project id may have 60 characters after its prefix, none of them a dot. */
+function projectIdOf(name: string): string {
+  return `prj_${name.replace(/[^A-Za-z0-9_-]/g, '-').slice(0, 60)}`;
+}
+
+async function isAccepted(platformUrl: string, key: string): Promise<boolean> {
+  const response = await fetch(new URL('/v1/static-export/jobs?limit=1', platformUrl), {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  await response.arrayBuffer();
+  return response.ok;
 }

@@ -6,7 +6,7 @@ import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import { SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
-import { galleyConfig } from '../../programs/config/config.ts';
+import { galleyConfig } from '../../programs/config/galley-yaml.ts';
 import { type HttpTimeouts, serve } from '../../programs/process/serve.ts';
 
 export const OPERATOR_TOKEN = 'operator-token';

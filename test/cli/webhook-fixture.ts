@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { galleyConfig } from '../../programs/config/config.ts';
+import { galleyConfig } from '../../programs/config/galley-yaml.ts';
 import { vendors } from '../api/sources/vendors.ts';
 
 /** As long as Contentful's verifier requires. */

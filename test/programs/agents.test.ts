@@ -5,9 +5,12 @@ import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { ForgeWriter } from '../../forge/forge.ts';
 import { ForgeError } from '../../forge/forge-error.ts';
 import { SandboxMissingError } from '../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
-import { agentEnvironment, agentRunnerOf } from '../../programs/parts/agent-runner.ts';
-import { warnAboutAgentCommand } from '../../programs/parts/agents.ts';
-import { checkAgentCommand } from '../../programs/parts/check-agent-command.ts';
+import {
+  agentEnvironment,
+  agentRunnerOf,
+  checkAgentCommand,
+  warnAboutAgentCommand,
+} from '../../programs/parts/agents.ts';
 import { forgesOf } from '../../programs/parts/forges.ts';
 import { readSettings } from '../../programs/settings/environment.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { closest, editDistance } from '../../contract/closest-word.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import { loadGalleyConfig, parseGalleyConfig } from '../../programs/config/config.ts';
+import { loadGalleyConfig, parseGalleyConfig } from '../../programs/config/galley-yaml.ts';
 import fc from '../helpers/fast-check.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 

@@ -5,7 +5,7 @@ const run = promisify(execFile);
 
 describe('keepHeapSmall', () => {
   it('sets the V8 options that this Node version has', async () => {
-    const script = "import { keepHeapSmall } from '../cli/cli/heap-growth.ts'; keepHeapSmall();";
+    const script = "import { keepHeapSmall } from './programs/process/heap-growth.ts'; keepHeapSmall();";
     const options = ['--import', './scripts/typescript.js', '--no-warnings', '--input-type=module', '-e', script];
     // V8 prints an error for an unknown flag and continues.
     expect(await run(process.execPath, options)).toEqual({ stdout: '', stderr: '' });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
 const SCRIPT = `
-import { createLogger } from './programs/process/logger.ts';
+import { createLogger } from './programs/process/context.ts';
 const logger = createLogger({ level: 'info', terminal: process.argv[1] === 'terminal' });
 logger.info({ site: 'handbook', secret: 'hush1', request: { authorization: 'hush2' }, adminApi: { key: 'hush3' } }, 'seen');
 logger.debug('not at this level');
@@ -20,7 +20,7 @@ test.each(['pipe', 'terminal'])('logs to standard error without secrets, for a %
 });
 
 const TROUBLE = `
-import { createLogger } from './programs/process/logger.ts';
+import { createLogger } from './programs/process/context.ts';
 const logger = createLogger({ level: 'info', terminal: false });
 logger.warn({ err: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) }, 'away');
 logger.error({ err: new TypeError('a fault of ours') }, 'broken');

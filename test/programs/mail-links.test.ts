@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { galleyConfig } from '../../programs/config/config.ts';
-import { mailLinksOf } from '../../programs/parts/mail-links.ts';
+import { galleyConfig } from '../../programs/config/galley-yaml.ts';
 import { readSettings } from '../../programs/settings/environment.ts';
+import { mailLinksOf } from '../../programs/worker.ts';
 
 const rule = { name: 'changelog', on: 'publish', prompt: 'Update the changelog.' };
 const smtp = { url: 'smtp://127.0.0.1:1025', from: 'galley@example.com' };

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { readSettings } from '../../programs/settings/environment.ts';
-import { checkPorts } from '../../programs/up/check-ports.ts';
+import { checkPorts } from '../../programs/up/prepare.ts';
 import { galley, galleyHere } from '../helpers/galley.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 

@@ -1,4 +1,4 @@
-import { untilTemporalReturns } from '../../programs/temporal/temporal-return.ts';
+import { untilTemporalReturns } from '../../programs/temporal/run-worker.ts';
 
 /** Waits for a Temporal that is silent from the first question for `silenceMs`, until `endMs` of a clock of its own. */
 async function waitFor(silenceMs: number, endMs: number): Promise<{ returned: boolean; outages: number }> {

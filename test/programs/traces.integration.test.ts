@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { createApi } from '../../api/app.ts';
 import { QUERIES, WORKFLOW_IDS } from '../../contract/names.ts';
 import { siteState } from '../../contract/site-state.ts';
-import { galleyConfig } from '../../programs/config/config.ts';
+import { galleyConfig } from '../../programs/config/galley-yaml.ts';
 import { serve } from '../../programs/process/serve.ts';
 import { startTracing, type Tracing, tracing } from '../../programs/tracing/tracing.ts';
 import { createOrchestratorWorker } from '../../worker/worker.ts';

@@ -5,7 +5,7 @@ import { targetsOf } from '../../activities/notifications/targets.ts';
 import type { NotifyConfig } from '../../contract/galley-config.ts';
 import type { NotificationEvent } from '../../contract/notification.ts';
 import type { SiteState } from '../../contract/site-state.ts';
-import { galleyConfig } from '../../programs/config/config.ts';
+import { galleyConfig } from '../../programs/config/galley-yaml.ts';
 import { activityEnvironment } from '../activities/activity-environment.ts';
 import { type NotificationReceiver, startNotificationReceiver } from '../helpers/notification-receiver.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';

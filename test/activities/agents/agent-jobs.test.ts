@@ -2,7 +2,7 @@ import { createAgentJobActivities } from '../../../activities/agents/activities.
 import { createReadRuleSettings } from '../../../activities/agents/read-rule-settings.ts';
 import { createAdminApiClient } from '../../../client/admin-api-client.ts';
 import type { SiteConfig } from '../../../contract/galley-config.ts';
-import { galleyConfig } from '../../../programs/config/config.ts';
+import { galleyConfig } from '../../../programs/config/galley-yaml.ts';
 import { type Scripted, startScriptedServer } from '../../helpers/admin-api/scripted-server.ts';
 import { activityEnvironment, failureOf } from '../activity-environment.ts';
 

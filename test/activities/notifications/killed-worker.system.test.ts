@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { targetsOf } from '../../../activities/notifications/targets.ts';
 import { TASK_QUEUES, WORKFLOW_IDS } from '../../../contract/names.ts';
 import type { NotificationEvent } from '../../../contract/notification.ts';
-import { galleyConfig } from '../../../programs/config/config.ts';
+import { galleyConfig } from '../../../programs/config/galley-yaml.ts';
 import { createNotificationWorker } from '../../../worker/worker.ts';
 import { notification } from '../../../workflows/notification.ts';
 import { type NotificationReceiver, startNotificationReceiver } from '../../helpers/notification-receiver.ts';

@@ -12,7 +12,7 @@ import { targetsOf } from '../../../activities/notifications/targets.ts';
 import { source as standard } from '../../../api/sources/standard.ts';
 import type { NotifyConfig } from '../../../contract/galley-config.ts';
 import type { NotificationEvent } from '../../../contract/notification.ts';
-import { galleyConfig } from '../../../programs/config/config.ts';
+import { galleyConfig } from '../../../programs/config/galley-yaml.ts';
 import {
   type NotificationReceiver,
   SECRET_PATH,

@@ -1,5 +1,5 @@
 import { createReadSiteSettings } from '../../../activities/sites/read-site-settings.ts';
-import { galleyConfig } from '../../../programs/config/config.ts';
+import { galleyConfig } from '../../../programs/config/galley-yaml.ts';
 
 const config = galleyConfig.parse({
   adminApi: { url: 'https://api.example.com', key: 'galley_key_secret' },

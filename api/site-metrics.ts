@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { ListedSite } from '../../activities/sites/list-sites.ts';
-import { withinDeadline } from '../../api/deadline.ts';
+import type { ListedSite } from '../contract/site-state.ts';
+import { withinDeadline } from './deadline.ts';
 
 /** Scrapes within this time share one listing, so that several scrapers cost no more than one. */
 const FRESH_FOR_MS = 10_000;

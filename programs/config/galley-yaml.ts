@@ -4,9 +4,8 @@ import { webhooksSection } from '../../api/webhooks/registry.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { deploymentName, targetSettings } from '../../contract/deployment-config.ts';
 import { type GalleyConfig, galleyConfigSchema } from '../../contract/galley-config.ts';
-import { type Environment, interpolate } from './interpolation.ts';
 import { describeIssue, expectation } from './messages.ts';
-import { type ConfigDocument, type ConfigPath, parseConfigDocument } from './yaml.ts';
+import { type ConfigDocument, type ConfigPath, type Environment, interpolate, parseConfigDocument } from './yaml.ts';
 
 /** galley.yaml with the settings of every webhook source. */
 export const galleyConfig = galleyConfigSchema(webhooksSection);
