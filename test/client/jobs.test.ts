@@ -1,16 +1,11 @@
 import { AdminApiError, createAdminApiClient, type ExportJob } from '../../client/admin-api-client.ts';
 import { exportJob } from '../../contract/admin-api.ts';
-import { type Scripted, startScriptedServer } from '../helpers/admin-api/scripted-server.ts';
+import { type Scripted, useScriptedServers } from '../helpers/admin-api/scripted-server.ts';
 
-type Server = Awaited<ReturnType<typeof startScriptedServer>>;
-
-const servers: Server[] = [];
-
-afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+const startServer = useScriptedServers();
 
 async function service(...script: Scripted[]) {
-  const server = await startScriptedServer(script);
-  servers.push(server);
+  const server = await startServer(script);
   return { server, client: createAdminApiClient({ url: server.url, key: 'galley_secret', retry: false }) };
 }
 

@@ -1,17 +1,13 @@
 import { AdminApiError, type AdminApiResponse, createAdminApiClient } from '../../client/admin-api-client.ts';
-import { type Scripted, startScriptedServer } from '../helpers/admin-api/scripted-server.ts';
+import { type Scripted, useScriptedServers } from '../helpers/admin-api/scripted-server.ts';
 
-type Server = Awaited<ReturnType<typeof startScriptedServer>>;
 type Options = Partial<Parameters<typeof createAdminApiClient>[0]>;
 
 const KEY = 'galley_secret';
-const servers: Server[] = [];
-
-afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+const startServer = useScriptedServers();
 
 async function service(script: Scripted[], options: Options = {}) {
-  const server = await startScriptedServer(script);
-  servers.push(server);
+  const server = await startServer(script);
   // Short enough for tests, but longer than the Retry-After of retried requests.
   const retry = { longestDelayMs: 20 };
   return { server, client: createAdminApiClient({ url: server.url, key: KEY, retry, ...options }) };

@@ -1,16 +1,11 @@
 import { createAdminApiClient, type ExportJob } from '../../client/admin-api-client.ts';
-import { type Scripted, startScriptedServer } from '../helpers/admin-api/scripted-server.ts';
+import { type Scripted, useScriptedServers } from '../helpers/admin-api/scripted-server.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 
-type Server = Awaited<ReturnType<typeof startScriptedServer>>;
-
-const servers: Server[] = [];
-
-afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+const startServer = useScriptedServers();
 
 async function service(...script: Scripted[]) {
-  const server = await startScriptedServer(script);
-  servers.push(server);
+  const server = await startServer(script);
   return { server, client: createAdminApiClient({ url: server.url, key: 'galley_secret', retry: false }) };
 }
 
@@ -49,41 +44,31 @@ describe('waiting for a job', () => {
     await expect(client.waitForJob('se_1', { pollDelayMs })).rejects.toMatchObject({ status });
   });
 
-  it('ends with a failure that persists for more than a minute', async () => {
-    const { client } = await service({ status: 500 });
+  describe('at polls that are far apart', () => {
     const realNow = performance.now;
-    const startedMs = performance.now();
     let polls = 0;
-    performance.now = () => startedMs + polls * 25_000;
-    try {
-      const pollDelay = (): number => {
-        polls += 1;
-        return 1;
-      };
-      await expect(client.waitForJob('se_1', { pollDelayMs: pollDelay })).rejects.toMatchObject({ status: 500 });
-      expect(polls).toBe(3);
-    } finally {
+    afterEach(() => {
       performance.now = realNow;
-    }
-  });
+    });
 
-  it('continues after one failure that follows a pause of more than a minute', async () => {
-    const { client } = await service(job('running', 1), { status: 500 }, job('completed', 100));
-    const realNow = performance.now;
-    const startedMs = performance.now();
-    let polls = 0;
-    performance.now = () => startedMs + polls * 90_000;
-    try {
-      const pollDelay = (): number => {
-        polls += 1;
-        return 1;
-      };
-      await expect(client.waitForJob('se_1', { pollDelayMs: pollDelay })).resolves.toMatchObject({
-        status: 'completed',
-      });
-    } finally {
-      performance.now = realNow;
+    /** The options of a wait whose clock advances by this much at each poll. */
+    function pollsApart(ms: number) {
+      const startedMs = performance.now();
+      polls = 0;
+      performance.now = () => startedMs + polls * ms;
+      return { pollDelayMs: () => Math.sign(++polls) };
     }
+
+    it('ends with a failure that persists for more than a minute', async () => {
+      const { client } = await service({ status: 500 });
+      await expect(client.waitForJob('se_1', pollsApart(25_000))).rejects.toMatchObject({ status: 500 });
+      expect(polls).toBe(3);
+    });
+
+    it('continues after one failure that follows a pause of more than a minute', async () => {
+      const { client } = await service(job('running', 1), { status: 500 }, job('completed', 100));
+      await expect(client.waitForJob('se_1', pollsApart(90_000))).resolves.toMatchObject({ status: 'completed' });
+    });
   });
 
   it('ends at its timeout, also in the middle of a request', async () => {

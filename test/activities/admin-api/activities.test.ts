@@ -1,18 +1,14 @@
 import { createAdminApiActivities } from '../../../activities/admin-api/activities.ts';
 import { createAdminApiClient } from '../../../client/admin-api-client.ts';
-import { type Scripted, startScriptedServer } from '../../helpers/admin-api/scripted-server.ts';
+import { type Scripted, useScriptedServers } from '../../helpers/admin-api/scripted-server.ts';
 import { activityEnvironment, failureOf } from '../activity-environment.ts';
 
-type Server = Awaited<ReturnType<typeof startScriptedServer>>;
 type Activities = ReturnType<typeof createAdminApiActivities>;
 
-const servers: Server[] = [];
+const startServer = useScriptedServers();
 
-afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
-
-async function api(...script: Scripted[]): Promise<{ server: Server; activities: Activities }> {
-  const server = await startScriptedServer(script);
-  servers.push(server);
+async function api(...script: Scripted[]) {
+  const server = await startServer(script);
   const client = createAdminApiClient({
     url: `${server.url}/base/`,
     key: 'galley_secret',
@@ -116,8 +112,7 @@ describe('any operation', () => {
   });
 
   it('follows no redirect, so that the key is not sent elsewhere', async () => {
-    const elsewhere = await startScriptedServer([{ status: 200, body: {} }]);
-    servers.push(elsewhere);
+    const elsewhere = await startServer([{ status: 200, body: {} }]);
     const { activities } = await api({ status: 307, headers: { location: elsewhere.url } });
     expect(await failureOf(poll(activities))).toMatchObject({
       type: 'Rejected',
@@ -202,12 +197,11 @@ describe('polling an export', () => {
   });
 
   it('polls several times in its first attempt, so that a small site completes at once', async () => {
-    const server = await startScriptedServer([
+    const server = await startServer([
       { status: 200, body: { status: 'running' } },
       { status: 200, body: { status: 'running' } },
       { status: 200, body: { status: 'completed' } },
     ]);
-    servers.push(server);
     const activities = createAdminApiActivities(createAdminApiClient({ url: server.url, key: 'k', retry: false }), {
       quickAsksMs: [10, 10, 10],
     });

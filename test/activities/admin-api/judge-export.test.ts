@@ -2,8 +2,10 @@ import { createAdminApiActivities } from '../../../activities/admin-api/activiti
 import { type JudgedExport, reasonsToHold } from '../../../activities/admin-api/judge-export.ts';
 import { createAdminApiClient } from '../../../client/admin-api-client.ts';
 import type { ExportReport } from '../../../contract/admin-api.ts';
-import { startScriptedServer } from '../../helpers/admin-api/scripted-server.ts';
+import { useScriptedServers } from '../../helpers/admin-api/scripted-server.ts';
 import { activityEnvironment } from '../activity-environment.ts';
+
+const startServer = useScriptedServers();
 
 const GUARDS = { maxShrink: 0.2, maxNewlyBroken: 2, startPage: true };
 const START = 'https://docs.example.com/';
@@ -75,7 +77,7 @@ describe('an export is held', () => {
   });
 
   it('only by the number of pages if the service has no reports', async () => {
-    const server = await startScriptedServer([
+    const server = await startServer([
       { status: 200, body: { status: 'completed', pageCount: 10 } },
       { status: 200, body: { status: 'completed', pageCount: 100 } },
       { status: 404, body: { error: 'no such path' } },
@@ -93,6 +95,5 @@ describe('an export is held', () => {
       'se_2/report',
       'se_1/report',
     ]);
-    await server.close();
   });
 });

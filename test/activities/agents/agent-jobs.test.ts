@@ -3,15 +3,12 @@ import { createReadRuleSettings } from '../../../activities/agents/read-rule-set
 import { createAdminApiClient } from '../../../client/admin-api-client.ts';
 import type { SiteConfig } from '../../../contract/galley-config.ts';
 import { galleyConfig } from '../../../programs/config/galley-yaml.ts';
-import { type Scripted, startScriptedServer } from '../../helpers/admin-api/scripted-server.ts';
+import { type Scripted, useScriptedServers } from '../../helpers/admin-api/scripted-server.ts';
 import { activityEnvironment, failureOf } from '../activity-environment.ts';
 
-type Server = Awaited<ReturnType<typeof startScriptedServer>>;
 type Activities = ReturnType<typeof createAgentJobActivities>;
 
-const servers: Server[] = [];
-
-afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+const startServer = useScriptedServers();
 
 function siteOf(prompt: string, site: object = { projectId: 'prj/ö' }): SiteConfig {
   const rule = { name: 'changelog', on: 'publish', prompt, remindAfter: '2d', reviewers: ['ada@example.com'] };
@@ -24,12 +21,8 @@ function siteOf(prompt: string, site: object = { projectId: 'prj/ö' }): SiteCon
   return docs;
 }
 
-async function api(
-  script: Scripted[],
-  site: SiteConfig | undefined = siteOf('Mention {{ event.title }}.'),
-): Promise<{ server: Server; activities: Activities }> {
-  const server = await startScriptedServer(script);
-  servers.push(server);
+async function api(script: Scripted[], site: SiteConfig | undefined = siteOf('Mention {{ event.title }}.')) {
+  const server = await startServer(script);
   const client = createAdminApiClient({
     url: `${server.url}/base/`,
     key: 'galley_secret',
@@ -208,12 +201,7 @@ describe('polling an agent job', () => {
 
   it('polls several times in its first attempt, so that a small change completes at once', async () => {
     const running = { status: 200, body: { status: 'active' } };
-    const server = await startScriptedServer([
-      running,
-      running,
-      { status: 200, body: { status: 'completed', prLink } },
-    ]);
-    servers.push(server);
+    const server = await startServer([running, running, { status: 200, body: { status: 'completed', prLink } }]);
     const client = createAdminApiClient({ url: server.url, key: 'k', retry: false });
     const activities = createAgentJobActivities(client, { readSite: () => undefined, quickAsksMs: [10, 10] });
     await expect(poll(activities, { attempt: 1 })).resolves.toMatchObject({ prLink });

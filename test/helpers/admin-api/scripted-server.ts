@@ -12,7 +12,7 @@ export type Scripted =
 export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
 
 /** A real HTTP server that sends the scripted responses one after another, then repeats the last one. */
-export async function startScriptedServer(script: Scripted[]): Promise<{
+async function startScriptedServer(script: Scripted[]): Promise<{
   url: string;
   received: Received[];
   close(): Promise<void>;
@@ -34,4 +34,15 @@ export async function startScriptedServer(script: Scripted[]): Promise<{
     response.writeHead(scripted.status, { 'content-type': 'application/json', ...scripted.headers }).end(sent);
   });
   return { url: origin, received, close };
+}
+
+/** Makes servers that are closed after each test of the current scope. */
+export function useScriptedServers(): (script: Scripted[]) => ReturnType<typeof startScriptedServer> {
+  const servers: Awaited<ReturnType<typeof startScriptedServer>>[] = [];
+  afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+  return async (script) => {
+    const server = await startScriptedServer(script);
+    servers.push(server);
+    return server;
+  };
 }
