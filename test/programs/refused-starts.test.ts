@@ -1,6 +1,6 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { readSettings } from '../../programs/settings/environment.ts';
 import { checkPorts } from '../../programs/up/prepare.ts';
 import { galley, galleyHere } from '../helpers/galley.ts';
@@ -74,6 +74,29 @@ describe('a GALLEY_HOME that is not a folder', () => {
     const { code, stderr } = await galleyHere(['up'], { GALLEY_HOME: home }, folder);
     const sentence = `GALLEY_HOME: expected a folder that can be created and written at ${home} (${reason})`;
     expect({ code, stderr: stderr.trim() }).toEqual({ code: 2, stderr: `galley: ${sentence}` });
+  });
+});
+
+describe('a GALLEY_HOME of another build', () => {
+  test.each([
+    ['with its Temporal file', { 'temporal.db': 'rows' }],
+    ['with its database', { 'database/PG_VERSION': '17' }],
+    ['with another baseline', { baseline: 'baseline-2020-01', 'temporal.db': 'rows' }],
+  ])('%s makes galley up exit with 2 and one sentence, and stays as it is', async (_what, files) => {
+    const home = join(folder, 'home');
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(dirname(join(home, name)), { recursive: true });
+      await writeFile(join(home, name), text);
+    }
+    const { code, stderr } = await galleyHere(['up'], { GALLEY_HOME: home }, folder);
+    const sentence =
+      `GALLEY_HOME: expected an empty folder or the state of this build, but ${home} has that of another build of Galley: ` +
+      'move it away or name another folder; nothing was changed';
+    expect({ code, stderr: stderr.trim() }).toEqual({ code: 2, stderr: `galley: ${sentence}` });
+    const found = (await readdir(home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+    expect(found.map(({ parentPath, name }) => relative(home, join(parentPath, name))).sort()).toEqual(
+      Object.keys(files).sort(),
+    );
   });
 });
 
