@@ -1,8 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { access, chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
@@ -11,7 +10,7 @@ import { freePort } from './free-port.ts';
 import { LESS_COLLECTING } from './less-collecting.ts';
 import { locateRealTool } from './real-tool.ts';
 import { waitFor } from './system/wait-for.ts';
-import { unprivileged } from './unprivileged-user.ts';
+import { temporaryFolderOf, unprivileged } from './unprivileged-user.ts';
 import { unsyncedFolder } from './unsynced-folder.ts';
 
 const run = promisify(execFile);
@@ -46,8 +45,8 @@ export async function startGitea(): Promise<TestGitea> {
   await access(templates).catch(() => {
     throw new Error('The templates of gitea are missing. Run: npm run setup:system');
   });
-  const folder = await mkdtemp(join(tmpdir(), 'galley-gitea-'));
   const user = await unprivileged();
+  const folder = await temporaryFolderOf(user, 'galley-gitea-');
   const program = join(folder, 'gitea');
   await copyFile(built, program);
   await chmod(program, 0o755);

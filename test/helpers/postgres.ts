@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
 import type { TestDatabase } from './test-database.ts';
-import { unprivileged } from './unprivileged-user.ts';
+import { temporaryFolderOf, unprivileged } from './unprivileged-user.ts';
 
 const run = promisify(execFile);
 
@@ -22,9 +21,8 @@ export async function startPostgres({
   durable?: boolean;
 } = {}): Promise<TestDatabase & { restart(): Promise<void>; kill(): Promise<void> }> {
   const bin = await postgresBinFolder();
-  const folder = await mkdtemp(join(tmpdir(), 'galley-postgres-'));
   const owner = await unprivileged();
-  if (owner) await chown(folder, owner.uid, owner.gid);
+  const folder = await temporaryFolderOf(owner, 'galley-postgres-');
   await chmod(folder, 0o700);
   const data = join(folder, 'data');
   const port = await freePort();
