@@ -3,7 +3,7 @@ import type { Guards } from '../../contract/settings.ts';
 import type { CallAdminApi } from './call-admin-api.ts';
 import { readOrGone } from './poll-job.ts';
 
-export type JudgeExportInput = {
+type JudgeExportInput = {
   jobId: string;
   domain: string;
   /** The job that is served: what the export is compared with. */

@@ -32,7 +32,7 @@ type DeploymentActivityDeps = {
 };
 
 /** `site` and `targetKind` are missing for a values file that any worker can write, whose name is its path. */
-export type WriteDeploymentInput = DeploymentWrite & { valuesFile: string; site?: string; targetKind?: TargetKind };
+type WriteDeploymentInput = DeploymentWrite & { valuesFile: string; site?: string; targetKind?: TargetKind };
 
 export function createDeploymentActivities(deps: DeploymentActivityDeps) {
   const { logger, targets } = deps;

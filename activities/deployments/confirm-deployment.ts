@@ -6,7 +6,7 @@ import { deploymentName } from '../../contract/deployment-config.ts';
 import { notConfigured } from '../not-configured.ts';
 import type { ReadSite } from '../sites/read-site.ts';
 
-export type ConfirmDeploymentInput = {
+type ConfirmDeploymentInput = {
   site: string;
   /** The deployment's name. */
   valuesFile: string;

@@ -45,7 +45,7 @@ export type DeploymentReport = {
   newest: { epoch: number; sequence: number } | null;
 };
 
-export type WriteContext = {
+type WriteContext = {
   site: string;
   /** Aborted if a newer write replaces this one, or the worker stops. */
   signal: AbortSignal;

@@ -4,7 +4,7 @@ import type { Sidecar } from './sidecar.ts';
 import { lateOutcome, orderOf } from './write-order.ts';
 
 /** What a write does to a values file and its sidecar; `refused`: nothing. */
-export type PlannedEdit =
+type PlannedEdit =
   | { kind: 'refused'; report: DeploymentReport }
   | {
       kind: 'edit';

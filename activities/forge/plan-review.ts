@@ -30,7 +30,7 @@ export type ReviewPlan = {
  * How long to retry a forge that is down, counted from the activity's first attempt. Then the plan uses what is known:
  * a mail to the rule's own reviewers matters more than a complete list.
  */
-export const RETRY_FOR_MS = 15 * 60_000;
+const RETRY_FOR_MS = 15 * 60_000;
 
 /** A forge that rejects one request often rejects many; the first few explain the cause. */
 const MAX_NOTES = 3;

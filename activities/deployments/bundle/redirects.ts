@@ -3,7 +3,7 @@ import { isReserved, pathProblem } from '../../../bundle/path.ts';
 import type { BundleFile, BundleManifest, BundleRedirect } from '../../../contract/bundle.ts';
 
 /** A redirect whose old path a static host can serve as a file. */
-export type RedirectPage = {
+type RedirectPage = {
   /** The file's path. */
   path: string;
   /** The path that was requested, without its first slash. */

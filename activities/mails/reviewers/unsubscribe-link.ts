@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 /** Who unsubscribes from which rule. */
-export type Subscription = { site: string; rule: string; address: string };
+type Subscription = { site: string; rule: string; address: string };
 
 /**
  * A reviewer's unsubscribe link: `{publicUrl}/unsubscribe/{site}/{rule}/{address in base64url}/{token}`. The token is

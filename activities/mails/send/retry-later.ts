@@ -28,7 +28,7 @@ export const DEFERRED: RetryTiming = { firstMs: 60_000, longestMs: 30 * 60_000 }
 export const UNSENT: RetryTiming = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
 /** Mail servers themselves give up after days. A review request that is this late needs another channel. */
-export const GIVE_UP_AFTER_MS = 36 * 3_600_000;
+const GIVE_UP_AFTER_MS = 36 * 3_600_000;
 
 /** Spreads the retries of mails that failed together. */
 const JITTER = 0.1;
