@@ -3,7 +3,7 @@ import { changesOfSite, SEARCH_ATTRIBUTES, WORKFLOW_TYPES } from '../contract/na
 
 const RUNNING_CHANGES = `WorkflowType = '${WORKFLOW_TYPES.agentChange}' AND ExecutionStatus = 'Running'`;
 
-export type Lookup = {
+type Lookup = {
   client: Client;
   /** Whether the namespace has our search attributes. */
   byAttribute: boolean;

@@ -14,7 +14,7 @@ export function operatorAccess(operatorToken: string | undefined): RequestHandle
 }
 
 /** The header in which a client of the operator token names its user. */
-export const ACTOR_HEADER = 'X-Galley-Actor';
+const ACTOR_HEADER = 'X-Galley-Actor';
 
 /**
  * Who sends the request that `operatorAccess` accepted, for the history of what operators do. Everyone with the token can

@@ -10,7 +10,7 @@ import type { WebhookRequest } from './webhooks/source.ts';
 const VENDOR_ID_DEDUPE_MS = 24 * 3_600_000;
 
 /** What became of a verified delivery. */
-export type Outcome = { kind: 'accepted'; workflowIds: readonly string[] } | { kind: 'failed'; error: unknown };
+type Outcome = { kind: 'accepted'; workflowIds: readonly string[] } | { kind: 'failed'; error: unknown };
 
 export type ReceiverDeps = {
   find: FindSource;

@@ -16,7 +16,7 @@ const UPDATE_DEADLINE_MS = 45_000;
 const NAME = /^[a-z\d-]{1,63}$/i;
 
 /** Actions without a further value, and the update of each. */
-export const STEER = {
+const STEER = {
   export: UPDATES.exportNow,
   refresh: UPDATES.refreshNow,
   pause: UPDATES.pause,

@@ -13,7 +13,7 @@ import type { PagesDeps } from './pages-deps.ts';
 /** Longer than the 30 s for which a change tries to cancel its agent job. */
 const UPDATE_DEADLINE_MS = 45_000;
 
-export type AgentReader = {
+type AgentReader = {
   /** Undefined if the rule has collected nothing yet, or its workflow doesn't respond. */
   rule: (site: string, rule: string) => Promise<AgentRuleState | undefined>;
   /** Undefined if there is no such change, or its workflow doesn't respond. */

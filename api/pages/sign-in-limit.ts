@@ -5,7 +5,7 @@ const MAX_FAILURES = 10;
 /** Of all addresses together: some kilobytes. */
 const KEPT = 10_000;
 
-export type SignInLimit = {
+type SignInLimit = {
   /** Seconds until this address may try again; 0 if it may now. */
   waitSeconds: (address: string) => number;
   failed: (address: string) => void;

@@ -22,7 +22,7 @@ const COMPARED_ATTENTION = 200;
 const MAX_ATTENTION = 50;
 
 /** Phases that wait for a person, in the order of the list. */
-export const ATTENTION_PHASES = ['failed', 'review', 'unconfigured', 'held', 'off', 'paused'] as const;
+const ATTENTION_PHASES = ['failed', 'review', 'unconfigured', 'held', 'off', 'paused'] as const;
 
 const ATTENTION_ORDER: readonly (string | undefined)[] = ATTENTION_PHASES;
 
@@ -62,7 +62,7 @@ type SiteListDeps = {
   readDeadlineMs: number;
 };
 
-export type SiteList = (query: SiteListQuery) => Promise<SiteListPage>;
+type SiteList = (query: SiteListQuery) => Promise<SiteListPage>;
 
 /**
  * Lists sites by Temporal's visibility, whose indexes hold phase, version and link of each. Its cost doesn't depend on

@@ -209,7 +209,7 @@ function RejectedPanel({ view }: { view: SiteView }) {
 }
 
 const LISTS = { exports: 'Exports', deliveries: 'Deliveries', actions: 'Actions' } as const;
-export type SiteListName = keyof typeof LISTS;
+type SiteListName = keyof typeof LISTS;
 
 export function isSiteList(name: string): name is SiteListName {
   return Object.hasOwn(LISTS, name);

@@ -17,7 +17,7 @@ type Watch = {
   wake: () => void;
 };
 
-export type SiteWatches = {
+type SiteWatches = {
   /** Calls the viewer with each new state until the returned function is called. Undefined: there are too many. */
   watch: (site: string, viewer: Viewer) => (() => void) | undefined;
 };

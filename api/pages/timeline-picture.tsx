@@ -3,7 +3,7 @@ import { StageList } from '../../ui/components/stage-list.tsx';
 import { formatDuration, formatRelative } from '../../ui/format.ts';
 import { type Stage, type StageName, stageWidths, type Timeline } from './timeline.ts';
 
-export const STAGE_LABELS: Record<StageName, string> = {
+const STAGE_LABELS: Record<StageName, string> = {
   quiet: 'Quiet period',
   export: 'Export',
   deploy: 'Deploy',
@@ -20,7 +20,7 @@ function clock(atMs: number, now: Date): string {
 }
 
 /** How long a stage took, or takes so far. */
-export function stageTime({ status, fromMs, toMs }: Stage, now: Date): string {
+function stageTime({ status, fromMs, toMs }: Stage, now: Date): string {
   if (fromMs === null) return status === 'waiting' ? 'not yet' : '';
   const text = formatDuration((toMs ?? now.getTime()) - fromMs);
   if (status === 'failed') return `stopped after ${text}`;

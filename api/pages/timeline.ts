@@ -3,7 +3,7 @@ import type { ExportRecord, RefreshRecord, SiteState } from '../../contract/site
 export type StageName = 'quiet' | 'export' | 'deploy' | 'served';
 
 /** `ended`: complete; `running`: under way; `failed`: it stopped here; `waiting`: not reached yet. */
-export type StageStatus = 'ended' | 'running' | 'failed' | 'waiting';
+type StageStatus = 'ended' | 'running' | 'failed' | 'waiting';
 
 /** One stage of a publish. The times are null as far as they haven't come. */
 export type Stage = {

@@ -12,7 +12,7 @@ export type SourcedDelivery =
   | (Extract<ParsedDelivery, { kind: 'publish' }> & { event: PublishEvent });
 
 /** A source with the settings of one site. */
-export type ConfiguredSource = {
+type ConfiguredSource = {
   verify: (request: WebhookRequest, now: Date) => Verification | Promise<Verification>;
   /** Parses a verified delivery and applies the site's `only`. */
   parse: (delivery: Delivery) => SourcedDelivery;
