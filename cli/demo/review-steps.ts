@@ -8,7 +8,7 @@ import { until } from './watch.ts';
 import { OWNER, REVIEWER, RULE, SITE } from './workspace.ts';
 
 /** The change that the rule made after the first publish. */
-export interface Change {
+interface Change {
   workflowId: string;
   prLink: string;
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
 /** Shows an export's progress on standard error. */
-export interface ProgressBar {
+interface ProgressBar {
   /** `progress` in percent. */
   update(state: { status: string; progress: number; pageCount: number }): void;
   stop(): void;

@@ -19,7 +19,7 @@ import { CommandError } from '../command-error.ts';
 import { checkOrigin } from './check-origin.ts';
 import { createProgressBar } from './progress-bar.ts';
 
-export interface ExportTask {
+interface ExportTask {
   settings: Omit<ExportSettings, 'robotsTxt'>;
   limits: Partial<ExportLimits>;
   objects: ObjectStore;

@@ -3,7 +3,7 @@ import { errorBody } from '../../web/http-error.ts';
 import type { PostResult } from './post.ts';
 
 /** `unreachable`: there was no response. `refused`: the response doesn't accept the delivery. */
-export type Outcome = 'accepted' | 'filtered' | 'refused' | 'unreachable';
+type Outcome = 'accepted' | 'filtered' | 'refused' | 'unreachable';
 
 export interface Verdict {
   outcome: Outcome;
