@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A longer timer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export type Deadline = {
+type Deadline = {
   timeoutMs: number;
   /** The caller's own signal. */
   signal: AbortSignal | undefined;

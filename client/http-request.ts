@@ -1,7 +1,7 @@
 import { request } from 'undici';
 
 /** What the client uses of `RequestInit`. */
-export type HttpInit = {
+type HttpInit = {
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: string;
