@@ -150,7 +150,6 @@ export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
 export type GalleyConfig = z.infer<ReturnType<typeof galleyConfigSchema>>;
 export type NotifyConfig = GalleyConfig['notify'];
 export type SiteConfig = GalleyConfig['sites'][string];
-export type ExportSettings = SiteConfig['export'];
 
 /** A site of galley.yaml, by a name that may come from a request: every object has a `constructor`. */
 export function siteNamed({ sites }: Pick<GalleyConfig, 'sites'>, name: string): SiteConfig | undefined {

@@ -34,7 +34,6 @@ const confirmation = z.object({
   /** Whether a version that isn't served in time is replaced by the one before it. */
   rollback: z.boolean(),
 });
-export type ConfirmationSettings = z.infer<typeof confirmation>;
 
 /** A deployment that isn't a values file on the disk of every worker. Its settings are the worker's: they may be secret. */
 const targetSummary = z.object({

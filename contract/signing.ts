@@ -7,7 +7,7 @@ export type BundleSigner = {
 };
 
 /** Checks signatures with a public key such as `staticExport.publicKey`. */
-export type SignatureVerifier = {
+type SignatureVerifier = {
   /** Whether the signature is one over exactly these bytes, in base64; white space around it is ignored. */
   verifies(bytes: Uint8Array, signature: string): boolean;
 };

@@ -98,7 +98,7 @@ export const refreshRecord = z.object({
 });
 export type RefreshRecord = z.infer<typeof refreshRecord>;
 
-export const actionName = z.enum([
+const actionName = z.enum([
   'export',
   'refresh',
   'pause',
