@@ -54,7 +54,7 @@ export type DeploymentOptions = {
   host?: string;
 };
 
-export type SharedParts = { cache: FileCache; metrics: DeploymentMetrics };
+type SharedParts = { cache: FileCache; metrics: DeploymentMetrics };
 
 /** Contents of files in memory, of all deployments of a process. */
 const CACHE_BYTES = 64 * 1024 ** 2;

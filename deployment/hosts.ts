@@ -7,7 +7,7 @@ import { requestTarget } from './serve/resolve-request.ts';
 import { ENDPOINTS_PREFIX } from './serve/serve.ts';
 
 /** `host` undefined: the deployment for all other host names. */
-export type HostedDeployment = { host: string | undefined; deployment: Pick<Deployment, 'app' | 'status'> };
+type HostedDeployment = { host: string | undefined; deployment: Pick<Deployment, 'app' | 'status'> };
 
 /**
  * Serves several deployments from one server, by the request's host name. Probes and metrics respond under every name,

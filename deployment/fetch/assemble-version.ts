@@ -32,7 +32,7 @@ type Assembly = {
   onProgress(receivedBytes: number, totalBytes: number): void;
 };
 
-export type Assembled = { fetchedBytes: number; fetchedFiles: number };
+type Assembled = { fetchedBytes: number; fetchedFiles: number };
 
 /**
  * Assembles a version: links unchanged files from the disk and fetches the members of the others. Every file is checked

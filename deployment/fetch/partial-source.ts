@@ -23,7 +23,7 @@ export type PartialSource = {
 };
 
 /** `whole`: the link offers no ranges, and this is its response to a plain request. */
-export type OpenedSource =
+type OpenedSource =
   | { kind: 'unchanged' }
   | { kind: 'whole'; response: HttpResponse | undefined }
   | { kind: 'partial'; source: PartialSource };

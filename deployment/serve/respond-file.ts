@@ -9,7 +9,7 @@ import { checkPreconditions } from './preconditions.ts';
 import type { Representation, Representations } from './representation.ts';
 import { streamFile } from './stream-file.ts';
 
-export type FileResponse = {
+type FileResponse = {
   req: IncomingMessage;
   res: ServerResponse;
   site: Site;
@@ -18,7 +18,7 @@ export type FileResponse = {
   status: 200 | 404;
 };
 
-export type FileResponder = {
+type FileResponder = {
   cache: FileCache;
   representations(): Representations;
   /** Responds if the file can't be read. */
