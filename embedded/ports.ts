@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { errorCode } from '../base/error-code.ts';
 
 /** Thrown if an address can't be listened on; the message is for the user. */
-export class PortUnavailable extends Error {
+class PortUnavailable extends Error {
   override readonly name = 'PortUnavailable';
 }
 

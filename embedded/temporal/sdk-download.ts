@@ -27,7 +27,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
 
 const downloadInfo = z.object({ archiveUrl: z.url(), fileToExtract: z.string().min(1) });
 
-export interface Download {
+interface Download {
   artifact: 'cli' | 'temporal-test-server';
   /** An empty folder to work in. */
   folder: string;
