@@ -10,7 +10,7 @@ export type Progress = { progress: number; pageCount: number };
 /** Reports that the export is alive without changing a figure. */
 export const NO_PROGRESS: Progress = { progress: 0, pageCount: 0 };
 
-export type StageRun = {
+type StageRun = {
   /** Fires when the stage must end (its job was canceled or is gone, its process stops), and when it has ended. */
   signal: AbortSignal;
   /** Identifies this attempt's leases. */

@@ -135,7 +135,7 @@ export async function* manifestText(
   yield Buffer.from('\n}\n');
 }
 
-export type PathOrder = {
+type PathOrder = {
   /** Takes the archive's next files and returns those that come next in the manifest. */
   next(files: readonly BundleFile[]): BundleFile[];
   /** The remaining files at the end. */

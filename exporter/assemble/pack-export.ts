@@ -82,7 +82,7 @@ export async function packExport(deps: PackDeps, jobId: string): Promise<PackedE
  * which costs less than writing the archive twice. Of the manifest only the compressed bytes are held, unless it is
  * signed.
  */
-export async function packBundle(
+async function packBundle(
   objects: ObjectStore,
   { manifest, members }: Pick<BundleOutline, 'manifest' | 'members'>,
   options: {

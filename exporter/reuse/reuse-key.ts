@@ -23,7 +23,7 @@ export function reuseKeyOf(engine: string, settings: ExportSettings, limits: Exp
 }
 
 /** What compressed bytes depend on besides the file: another release or processor may write others. */
-export function compressorsName(): string {
+function compressorsName(): string {
   const { zlib: zlibVersion, brotli: brotliVersion, zstd: zstdVersion } = process.versions;
   return [process.arch, zlibVersion, brotliVersion, zstdVersion].join(' ');
 }

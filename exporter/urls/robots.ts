@@ -22,7 +22,7 @@ type Group = { agents: string[]; rules: Rule[]; delayMs: number };
 export const MAX_ROBOTS_CHARACTERS = 512 * 1024;
 
 /** With more than half a minute between pages, an export would take longer than a day. */
-export const MAX_CRAWL_DELAY_MS = 30_000;
+const MAX_CRAWL_DELAY_MS = 30_000;
 
 /** Characters that mean the same with and without an escape (RFC 3986). */
 const UNRESERVED = /[\w.~-]/;

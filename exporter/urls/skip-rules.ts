@@ -4,7 +4,7 @@ const MAX_SEGMENT_REPEATS = 5;
 /** A calendar always links to the next month, but sites rarely publish further ahead than this. */
 export const MAX_YEARS_AHEAD = 5;
 /** A calendar also links to the previous month; archives rarely go back further by month. */
-export const MAX_YEARS_BACK = 40;
+const MAX_YEARS_BACK = 40;
 
 const YEAR_AND_MONTH = /(?<!\d)(\d{4})[-/](?:0?[1-9]|1[0-2])(?!\d)/;
 

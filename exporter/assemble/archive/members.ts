@@ -105,7 +105,7 @@ async function* withoutEnd(chunks: AsyncIterable<unknown>): AsyncGenerator<Buffe
 }
 
 /** Sets the gzip header's byte for the operating system to 255 (unknown), so all machines write the same bytes. */
-export async function* withoutSystem(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* withoutSystem(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let seen = 0;
   for await (const chunk of chunks) {
     const at = 9 - seen;

@@ -38,7 +38,7 @@ function write(header: Buffer, at: number, text: string): number {
 }
 
 /** Whether a single header block can describe the file. */
-export function isPlain(path: string, sizeBytes: number): boolean {
+function isPlain(path: string, sizeBytes: number): boolean {
   return path.length <= NAME_BYTES && sizeBytes < MAX_OCTAL_SIZE && ASCII.test(path);
 }
 
