@@ -5,7 +5,7 @@ import { createGuardedFetch } from './guarded-fetch.ts';
 import { createOctokitClients, type ForgeAuth } from './octokit-clients.ts';
 import { type Step, toForgeError } from './refusal.ts';
 
-export type ConnectionOptions = {
+type ConnectionOptions = {
   name: string;
   kind: ForgeKind;
   url?: string | undefined;
