@@ -94,7 +94,7 @@ export const createOwnKeyRequest = z.strictObject({
   /** Undefined: any address may use it. */
   addresses: z.array(addressRange).min(1).max(50).optional(),
 });
-export type CreateOwnKeyRequest = z.infer<typeof createOwnKeyRequest>;
+type CreateOwnKeyRequest = z.infer<typeof createOwnKeyRequest>;
 
 const DAY_MS = 86_400_000;
 

@@ -5,7 +5,7 @@ import type { Transaction } from '../store/database.ts';
 import { findStoredResponse, storeResponse } from '../store/idempotency-keys.ts';
 import { lockUntilCommit } from '../store/locks.ts';
 
-export const KEPT_MS = 30 * 86_400_000;
+const KEPT_MS = 30 * 86_400_000;
 
 /** Format of an `Idempotency-Key`: printable ASCII without spaces. */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;

@@ -6,7 +6,7 @@ import { enqueueReviewEvent } from './enqueue-webhooks.ts';
 import { type ForgeContext, newCommits } from './forge-context.ts';
 import { bodyText } from './texts.ts';
 
-export type SubmittedReview = Pick<ReviewRow, 'reviewer' | 'verdict' | 'body'>;
+type SubmittedReview = Pick<ReviewRow, 'reviewer' | 'verdict' | 'body'>;
 
 /**
  * Adds a review of the current head. Idempotent for the same review by the same reviewer of the same commit. Throws an

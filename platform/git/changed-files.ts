@@ -1,6 +1,6 @@
 import type { Git } from '../../forge/git/git.ts';
 
-export type ChangedFile = {
+type ChangedFile = {
   path: string;
   /** The entry is another repository's commit. */
   submodule: boolean;

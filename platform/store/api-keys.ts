@@ -9,7 +9,7 @@ import { apiKeys, organizations } from './schema/organizations.ts';
 export type Caller = { organizationId: string; plan: Plan; actor: Actor };
 
 /** A key's caller, and what restricts the key. */
-export type KeyCaller = Caller & { lastUsedAt: Date | null; allowedAddresses: string[] | null };
+type KeyCaller = Caller & { lastUsedAt: Date | null; allowedAddresses: string[] | null };
 
 export async function insertApiKey(
   db: Executor,

@@ -8,7 +8,7 @@ export type Actor = { kind: 'member' | 'key' | 'operator'; id: string; name: str
 
 export type AuditRow = typeof auditLog.$inferSelect;
 
-export type AuditEntry = {
+type AuditEntry = {
   organizationId: string;
   actor: Actor;
   /** Such as `export.start`. */

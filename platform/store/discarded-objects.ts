@@ -2,7 +2,7 @@ import { asc, eq, lte } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import { discardedObjects } from './schema/discarded-objects.ts';
 
-export type DiscardedObject = { key: string; discardedAt: Date };
+type DiscardedObject = { key: string; discardedAt: Date };
 
 /** The keys and folders to delete now, at most `limit`. */
 export async function listDiscarded(

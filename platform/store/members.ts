@@ -8,7 +8,7 @@ import { organizations } from './schema/organizations.ts';
 export const ROLES = ['owner', 'developer', 'reviewer'] as const;
 export type Role = (typeof ROLES)[number];
 
-export function isRole(text: string | null): text is Role {
+function isRole(text: string | null): text is Role {
   return ROLES.some((role) => role === text);
 }
 

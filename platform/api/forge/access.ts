@@ -13,7 +13,7 @@ import { authenticate, readBearerToken } from '../authenticate.ts';
 export type ForgeActor = { kind: 'operator' | 'reviewer' | 'member'; name: string };
 
 /** What a form sent to authorize its action. */
-export type FormAccess = { formToken: string | undefined; formCsrf?: string | undefined };
+type FormAccess = { formToken: string | undefined; formCsrf?: string | undefined };
 
 /** How members of the dashboard act here. */
 export type MemberAccess = {

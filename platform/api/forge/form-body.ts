@@ -10,7 +10,7 @@ const parse = express.urlencoded({ limit: MAX_FORM_BYTES, extended: false, param
 
 const fields = z.record(z.string(), z.unknown());
 
-export type Sent = {
+type Sent = {
   /** The fields without the token. */
   body: Record<string, unknown>;
   /** The form's `token` field. The token is never taken from a URL or from JSON. */

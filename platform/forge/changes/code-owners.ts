@@ -6,7 +6,7 @@ const PATHS = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const;
 /** GitHub ignores longer files too. */
 const MAX_BYTES = 3 * 1024 * 1024;
 
-export type CodeOwners = { path: string; content: string };
+type CodeOwners = { path: string; content: string };
 
 /** A commit's CODEOWNERS file; undefined if there is none or it exceeds 3 MiB. */
 export async function readCodeOwners(git: RepositoryGit, commit: string): Promise<CodeOwners | undefined> {

@@ -1,7 +1,7 @@
 /** A line of a hunk. `kind` is its sign in the patch. */
 export type PatchLine = { kind: ' ' | '+' | '-'; text: string; endsWithoutNewline: boolean };
 
-export type Hunk = { header: string; oldStart: number; newStart: number; lines: PatchLine[] };
+type Hunk = { header: string; oldStart: number; newStart: number; lines: PatchLine[] };
 
 /** A file's hunks; empty if it is binary or only its mode or name changed. */
 export type FilePatch = { hunks: Hunk[] };
