@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { portUnavailable } from '../../embedded/ports.ts';
 import type { ErrorBody } from '../../web/http-error.ts';
 
-export interface Listening {
+interface Listening {
   host: string;
   /** The variable that sets the port, for the message when it is in use. */
   variable: string;
@@ -115,7 +115,7 @@ const NOT_HTTP = [400, 'this is not a valid HTTP request'] as const;
  * other errors.
  * @param lingerMs how long a client may take to close a connection after the final response
  */
-export function rejectUnserved(server: Server, lingerMs: number): void {
+function rejectUnserved(server: Server, lingerMs: number): void {
   const newest = new WeakMap<Duplex, ServerResponse>();
   const unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
   const ending = new WeakSet<Duplex>();
@@ -165,7 +165,7 @@ async function closed(response: ServerResponse): Promise<void> {
 }
 
 /** HTTP/1.1 requires a Host header; Node's own response has no body. */
-export function requireHost(app: RequestListener): RequestListener {
+function requireHost(app: RequestListener): RequestListener {
   return (request, response) => {
     if (request.httpVersion !== '1.1' || request.headers.host !== undefined) {
       app(request, response);

@@ -31,7 +31,7 @@ export const forgeVariables = {
   FORGE_APP_PRIVATE_KEY: privateKey.optional(),
 };
 
-export type ForgeAuth = { kind: 'token'; token: string } | { kind: 'app'; appId: string; privateKey: string };
+type ForgeAuth = { kind: 'token'; token: string } | { kind: 'app'; appId: string; privateKey: string };
 
 /** The forge of repositories that aren't `file://`. */
 export interface ForgeSettings {

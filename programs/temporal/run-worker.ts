@@ -109,7 +109,7 @@ const AWAIT_EVERY_MS = 500;
 const OUTAGE_MS = 6_000;
 
 /** The clock of this wait. */
-export interface Clock {
+interface Clock {
   now(): number;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }

@@ -13,7 +13,7 @@ import {
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { readTraceparent } from '../../contract/trace.ts';
 
-export type SpanOptions = {
+type SpanOptions = {
   name: string;
   kind: keyof typeof SpanKind;
   /** A `traceparent`; undefined for a new trace. */
