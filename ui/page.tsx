@@ -7,7 +7,7 @@ import { Message, type MessageKind } from './components/message.tsx';
 import { Text } from './components/text.tsx';
 import { visibleText } from './visible-text.ts';
 
-export type NavItem = { label: string; href: string; current?: boolean };
+type NavItem = { label: string; href: string; current?: boolean };
 
 /** A page above this one. */
 export type Crumb = { label: string; href: string };

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-export type Definition = { term: string; value: ComponentChildren };
+type Definition = { term: string; value: ComponentChildren };
 
 export function DefinitionList({ items }: { items: readonly Definition[] }) {
   return (

@@ -33,7 +33,7 @@ export function Form({ action, csrf, method, fields = {}, inline = false, childr
 }
 
 /** `danger` is for what can't be undone. */
-export type ButtonVariant = 'primary' | 'plain' | 'danger';
+type ButtonVariant = 'primary' | 'plain' | 'danger';
 
 type ButtonProps = {
   children: string;
