@@ -47,11 +47,11 @@ type AgentChangeInput = {
   carry?: unknown;
 };
 
-export const pullRequestChanged = defineSignal<[PullRequestChanged]>(SIGNALS.pullRequestChanged);
-export const reviewed = defineSignal<[Reviewed]>(SIGNALS.reviewed);
-export const configChanged = defineSignal(SIGNALS.configChanged);
-export const getState = defineQuery<AgentChangeState>(QUERIES.state);
-export const cancel = defineUpdate<AgentChangeState>(UPDATES.cancel);
+const pullRequestChanged = defineSignal<[PullRequestChanged]>(SIGNALS.pullRequestChanged);
+const reviewed = defineSignal<[Reviewed]>(SIGNALS.reviewed);
+const configChanged = defineSignal(SIGNALS.configChanged);
+const getState = defineQuery<AgentChangeState>(QUERIES.state);
+const cancel = defineUpdate<AgentChangeState>(UPDATES.cancel);
 
 /**
  * One change by an agent: creates a job, waits for its pull request, requests and reminds of reviews, and ends when the

@@ -42,15 +42,15 @@ const ownMergePayload = z.object({ sha: z.string().min(1).max(200) });
 const unsubscribedPayload = z.object({ address: z.string() });
 
 // The handlers in `setHandlers` say what each does.
-export const published = defineSignal<[PublishedSignal]>(SIGNALS.published);
-export const configChanged = defineSignal(SIGNALS.configChanged);
-export const ownMerge = defineSignal<[z.infer<typeof ownMergePayload>]>(SIGNALS.ownMerge);
-export const changeEnded = defineSignal<[ChangeEnded]>(SIGNALS.changeEnded);
-export const unsubscribed = defineSignal<[z.infer<typeof unsubscribedPayload>]>(SIGNALS.unsubscribed);
-export const getState = defineQuery<AgentRuleState>(QUERIES.state);
-export const remove = defineUpdate<AgentRuleState, [ActionOptions?]>(UPDATES.remove);
+const published = defineSignal<[PublishedSignal]>(SIGNALS.published);
+const configChanged = defineSignal(SIGNALS.configChanged);
+const ownMerge = defineSignal<[z.infer<typeof ownMergePayload>]>(SIGNALS.ownMerge);
+const changeEnded = defineSignal<[ChangeEnded]>(SIGNALS.changeEnded);
+const unsubscribed = defineSignal<[z.infer<typeof unsubscribedPayload>]>(SIGNALS.unsubscribed);
+const getState = defineQuery<AgentRuleState>(QUERIES.state);
+const remove = defineUpdate<AgentRuleState, [ActionOptions?]>(UPDATES.remove);
 
-export const runAgain = defineUpdate<AgentRuleState, [ActionOptions?]>(UPDATES.runAgain);
+const runAgain = defineUpdate<AgentRuleState, [ActionOptions?]>(UPDATES.runAgain);
 
 const { sendRuleMail } = proxyActivities<Activities>(mailTimeouts);
 

@@ -51,18 +51,18 @@ export type ExportSiteInput = {
 };
 
 // The handlers in `setHandlers` say what each does.
-export const published = defineSignal<[PublishedSignal]>(SIGNALS.published);
-export const acted = defineSignal<[Acted]>(SIGNALS.acted);
-export const configChanged = defineSignal(SIGNALS.configChanged);
-export const getState = defineQuery<SiteState, [StateQuery?]>(QUERIES.state);
-export const exportNow = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.exportNow);
-export const refreshNow = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.refreshNow);
-export const pause = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.pause);
-export const resume = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.resume);
-export const remove = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.remove);
-export const approve = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.approve);
-export const reject = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.reject);
-export const rollback = defineUpdate<SiteState, [string, ActionOptions?]>(UPDATES.rollback);
+const published = defineSignal<[PublishedSignal]>(SIGNALS.published);
+const acted = defineSignal<[Acted]>(SIGNALS.acted);
+const configChanged = defineSignal(SIGNALS.configChanged);
+const getState = defineQuery<SiteState, [StateQuery?]>(QUERIES.state);
+const exportNow = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.exportNow);
+const refreshNow = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.refreshNow);
+const pause = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.pause);
+const resume = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.resume);
+const remove = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.remove);
+const approve = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.approve);
+const reject = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.reject);
+const rollback = defineUpdate<SiteState, [string, ActionOptions?]>(UPDATES.rollback);
 
 /** After this time without a response the service is down, and there is no job to cancel. */
 const START_TIMEOUT_MS = 30_000;

@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 /** An upper limit of `maxPerHour`, because the state keeps every start of the last hour. */
 const MAX_STARTS_PER_HOUR = 1_000;
 
-export type Due = {
+type Due = {
   atMs: number;
   /** `maxPerHour` delays the prompt. */
   limited: boolean;

@@ -57,7 +57,7 @@ const continueAsNewInput = z.object({
 type ContinueAsNewInput = z.infer<typeof continueAsNewInput>;
 
 export type MutableState = Omit<ContinueAsNewInput, 'seen'>;
-export type State = ReadonlyState<MutableState>;
+type State = ReadonlyState<MutableState>;
 
 /** One run of the workflow. Only `state` and `seen` are handed to the next run. */
 export type RuleRun = EntityRun & {

@@ -161,7 +161,7 @@ function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
 }
 
 /** Each change of it is an event in the history. */
-export function siteMemoOf(site: Site & { settings: { searchAttributes: boolean } }): SiteMemo {
+function siteMemoOf(site: Site & { settings: { searchAttributes: boolean } }): SiteMemo {
   const { state, settings } = site;
   const link = firstToExpire(state);
   return {

@@ -12,7 +12,7 @@ const MAX_EVENTS = 20;
 export const outbox = z.array(notificationEvent).default([]);
 
 /** A workflow that reports events. */
-export type OutboxRun = {
+type OutboxRun = {
   site: string;
   state: { outbox: NotificationEvent[] };
   settings: { notify?: NotificationType[] | undefined } | null;

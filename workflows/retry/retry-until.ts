@@ -18,7 +18,7 @@ type BackOff = {
 type RetryState = { backOff: BackOff | null; error: string | null };
 
 /** The result of a call, or a failure that no retry can fix. */
-export type Outcome<T> = { value: T } | { failure: Failure };
+type Outcome<T> = { value: T } | { failure: Failure };
 
 /**
  * Retries a call to the Admin API for as long as the service is unavailable, limits the rate or refuses the key. Returns
