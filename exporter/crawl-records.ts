@@ -51,6 +51,12 @@ export type Lease = { jobId: string; token: string; leaseMs: number };
 export type LeasedUrl = { id: number; url: string; rank: number; depth: number; attempts: number };
 
 /**
+ * `variants`: the query strings known of each page path that has any, as `?a=1`, without those that were left out.
+ * `skips`: how many URLs were left out by name, by reason.
+ */
+export type ScopeCounts = { variants: Map<string, Set<string>>; skips: Map<string, number> };
+
+/**
  * A URL that a worker reports for the first time. `skip`: left out, and why; give it rank 0, then a use that isn't left
  * out (a page that is also an image's source) brings it back.
  */
@@ -227,6 +233,34 @@ export type ReportedUrl = {
 export type Skips = { reason: string; count: number; examples: string[] };
 
 export type CrawlNotice = { url: string | null; text: string };
+
+/** What to read for the report. */
+export type FindingsSelect = {
+  jobId: string;
+  /** The weakest use of a missing URL or a redirect that is listed. */
+  minRank: number;
+  /** The maximum number of URLs per list. */
+  limit: number;
+  /** The maximum number of examples per reason. */
+  maxExamples: number;
+  /** The keys of the objects that this crawl has stored begin with it. */
+  ownPrefix: string;
+};
+
+/** URLs of one outcome in the order they were found, and how many there are in all. */
+export type ReportedUrls = { rows: ReportedUrl[]; total: number };
+
+export type CrawlFindings = {
+  missing: ReportedUrls;
+  redirects: ReportedUrls;
+  skipped: ReportedUrls;
+  /** The most frequent reason first. */
+  skips: Skips[];
+  /** Each once, ordered by URL. */
+  notices: CrawlNotice[];
+  /** How many files are where an earlier export stored them. */
+  reusedCount: number;
+};
 
 export type PackedArchive = {
   archiveKey: string;

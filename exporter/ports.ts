@@ -4,7 +4,8 @@ import type {
   BatchFileRow,
   BatchProgress,
   Crawl,
-  CrawlNotice,
+  CrawlFindings,
+  FindingsSelect,
   FinishedCrawl,
   FoundUrl,
   FreezePlan,
@@ -18,11 +19,9 @@ import type {
   NewCrawl,
   PackedArchive,
   PreviousFile,
-  ReportedUrl,
+  ScopeCounts,
   SettledBatch,
-  SettledRow,
   SettledUrl,
-  Skips,
   SpentCounts,
   StoredResponse,
   UnchangedUrl,
@@ -169,18 +168,20 @@ export type CrawlStore = {
   /** Marks a crawl that no later export may reuse. */
   forbidReuse(jobId: string): Promise<void>;
 
-  /** Leases up to `limit` URLs that are due, those nearest to the start page first. */
-  leaseUrls(lease: Lease & { limit: number }): Promise<LeasedUrl[]>;
-  /** Leases those of these URLs that are queued. */
-  leaseNamedUrls(lease: Lease & { urls: readonly string[] }): Promise<LeasedUrl[]>;
-  /** Extends a worker's leases of URLs, once half of their time is over. */
+  /**
+   * Leases queued URLs: up to `limit` that are due, those nearest to the start page first, or those of `urls` that are
+   * queued.
+   */
+  leaseUrls(lease: Lease & ({ limit: number } | { urls: readonly string[] })): Promise<LeasedUrl[]>;
+  /** Extends a worker's leases: of batches, and of URLs once half of their time is over. */
   renewLeases(lease: Lease): Promise<void>;
-  /** Releases the URLs that these workers hold; the attempt counts. */
-  releaseLeases(jobId: string, tokens: readonly string[]): Promise<void>;
+  /**
+   * Releases what these workers hold. The attempt at a URL counts, unless its id is in `unrequested`: it was never
+   * requested.
+   */
+  releaseLeases(jobId: string, tokens: readonly string[], unrequested?: readonly number[]): Promise<void>;
   /** Releases all URLs whose lease has ended; the attempt counts. */
   releaseEndedLeases(jobId: string): Promise<void>;
-  /** Releases leased URLs that were never requested; the attempt doesn't count. */
-  releaseUnrequested(held: { jobId: string; token: string; ids: readonly number[] }): Promise<void>;
   /**
    * Settles URLs that the worker still holds, and adds the URLs that it found, sorted by URL; those that `take` asks for
    * are leased to it. A result whose lease was lost is ignored. Returns the counts and the leased URLs; undefined if the
@@ -193,10 +194,8 @@ export type CrawlStore = {
   frontierRest(jobId: string): Promise<FrontierRest>;
   /** Pages fetched so far, each place in the bundle counted once. */
   countPages(jobId: string): Promise<number>;
-  /** The query strings known of each page path that has any, as `?a=1`; without those that were left out. */
-  queryVariants(jobId: string): Promise<Map<string, Set<string>>>;
-  /** How many URLs were left out by name so far, by reason. */
-  countSkips(jobId: string): Promise<Map<string, number>>;
+  /** What the limits of the crawl's scope count, as far as URLs were found. */
+  scopeCounts(jobId: string): Promise<ScopeCounts>;
   /** Adds notices for the report while the crawl goes on; a repeated one appears once in it. */
   addNotices(notices: { jobId: string; url: string | null; texts: readonly string[] }): Promise<void>;
   /** What the crawl has of a URL; undefined if it isn't settled. */
@@ -204,10 +203,11 @@ export type CrawlStore = {
   /** The first `limit` pages of the crawl, in the order they were found. */
   crawledPages(jobId: string, limit: number): Promise<string[]>;
 
-  /** Whether the caller is the first to ask, and so the worker that revalidates the previous export. */
-  claimRevalidation(jobId: string): Promise<boolean>;
-  /** Queued URLs that were never leased, nearest to the start page first. */
-  untriedUrls(jobId: string, limit: number): Promise<FoundUrl[]>;
+  /**
+   * Lets one worker revalidate the previous export: the first to ask gets up to `limit` queued URLs that were never
+   * leased, those nearest to the start page first. The others get undefined.
+   */
+  claimRevalidation(jobId: string, limit: number): Promise<FoundUrl[] | undefined>;
   /**
    * Settles URLs, new or queued, with what the crawl of the previous export has of them. `over`: the crawl has ended;
    * `restarted`: it doesn't reuse `baseJobId` any more; then nothing was changed.
@@ -221,16 +221,12 @@ export type CrawlStore = {
   }): Promise<'settled' | 'over' | 'restarted'>;
   /** The files that a crawl has: all of them, or those of these URLs. */
   fetchedFiles(jobId: string, urls?: readonly string[]): AsyncIterable<PreviousFile[]>;
-  /** The archive of a completed export; undefined if there is none. */
-  archiveOf(jobId: string): Promise<{ objectKey: string; sizeBytes: number } | undefined>;
-  /** The pieces of a completed export's batches, in the archive's order. */
-  keptBatches(jobId: string): AsyncIterable<KeptBatch>;
-  /** The files of one batch of a completed export, `BundleFile[]` as JSON. */
-  keptFiles(jobId: string, batch: number): Promise<string>;
+  /** The archive of a completed export, and the pieces of its batches in the archive's order; undefined if there is none. */
+  archiveOf(
+    jobId: string,
+  ): Promise<{ objectKey: string; sizeBytes: number; batches: AsyncIterable<KeptBatch> } | undefined>;
   /** The URLs that lead elsewhere in one frozen crawl than in another; undefined if there are more than `limit`. */
   changedUrls(crawls: { jobId: string; baseJobId: string; limit: number }): Promise<Set<string> | undefined>;
-  /** How many files of a crawl are where an earlier export stored them; its own keys begin with `ownPrefix`. */
-  countReused(jobId: string, ownPrefix: string): Promise<number>;
 
   /**
    * Ends the crawl as `decide` says, in one transaction: nothing changes between what it reads and what is written, and
@@ -240,10 +236,6 @@ export type CrawlStore = {
 
   /** Leases up to `limit` free batches, lowest number first. */
   leaseBatches(lease: Lease & { limit: number }): Promise<number[]>;
-  /** Extends a worker's leases of batches. */
-  renewBatches(lease: Lease): Promise<void>;
-  /** Releases the batches that these workers hold. */
-  releaseBatches(jobId: string, tokens: readonly string[]): Promise<void>;
   /** Keeps a batch's result. Returns what the export has spent by then; undefined if the lease was lost. */
   settleBatch(result: { jobId: string; token: string; batch: MadeBatch }): Promise<SpentCounts | undefined>;
   batchProgress(jobId: string): Promise<BatchProgress>;
@@ -254,23 +246,12 @@ export type CrawlStore = {
   /** The paths of files that are named, or are in a folder that is named, as a precompressed file is. */
   pathsLikeSiblings(jobId: string): Promise<string[]>;
 
-  /** The settled batches in the archive's order. */
-  settledBatches(jobId: string): AsyncIterable<SettledBatch>;
+  /** The settled batches in the archive's order: all of them, or the one with this number. */
+  settledBatches(jobId: string, number?: number): AsyncIterable<SettledBatch>;
   /** The redirects of the frozen crawl. */
   mappedRedirects(jobId: string): AsyncIterable<Array<{ url: string; redirectTo: string; status: number }>>;
-  /** `brokenJson` of each batch that has any. */
-  brokenOfBatches(jobId: string): AsyncIterable<string>;
-  /** URLs of one outcome in the order they were found, and how many there are in all. */
-  reportedUrls(select: {
-    jobId: string;
-    outcome: SettledRow['outcome'];
-    minRank: number;
-    limit: number;
-  }): Promise<{ rows: ReportedUrl[]; total: number }>;
-  /** URLs that were left out, the most frequent reason first. */
-  skipsByReason(jobId: string, maxExamples: number): Promise<Skips[]>;
-  /** The notices of a job, each once, ordered by URL. */
-  listNotices(jobId: string): Promise<CrawlNotice[]>;
+  /** What the report says of a crawl. */
+  crawlFindings(select: FindingsSelect): Promise<CrawlFindings>;
   /**
    * Completes the export, unless its cancel was accepted before. `isReusable`: later exports may reuse the crawl.
    */

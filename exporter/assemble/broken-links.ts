@@ -2,7 +2,7 @@
 const MAX_REFERRERS = 20;
 const MAX_URLS = 5_000;
 
-type BrokenLinks = {
+export type BrokenLinks = {
   add(url: string, referrer: string): void;
   /** Adds the links from another collection's `toObject`. */
   merge(links: Readonly<Record<string, readonly string[]>>): void;

@@ -11,6 +11,7 @@ import type { CrawlStore } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import { type Extent, joinExtents } from '../store/segment-store.ts';
 import { isOfSite } from '../urls/identity.ts';
+import { type BrokenLinks, createBrokenLinks } from './broken-links.ts';
 import { byPath, parsePieces } from './pieces.ts';
 
 /** How much of an archive was reused from the project's previous one. */
@@ -24,6 +25,7 @@ export type BundleOutline = {
   /** The positions of the archive's pieces, in order. */
   members: Extent[];
   reuse: ArchiveReuse;
+  broken: BrokenLinks;
 };
 
 function onSite(url: string, settings: ExportSettings): string {
@@ -81,10 +83,14 @@ export async function outlineBundle(
   const digest = createHash('sha256');
   const order = createPathOrder();
   const reuse = { files: 0, reusedFiles: 0 };
-  for await (const { filesJson, objectKey, sizeBytes, partsJson, piecesJson } of store.settledBatches(jobId)) {
+  const broken = createBrokenLinks();
+  for await (const { filesJson, objectKey, sizeBytes, partsJson, piecesJson, brokenJson } of store.settledBatches(
+    jobId,
+  )) {
     const files: BundleFile[] = JSON.parse(filesJson);
     for (const file of order.next(files)) digest.update(contentDigestLine(file));
     reuse.files += files.length;
+    broken.merge(JSON.parse(brokenJson));
     members.push(...(objectKey === null ? partsOf(partsJson) : [{ objectKey, byteOffset: 0, byteLength: sizeBytes }]));
     for (const { fileCount, reused } of parsePieces(piecesJson)) if (reused) reuse.reusedFiles += fileCount;
   }
@@ -95,7 +101,7 @@ export async function outlineBundle(
   const head: ManifestHead = { formatVersion, jobId, domain, version, createdAt, contentSha256, pageCount };
   const redirects = await redirectsOf(store, settings);
   const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId), redirects);
-  return { head, manifest, members: joinExtents(members), reuse };
+  return { head, manifest, members: joinExtents(members), reuse, broken };
 }
 
 /** A manifest's own fields, without those that grow with the site. */

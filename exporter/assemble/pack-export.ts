@@ -5,7 +5,7 @@ import { withHeadLength } from '../../contract/bundle-head.ts';
 import type { BundleSigner } from '../../contract/signing.ts';
 import type { PackedArchive } from '../crawl-records.ts';
 import { needingObjects } from '../export-failure.ts';
-import { bundleKey, reportKey as keyOfReport, workPrefix } from '../object-keys.ts';
+import { bundleKey, reportKey as keyOfReport } from '../object-keys.ts';
 import type { ObjectStore } from '../ports.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { readCrawl } from '../settings.ts';
@@ -53,12 +53,11 @@ export async function packExport(deps: PackDeps, jobId: string): Promise<PackedE
     };
     const { gzipLevel } = deps.limits;
     // In parallel: the report uses the database, the archive the disk.
-    const [archive, unchangedAddresses, content] = await Promise.all([
+    const [archive, { report: content, reusedCount }] = await Promise.all([
       needingObjects(packBundle(objects, outline, { gzipLevel, signer, onBytes, signal })),
-      store.countReused(jobId, workPrefix(jobId)),
-      createReport(store, settings, crawl),
+      createReport(store, settings, { ...crawl, broken: outline.broken }),
     ]);
-    const report = { ...content, reuse: { unchangedAddresses, ...reuse } };
+    const report = { ...content, reuse: { unchangedAddresses: reusedCount, ...reuse } };
     const reportKey = keyOfReport(jobId);
     await objects.put(reportKey, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
     const { contentSha256, pageCount } = head;

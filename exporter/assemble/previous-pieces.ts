@@ -39,7 +39,8 @@ function createPreviousPieces(deps: Deps, { jobId, base }: { jobId: string; base
   const index = createRecentReadings<string, Index>(1);
 
   async function readFiles(batch: number): Promise<BundleFile[]> {
-    return JSON.parse(await store.keptFiles(base.jobId, batch));
+    for await (const { filesJson } of store.settledBatches(base.jobId, batch)) return JSON.parse(filesJson);
+    return [];
   }
 
   async function isConcerned(changed: ChangedTargets, files: readonly BatchFileRow[]): Promise<boolean> {
@@ -87,7 +88,7 @@ async function readIndex(
   const archive = await store.archiveOf(base.jobId);
   const info = archive === undefined ? null : await objects.head(archive.objectKey);
   const isThere = archive !== undefined && info?.sizeBytes === archive.sizeBytes;
-  const places = isThere ? await readPlaces(store, base, archive) : undefined;
+  const places = isThere ? await readPlaces(base, archive) : undefined;
   if (places === undefined) {
     logger.info(
       { jobId, base: base.jobId },
@@ -109,14 +110,13 @@ type PreviousPlaces = ReadonlyMap<string, Place>;
  * up: undefined if they don't, or if an older release stored too little about a batch or the archive.
  */
 async function readPlaces(
-  store: CrawlStore,
   base: Crawl,
-  { objectKey, sizeBytes }: { objectKey: string; sizeBytes: number },
+  { objectKey, sizeBytes, batches }: NonNullable<Awaited<ReturnType<CrawlStore['archiveOf']>>>,
 ): Promise<PreviousPlaces | undefined> {
   if (base.archiveHeadBytes === null) return undefined;
   const places = new Map<string, Place>();
   let byteOffset = base.archiveHeadBytes;
-  for await (const batch of store.keptBatches(base.jobId)) {
+  for await (const batch of batches) {
     if (batch.piecesJson === null || batch.sizeBytes === null) return undefined;
     const endOffset = byteOffset + batch.sizeBytes;
     let firstFile = 0;

@@ -1,34 +1,37 @@
 import type { Logger } from 'pino';
 import type { ExportReport } from '../../contract/admin-api.ts';
-import { reportKey } from '../object-keys.ts';
+import { reportKey, workPrefix } from '../object-keys.ts';
 import type { CrawlStore, ObjectStore } from '../ports.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
 import { isOfSite } from '../urls/identity.ts';
-import { rankOf, SKIPPED_RANK } from '../urls/resource-rank.ts';
+import { rankOf } from '../urls/resource-rank.ts';
 import { ruleOfReason } from '../urls/skip-rules.ts';
-import { createBrokenLinks } from './broken-links.ts';
+import { type BrokenLinks, createBrokenLinks } from './broken-links.ts';
 
 /** The maximum number of entries per list of the report; the counts are complete. */
 const MAX_ENTRIES = 10_000;
 /** Examples of the URLs that one rule skipped. */
 const MAX_EXAMPLES = 10;
 
-/** The export's report: broken links, the site's redirects, and the skipped pages with the reasons. */
+/**
+ * The export's report: broken links, the site's redirects, and the skipped pages with the reasons. `broken`: those in the
+ * bundle's files. `reusedCount`: how many files an earlier export had stored.
+ */
 export async function createReport(
   store: CrawlStore,
   settings: ExportSettings,
-  { skippedCount }: { skippedCount: number },
-): Promise<ExportReport> {
+  { skippedCount, broken }: { skippedCount: number; broken: BrokenLinks },
+): Promise<{ report: ExportReport; reusedCount: number }> {
   const { jobId, site } = settings;
-  const broken = createBrokenLinks();
-  for await (const brokenJson of store.brokenOfBatches(jobId)) broken.merge(JSON.parse(brokenJson));
-
-  const select = { jobId, limit: MAX_ENTRIES };
-  // Leaves out guessed URLs and preview images (`probe`, `card`), because readers don't follow them.
-  const missing = await store.reportedUrls({ ...select, outcome: 'missing', minRank: rankOf('identity') });
-  const redirects = await store.reportedUrls({ ...select, outcome: 'redirect', minRank: rankOf('identity') });
-  const skipped = await store.reportedUrls({ ...select, outcome: 'skipped', minRank: SKIPPED_RANK });
-  return {
+  const { missing, redirects, skipped, skips, notices, reusedCount } = await store.crawlFindings({
+    jobId,
+    // Leaves out guessed URLs and preview images (`probe`, `card`), because readers don't follow them.
+    minRank: rankOf('identity'),
+    limit: MAX_ENTRIES,
+    maxExamples: MAX_EXAMPLES,
+    ownPrefix: workPrefix(jobId),
+  });
+  const report = {
     jobId,
     brokenLinks: missing.rows.map(({ url, reason, status, foundOn }) => ({
       url,
@@ -39,11 +42,8 @@ export async function createReport(
     redirects: redirects.rows
       .filter(({ url }) => isOfSite(url, site))
       .map(({ url, redirectTo, status }) => ({ from: url, to: redirectTo ?? '', status: status ?? 302 })),
-    leftOut: (await store.skipsByReason(jobId, MAX_EXAMPLES)).map((skips) => ({
-      rule: ruleOfReason(skips.reason),
-      ...skips,
-    })),
-    notices: await store.listNotices(jobId),
+    leftOut: skips.map((each) => ({ rule: ruleOfReason(each.reason), ...each })),
+    notices,
     skippedPages: skipped.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
     truncated: [missing, redirects, skipped].some(({ rows, total }) => total > rows.length),
     counts: {
@@ -52,6 +52,7 @@ export async function createReport(
       skippedPages: Math.max(skipped.total, skippedCount),
     },
   };
+  return { report, reusedCount };
 }
 
 /**
@@ -65,7 +66,9 @@ export async function storeFailedReport(
   try {
     const crawl = await store.getCrawl(jobId);
     if (crawl === undefined) return null;
-    const report = await createReport(store, readExportSettings(crawl.settingsJson), crawl);
+    const broken = createBrokenLinks();
+    for await (const { brokenJson } of store.settledBatches(jobId)) broken.merge(JSON.parse(brokenJson));
+    const { report } = await createReport(store, readExportSettings(crawl.settingsJson), { ...crawl, broken });
     const key = reportKey(jobId);
     await objects.put(key, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
     return key;

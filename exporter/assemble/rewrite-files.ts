@@ -33,14 +33,14 @@ export async function rewriteFiles(
   let token = '';
 
   async function progress() {
-    await store.renewBatches({ jobId, token, leaseMs: limits.leaseMs });
+    await store.renewLeases({ jobId, token, leaseMs: limits.leaseMs });
     return { progress: rewriteProgress(await store.batchProgress(jobId)), pageCount: 0 };
   }
 
   const details = () => ({ batches: madeCount });
   return deps.runStage({ jobId, details, progress }, async ({ signal, ...life }) => {
     token = life.token;
-    if (life.previousAttemptTokens.length > 0) await store.releaseBatches(jobId, life.previousAttemptTokens);
+    if (life.previousAttemptTokens.length > 0) await store.releaseLeases(jobId, life.previousAttemptTokens);
     const crawl = await readCrawl(store, jobId);
     deps.forgetIfRestarted(crawl);
     checkBudget(crawl, limits);
@@ -73,7 +73,7 @@ export async function rewriteFiles(
         if (free === 0) await sleep(POLL_MS, undefined, { signal });
       }
     } finally {
-      await store.releaseBatches(jobId, [token]).catch((error: unknown) => {
+      await store.releaseLeases(jobId, [token]).catch((error: unknown) => {
         logger.warn({ err: error, jobId }, 'Batches could not be given back');
       });
     }

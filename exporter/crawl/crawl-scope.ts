@@ -1,4 +1,4 @@
-import type { FoundUrl } from '../crawl-records.ts';
+import type { FoundUrl, ScopeCounts } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { ExportSettings } from '../settings.ts';
 import { isOfSite, isWanted } from '../urls/identity.ts';
@@ -44,14 +44,11 @@ function reasonOfEndlessPath(pathname: string, fromUrl: string, year: number): s
   return leadsFarOff(pathname, fromUrl, year) ? skipReason('dates', MAX_YEARS_AHEAD) : null;
 }
 
-type Options = {
+/** What is admitted or skipped is added to the counts. */
+type Options = ScopeCounts & {
   settings: ExportSettings;
   limits: ExportLimits;
   urlCount: number;
-  /** The known query strings of each page path, as `?a=1`; admitted ones are added. */
-  variants: Map<string, Set<string>>;
-  /** How many URLs have been skipped so far, by reason. */
-  skips: Map<string, number>;
 };
 
 /** The options, what is derived from them once, and what this worker has reported. */

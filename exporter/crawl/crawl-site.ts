@@ -111,9 +111,7 @@ async function crawlUrls(deps: CrawlDeps, run: Run, tools: CrawlTools): Promise<
   const { jobId, token } = run;
   const { crawl, budget, previous, fetcher, rendering, signal, maxMs } = tools;
   const { settings, urlCount } = crawl;
-  const variants = await store.queryVariants(jobId);
-  const skips = await store.countSkips(jobId);
-  const scope = createCrawlScope({ settings, limits, urlCount, variants, skips });
+  const scope = createCrawlScope({ settings, limits, urlCount, ...(await store.scopeCounts(jobId)) });
   const importsOf = createModuleReader(fetcher, settings, signal);
   if (previous !== undefined && !crawl.revalidated && mayRevalidate(previous.base, settings)) {
     await revalidatePreviousExport(deps, {
@@ -190,9 +188,9 @@ function progressOf({ store, limits }: CrawlDeps, run: Run): () => Promise<Progr
 
 /** Best effort: leases expire by themselves, but other workers would wait for that. */
 async function giveBackLeases({ store, logger }: CrawlDeps, { jobId, token, unrequested }: Run): Promise<void> {
-  const warn = (error: unknown): void => logger.warn({ err: error, jobId }, 'Leases could not be given back');
-  await store.releaseUnrequested({ jobId, token, ids: [...unrequested] }).catch(warn);
-  await store.releaseLeases(jobId, [token]).catch(warn);
+  await store.releaseLeases(jobId, [token], [...unrequested]).catch((error: unknown) => {
+    logger.warn({ err: error, jobId }, 'Leases could not be given back');
+  });
 }
 
 type PreviousExport = { base: Crawl; responses: PreviousResponses };

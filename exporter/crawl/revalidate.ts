@@ -60,8 +60,8 @@ export async function revalidatePreviousExport(deps: RevalidateDeps, options: Op
   const { store, limits, stored } = deps;
   const { settings, known, scope, fetcher, importsOf, token, signal, onResponse } = options;
   const { jobId } = settings;
-  if (!(await store.claimRevalidation(jobId))) return;
-  const starts = await store.untriedUrls(jobId, MAX_STARTS);
+  const starts = await store.claimRevalidation(jobId, MAX_STARTS);
+  if (starts === undefined) return;
   let decodedBytes = 0;
   const onDecoded = (bytes: number): void => {
     decodedBytes += bytes;
@@ -77,7 +77,7 @@ export async function revalidatePreviousExport(deps: RevalidateDeps, options: Op
     lease,
     revalidation.rest.toSorted((a, b) => (a.url < b.url ? -1 : 1)),
   );
-  const leased = await store.leaseNamedUrls({ ...lease, urls: [...revalidation.responses.keys()] });
+  const leased = await store.leaseUrls({ ...lease, urls: [...revalidation.responses.keys()] });
   const reading = { ...deps, importsOf, fetcher: withResponses(fetcher, revalidation.responses, settings.site) };
   // Changed pages are read while the database has the most to do.
   const [visits] = await Promise.all([

@@ -53,15 +53,14 @@ export async function visitSamples(deps: SampleDeps, jobId: string): Promise<Vis
       return { sampleCount, foundCount: await countQueued() };
     }
     const pages = chooseSamples(await store.crawledPages(jobId, MAX_CANDIDATES), renderer.limits.maxSamples);
-    const variants = await store.queryVariants(jobId);
-    const skips = await store.countSkips(jobId);
+    const counts = await store.scopeCounts(jobId);
     const fetcher = deps.fetcherFor(settings);
     const { maxBufferedBytes, maxFileBytes: maxBytes } = limits;
     const { segments, guardFor } = deps;
     const { site } = settings;
     const fetch = fetchFromCrawl({ store, segments, jobId, site, maxBufferedBytes, fetch: fetcher.get });
     const shown = await openSiteInBrowser({ pool: renderer, guard: guardFor(settings), site, fetch, maxBytes, logger });
-    const scope = createCrawlScope({ settings, limits, urlCount: crawl.urlCount, variants, skips });
+    const scope = createCrawlScope({ settings, limits, urlCount: crawl.urlCount, ...counts });
     const uses = createStrongestUses();
 
     async function visitOne(url: string): Promise<void> {

@@ -74,9 +74,9 @@ export function batchProgress({ batches }: MemoryCrawl, nowMs: number): BatchPro
   return { total: batches.length, settled, free: batches.filter((batch) => isFree(batch, nowMs)).length };
 }
 
-export function* settledBatches({ batches }: MemoryCrawl, spill: Spill): Generator<SettledBatch> {
+export function* settledBatches({ batches }: MemoryCrawl, spill: Spill, wanted?: number): Generator<SettledBatch> {
   for (const { number, result } of batches) {
-    if (result === null) continue;
+    if (result === null || (wanted !== undefined && number !== wanted)) continue;
     const { objectKey, sizeBytes, pageCount, filesJson, brokenJson, piecesJson, partsJson } = result;
     yield {
       number,

@@ -8,23 +8,19 @@ import type {
   SpentCounts,
   UnchangedUrl,
 } from '../crawl-records.ts';
+import type { CrawlStore } from '../ports.ts';
 import { addRow, fileOf, leaseRow, type MemoryCrawl, queueRow, type Row } from './memory-crawl.ts';
 import type { Place, Spill } from './spill.ts';
 
 export function leaseUrls(
   crawl: MemoryCrawl,
-  { token, leaseMs, limit }: Lease & { limit: number },
+  { token, leaseMs, ...wanted }: Parameters<CrawlStore['leaseUrls']>[0],
   nowMs: number,
 ): LeasedUrl[] {
-  return crawl.queue.take(limit, nowMs).map((row) => leaseRow(crawl, row, { token, untilMs: nowMs + leaseMs }));
-}
-
-export function leaseNamedUrls(
-  crawl: MemoryCrawl,
-  { token, leaseMs, urls }: Lease & { urls: readonly string[] },
-  nowMs: number,
-): LeasedUrl[] {
-  const rows = urls.flatMap((url) => crawl.rows.get(url) ?? []).filter(({ state }) => state === 'queued');
+  const rows =
+    'urls' in wanted
+      ? wanted.urls.flatMap((url) => crawl.rows.get(url) ?? []).filter(({ state }) => state === 'queued')
+      : crawl.queue.take(wanted.limit, nowMs);
   return rows.map((row) => leaseRow(crawl, row, { token, untilMs: nowMs + leaseMs }));
 }
 
@@ -34,19 +30,14 @@ export function renewLeases(crawl: MemoryCrawl, { token, leaseMs }: Lease, nowMs
   }
 }
 
-/** Releases the leased rows that `isMeant` chooses. */
-export function release(crawl: MemoryCrawl, isMeant: (row: Row) => boolean): void {
-  for (const row of [...crawl.leased]) if (isMeant(row)) queueRow(crawl, row);
-}
-
-export function releaseUnrequested(
+/** Releases the leased rows that `isMeant` chooses. The attempt at those that are `unrequested` doesn't count. */
+export function release(
   crawl: MemoryCrawl,
-  { token, ids }: { token: string; ids: readonly number[] },
+  isMeant: (row: Row) => boolean,
+  unrequested: ReadonlySet<number> = new Set(),
 ): void {
-  for (const id of ids) {
-    const row = crawl.byId[id - 1];
-    if (row?.state !== 'leased' || row.leaseToken !== token) continue;
-    row.attempts = Math.max(0, row.attempts - 1);
+  for (const row of [...crawl.leased].filter(isMeant)) {
+    if (unrequested.has(row.id)) row.attempts = Math.max(0, row.attempts - 1);
     queueRow(crawl, row);
   }
 }

@@ -1,16 +1,19 @@
 import type {
   BatchFileRow,
+  CrawlFindings,
   CrawlNotice,
+  FindingsSelect,
   FoundUrl,
   MappedUrl,
   PreviousFile,
-  ReportedUrl,
+  ReportedUrls,
+  ScopeCounts,
   SettledRow,
   Skips,
   StoredResponse,
 } from '../crawl-records.ts';
 import { NOT_FOUND_PATH } from '../urls/assign-path.ts';
-import { rankOf } from '../urls/resource-rank.ts';
+import { rankOf, SKIPPED_RANK } from '../urls/resource-rank.ts';
 import { fileOf, filesOf, type MemoryCrawl, type Row } from './memory-crawl.ts';
 import type { Spill } from './spill.ts';
 
@@ -22,28 +25,25 @@ export function countPages({ byId }: MemoryCrawl): number {
   return paths.size;
 }
 
-export function queryVariants({ byId }: MemoryCrawl): Map<string, Set<string>> {
+export function scopeCounts({ byId }: MemoryCrawl): ScopeCounts {
   const variants = new Map<string, Set<string>>();
-  for (const { url, outcome } of byId) {
+  const skips = new Map<string, number>();
+  for (const { url, outcome, reason } of byId) {
+    if (outcome === 'skipped') {
+      skips.set(reason ?? '', (skips.get(reason ?? '') ?? 0) + 1);
+      continue;
+    }
     const at = url.indexOf('?');
-    if (at < 0 || outcome === 'skipped') continue;
+    if (at < 0) continue;
     const path = url.slice(0, at);
     const queries = variants.get(path) ?? new Set();
     variants.set(path, queries.add(url.slice(at)));
   }
-  return variants;
-}
-
-export function countSkips({ byId }: MemoryCrawl): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { outcome, reason } of byId) {
-    if (outcome === 'skipped') counts.set(reason ?? '', (counts.get(reason ?? '') ?? 0) + 1);
-  }
-  return counts;
+  return { variants, skips };
 }
 
 /** The most frequent reason first, with its lowest URLs. */
-export function skipsByReason({ byId }: MemoryCrawl, maxExamples: number): Skips[] {
+function skipsByReason({ byId }: MemoryCrawl, maxExamples: number): Skips[] {
   const urls = new Map<string, string[]>();
   for (const { url, outcome, reason } of byId) {
     if (outcome !== 'skipped') continue;
@@ -133,10 +133,10 @@ export function* mappedRedirects({
   }
 }
 
-export function reportedUrls(
+function reportedUrls(
   { byId }: MemoryCrawl,
   { outcome, minRank, limit }: { outcome: SettledRow['outcome']; minRank: number; limit: number },
-): { rows: ReportedUrl[]; total: number } {
+): ReportedUrls {
   const chosen = byId.filter((row) => row.outcome === outcome && row.rank >= minRank);
   const rows = chosen
     .slice(0, limit)
@@ -145,10 +145,24 @@ export function reportedUrls(
 }
 
 /** Each notice once, ordered by URL. */
-export function distinctNotices({ notices }: MemoryCrawl): CrawlNotice[] {
+function distinctNotices({ notices }: MemoryCrawl): CrawlNotice[] {
   const distinct = new Map(notices.map((notice) => [JSON.stringify([notice.url, notice.text]), notice]));
   const key = ({ url, text }: CrawlNotice): string => `${url ?? ''}\n${text}`;
   return [...distinct.values()].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+export function crawlFindings(crawl: MemoryCrawl, spill: Spill, select: FindingsSelect): CrawlFindings {
+  const { minRank, limit, maxExamples, ownPrefix } = select;
+  let reusedCount = 0;
+  for (const { file } of filesOf(spill, crawl.byId)) if (!file.objectKey.startsWith(ownPrefix)) reusedCount += 1;
+  return {
+    missing: reportedUrls(crawl, { outcome: 'missing', minRank, limit }),
+    redirects: reportedUrls(crawl, { outcome: 'redirect', minRank, limit }),
+    skipped: reportedUrls(crawl, { outcome: 'skipped', minRank: SKIPPED_RANK, limit }),
+    skips: skipsByReason(crawl, maxExamples),
+    notices: distinctNotices(crawl),
+    reusedCount,
+  };
 }
 
 /** The URLs that lead elsewhere in one crawl than in another, or that only one of them has. */

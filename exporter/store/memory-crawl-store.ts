@@ -1,4 +1,4 @@
-import type { NewCrawl } from '../crawl-records.ts';
+import type { KeptBatch, NewCrawl } from '../crawl-records.ts';
 import { WORK_FOLDER } from '../object-keys.ts';
 import type { CrawlStore } from '../ports.ts';
 import {
@@ -65,7 +65,6 @@ export function createMemoryCrawlStore({
     ...ofFrontier(state),
     ...ofReuse(state),
     ...ofBatches(state),
-    ...ofReport(state),
   };
 }
 
@@ -130,20 +129,18 @@ function ofFrontier({ of, unlocked, spill, nowMs }: State) {
     async leaseUrls(lease) {
       return frontier.leaseUrls(of(lease.jobId), lease, nowMs());
     },
-    async leaseNamedUrls(lease) {
-      return frontier.leaseNamedUrls(of(lease.jobId), lease, nowMs());
-    },
     async renewLeases(lease) {
-      frontier.renewLeases(of(lease.jobId), lease, nowMs());
+      const crawl = of(lease.jobId);
+      frontier.renewLeases(crawl, lease, nowMs());
+      renewBatches(crawl, lease, nowMs());
     },
-    async releaseLeases(jobId, tokens) {
-      frontier.release(await unlocked(jobId), ({ leaseToken }) => tokens.includes(leaseToken ?? ''));
+    async releaseLeases(jobId, tokens, unrequested) {
+      const crawl = await unlocked(jobId);
+      frontier.release(crawl, ({ leaseToken }) => tokens.includes(leaseToken ?? ''), new Set(unrequested));
+      releaseBatches(crawl, tokens);
     },
     async releaseEndedLeases(jobId) {
       frontier.release(await unlocked(jobId), ({ leaseUntilMs }) => leaseUntilMs < nowMs());
-    },
-    async releaseUnrequested(held) {
-      frontier.releaseUnrequested(await unlocked(held.jobId), held);
     },
     async settleUrls(report) {
       const crawl = await unlocked(report.jobId);
@@ -156,24 +153,22 @@ function ofFrontier({ of, unlocked, spill, nowMs }: State) {
     },
     frontierRest: async (jobId) => frontier.frontierRest(of(jobId), nowMs()),
     countPages: async (jobId) => lists.countPages(of(jobId)),
-    queryVariants: async (jobId) => lists.queryVariants(of(jobId)),
-    countSkips: async (jobId) => lists.countSkips(of(jobId)),
+    scopeCounts: async (jobId) => lists.scopeCounts(of(jobId)),
     async storedResponse(jobId, url) {
       const row = of(jobId).rows.get(url);
       return row && lists.storedResponse(row, spill);
     },
     crawledPages: async (jobId, limit) => lists.crawledPages(of(jobId), limit),
-    untriedUrls: async (jobId, limit) => lists.untriedUrls(of(jobId), limit),
   } satisfies Partial<CrawlStore>;
 }
 
 function ofReuse({ of, unlocked, spill }: State) {
   return {
-    async claimRevalidation(jobId) {
-      const { record } = of(jobId);
-      if (record.phase !== 'crawling' || record.revalidated) return false;
-      record.revalidated = true;
-      return true;
+    async claimRevalidation(jobId, limit) {
+      const crawl = of(jobId);
+      if (crawl.record.phase !== 'crawling' || crawl.record.revalidated) return undefined;
+      crawl.record.revalidated = true;
+      return lists.untriedUrls(crawl, limit);
     },
     async settleUnchanged(found) {
       const crawl = await unlocked(found.jobId);
@@ -185,35 +180,28 @@ function ofReuse({ of, unlocked, spill }: State) {
     async *fetchedFiles(jobId, urls) {
       yield* inChunks(lists.fetchedFiles(of(jobId), spill, urls));
     },
-    archiveOf: async (jobId) => of(jobId).archive ?? undefined,
-    async *keptBatches(jobId) {
-      for (const { number, result } of of(jobId).batches) {
-        const piecesJson = result && spill.read(result.piecesJson);
-        yield { number, sizeBytes: result?.sizeBytes ?? null, piecesJson };
-      }
-    },
-    async keptFiles(jobId, batch) {
-      const result = of(jobId).batches[batch]?.result;
-      return result ? spill.read(result.filesJson) : '[]';
+    async archiveOf(jobId) {
+      const { archive } = of(jobId);
+      return archive === null ? undefined : { ...archive, batches: keptBatches(of(jobId), spill) };
     },
     async changedUrls({ jobId, baseJobId, limit }) {
       const urls = new Set<string>();
       for (const url of lists.changedUrls(of(jobId), of(baseJobId))) if (urls.add(url).size > limit) return undefined;
       return urls;
     },
-    async countReused(jobId, ownPrefix) {
-      let count = 0;
-      for (const { file } of filesOf(spill, of(jobId).byId)) if (!file.objectKey.startsWith(ownPrefix)) count += 1;
-      return count;
-    },
   } satisfies Partial<CrawlStore>;
+}
+
+async function* keptBatches({ batches }: MemoryCrawl, spill: Spill): AsyncGenerator<KeptBatch> {
+  for (const { number, result } of batches) {
+    const piecesJson = result && spill.read(result.piecesJson);
+    yield { number, sizeBytes: result?.sizeBytes ?? null, piecesJson };
+  }
 }
 
 function ofBatches({ of, spill, nowMs }: State) {
   return {
     leaseBatches: async (lease) => leaseBatches(of(lease.jobId), lease, nowMs()),
-    renewBatches: async (lease) => renewBatches(of(lease.jobId), lease, nowMs()),
-    releaseBatches: async (jobId, tokens) => releaseBatches(of(jobId), tokens),
     settleBatch: async (result) => settleBatch(of(result.jobId), spill, result),
     batchProgress: async (jobId) => batchProgress(of(jobId), nowMs()),
     batchFiles: async (jobId, batch) => [...lists.batchFiles(of(jobId), spill, batch)],
@@ -221,22 +209,12 @@ function ofBatches({ of, spill, nowMs }: State) {
       yield* inChunks(lists.mappedUrls(of(jobId), urls));
     },
     pathsLikeSiblings: async (jobId) => lists.pathsLikeSiblings(of(jobId)),
-    async *settledBatches(jobId) {
-      yield* settledBatches(of(jobId), spill);
+    async *settledBatches(jobId, number) {
+      yield* settledBatches(of(jobId), spill, number);
     },
-  } satisfies Partial<CrawlStore>;
-}
-
-function ofReport({ of, spill }: State) {
-  return {
     async *mappedRedirects(jobId) {
       yield* inChunks(lists.mappedRedirects(of(jobId)));
     },
-    async *brokenOfBatches(jobId) {
-      for (const { result } of of(jobId).batches) if (result?.brokenJson) yield spill.read(result.brokenJson);
-    },
-    reportedUrls: async ({ jobId, ...select }) => lists.reportedUrls(of(jobId), select),
-    skipsByReason: async (jobId, maxExamples) => lists.skipsByReason(of(jobId), maxExamples),
-    listNotices: async (jobId) => lists.distinctNotices(of(jobId)),
+    crawlFindings: async (select) => lists.crawlFindings(of(select.jobId), spill, select),
   } satisfies Partial<CrawlStore>;
 }

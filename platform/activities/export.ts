@@ -82,7 +82,7 @@ export function createExportActivities(deps: ExportActivityDeps) {
         {
           maxMs: limits.activityMs,
           idle: { done: false, settled: 0, total: 0 },
-          giveBack: (tokens) => store.releaseBatches(jobId, tokens),
+          giveBack: (tokens) => store.releaseLeases(jobId, tokens),
         },
         (maxMs) => rewriteFiles(exporter, { jobId, maxMs }),
       ),
@@ -99,7 +99,7 @@ export function createExportActivities(deps: ExportActivityDeps) {
     /** Begins a job, and exports all of it if its site is small. */
     beginExport: asActivity(async ({ jobId }: Job) => {
       const { info, cancellationSignal: signal } = Context.current();
-      const begun = await beginExport(exporter, stages, { jobId, isFirst: info.attempt === 1, signal });
+      const begun = await beginExport({ ...exporter, db }, stages, { jobId, isFirst: info.attempt === 1, signal });
       return { ...begun, searchAttributes };
     }),
     beginAnew: ({ jobId }: Job) => restartExport(deps, jobId),

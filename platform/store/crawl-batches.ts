@@ -50,23 +50,6 @@ export async function leaseBatches(
   return rows.map((row) => row.number).sort((a, b) => a - b);
 }
 
-/** Releases the leases of these workers. */
-export async function releaseBatches(db: Executor, jobId: string, tokens: readonly string[]): Promise<void> {
-  await db.execute(sql`
-    update crawl_batches set state = 'queued', lease_token = null, lease_until = null
-    where job_id = ${jobId} and state = 'leased' and lease_token = any(${sql.param(tokens)}::text[])`);
-}
-
-/** Extends a worker's leases. */
-export async function renewBatches(
-  db: Executor,
-  { jobId, token, leaseMs }: { jobId: string; token: string; leaseMs: number },
-): Promise<void> {
-  await db.execute(sql`
-    update crawl_batches set lease_until = now() + make_interval(secs => ${leaseMs / 1000}::float8)
-    where job_id = ${jobId} and state = 'leased' and lease_token = ${token}`);
-}
-
 /**
  * Stores a batch's result and adds its stored bytes, in one statement, because a large export settles hundreds. Returns
  * the export's total; undefined if the lease was lost and another worker's result counts.
@@ -106,24 +89,16 @@ export async function batchProgress(
   return rows[0] ?? { total: 0, settled: 0, free: 0 };
 }
 
-/** The broken links of each batch (`brokenJson`), for batches that have any. */
-export async function* brokenOfBatches(db: Executor, jobId: string): AsyncGenerator<string> {
-  const batches = pagesByNumber(PAGE_ROWS, async (after) => {
-    const { rows } = await db.execute<{ number: number; brokenJson: string }>(sql`
-      select number, broken_json as "brokenJson" from crawl_batches
-      where job_id = ${jobId} and number > ${after} and broken_json <> '{}' order by number limit ${PAGE_ROWS}`);
-    return rows;
-  });
-  for await (const { brokenJson } of batches) yield brokenJson;
-}
-
-/** The settled batches in the archive's order, in pieces. */
-export async function* settledBatches(db: Executor, jobId: string): AsyncGenerator<SettledBatch> {
+/** The settled batches in the archive's order, in pieces: all of them, or the one with this number. */
+export async function* settledBatches(db: Executor, jobId: string, wanted?: number): AsyncGenerator<SettledBatch> {
+  const isWanted = wanted === undefined ? undefined : eq(crawlBatches.number, wanted);
   const batches = pagesByNumber(PAGE_ROWS, (after) =>
     db
       .select()
       .from(crawlBatches)
-      .where(and(eq(crawlBatches.jobId, jobId), eq(crawlBatches.state, 'settled'), gt(crawlBatches.number, after)))
+      .where(
+        and(eq(crawlBatches.jobId, jobId), eq(crawlBatches.state, 'settled'), gt(crawlBatches.number, after), isWanted),
+      )
       .orderBy(asc(crawlBatches.number))
       .limit(PAGE_ROWS),
   );

@@ -1,44 +1,43 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { LeasedUrl } from '../../exporter/crawl-records.ts';
+import type { Lease, LeasedUrl } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 import { seconds } from './seconds.ts';
 
-/**
- * Leases up to `limit` due URLs, nearest to the start page first, then the oldest. Skips rows locked by other workers.
- * Ordered by depth and not by `id` alone, so that the planner uses the index of queued rows and not the primary key
- * with the rows of all other jobs.
- */
+/** Leases up to `limit` due URLs, or those of `urls` that are still queued. */
 export async function leaseUrls(
   db: Executor,
-  { jobId, token, limit, leaseMs }: { jobId: string; token: string; limit: number; leaseMs: number },
+  lease: Lease & ({ limit: number } | { urls: readonly string[] }),
 ): Promise<LeasedUrl[]> {
-  const due = sql`
+  const { jobId } = lease;
+  if ('limit' in lease) return leaseChosen(db, dueUrls(jobId, lease.limit), lease);
+  return lease.urls.length === 0 ? [] : leaseChosen(db, queuedUrls(jobId, lease.urls), lease);
+}
+
+/**
+ * Nearest to the start page first, then the oldest. Skips rows locked by other workers. Ordered by depth and not by
+ * `id` alone, so that the planner uses the index of queued rows and not the primary key with the rows of all other jobs.
+ */
+function dueUrls(jobId: string, limit: number): SQL {
+  return sql`
     select id from crawl_urls
     where job_id = ${jobId} and state = 'queued' and (due_at is null or due_at <= now())
     order by depth, id limit ${limit} for update skip locked`;
-  return leaseChosen(db, due, { token, leaseMs });
 }
 
-/** Leases these URLs if they are still queued. */
-export async function leaseNamedUrls(
-  db: Executor,
-  { jobId, token, leaseMs, urls }: { jobId: string; token: string; leaseMs: number; urls: readonly string[] },
-): Promise<LeasedUrl[]> {
-  if (urls.length === 0) return [];
-  const named = sql`
+function queuedUrls(jobId: string, urls: readonly string[]): SQL {
+  return sql`
     select found.id from unnest(${sql.param(urls)}::text[]) as named(url)
     cross join lateral (
       select id from crawl_urls where job_id = ${jobId} and url = named.url and state = 'queued' limit 1
       for update skip locked
     ) found`;
-  return leaseChosen(db, named, { token, leaseMs });
 }
 
 /** Leases the rows whose ids a select returns and locks. */
 async function leaseChosen(
   db: Executor,
   chosen: SQL,
-  { token, leaseMs }: { token: string; leaseMs: number },
+  { token, leaseMs }: Pick<Lease, 'token' | 'leaseMs'>,
 ): Promise<LeasedUrl[]> {
   const { rows } = await db.execute<LeasedUrl>(sql`
     with chosen as (${chosen})
@@ -50,36 +49,51 @@ async function leaseChosen(
 }
 
 /**
- * Extends a worker's leases once half of their time is over. Skips rows that are being settled: they don't need it, and
- * waiting for them could deadlock.
+ * Extends a worker's leases: of batches, and of URLs once half of their time is over. Skips URLs that are being settled:
+ * they don't need it, and waiting for them could deadlock.
  */
-export async function renewLeases(
-  db: Executor,
-  { jobId, token, leaseMs }: { jobId: string; token: string; leaseMs: number },
-): Promise<void> {
+export async function renewLeases(db: Executor, { jobId, token, leaseMs }: Lease): Promise<void> {
   await db.execute(sql`
     with held as (
       select id from crawl_urls
       where job_id = ${jobId} and state = 'leased' and lease_token = ${token}
         and lease_until < now() + ${seconds(leaseMs / 2)}
       for update skip locked
+    ), urls as (
+      update crawl_urls u set lease_until = now() + ${seconds(leaseMs)} from held where u.id = held.id
     )
-    update crawl_urls u set lease_until = now() + ${seconds(leaseMs)} from held where u.id = held.id`);
+    update crawl_batches set lease_until = now() + ${seconds(leaseMs)}
+    where job_id = ${jobId} and state = 'leased' and lease_token = ${token}`);
 }
 
 /**
- * Releases the leases of these workers. A released URL keeps its attempts. Locks the crawl's row before any URL, as
+ * Releases what these workers hold. A released URL keeps its attempts, except one that was never requested, for example
+ * because the origin asked for a longer pause than the worker's time. Locks the crawl's row before any URL, as
  * `settleUrls` does, so that the two can't deadlock.
  */
-export async function releaseLeases(db: Executor, jobId: string, tokens: readonly string[]): Promise<void> {
+export async function releaseLeases(
+  db: Executor,
+  jobId: string,
+  tokens: readonly string[],
+  unrequested: readonly number[] = [],
+): Promise<void> {
   await db.execute(sql`
-    with crawl as materialized (select job_id from crawls where job_id = ${jobId} for update)
-    update crawl_urls u set state = 'queued', lease_token = null, lease_until = null
+    with crawl as materialized (
+      select job_id from crawls where job_id = ${jobId} for update
+    ), batches as (
+      update crawl_batches b set state = 'queued', lease_token = null, lease_until = null
+      from crawl where b.job_id = crawl.job_id and b.state = 'leased'
+        and b.lease_token = any(${sql.param(tokens)}::text[])
+    )
+    update crawl_urls u
+    set state = 'queued', lease_token = null, lease_until = null,
+      attempts = case when u.id = any(${sql.param(unrequested)}::bigint[]) then greatest(0, u.attempts - 1)
+        else u.attempts end
     from crawl where u.job_id = crawl.job_id and u.state = 'leased'
       and u.lease_token = any(${sql.param(tokens)}::text[])`);
 }
 
-/** Releases all expired leases. A released URL keeps its attempts. */
+/** Releases all expired leases of URLs. A released URL keeps its attempts. */
 export async function releaseEndedLeases(db: Executor, jobId: string): Promise<void> {
   await db.execute(sql`
     with ended as (
@@ -88,21 +102,4 @@ export async function releaseEndedLeases(db: Executor, jobId: string): Promise<v
     )
     update crawl_urls u set state = 'queued', lease_token = null, lease_until = null
     from ended where u.id = ended.id`);
-}
-
-/**
- * Releases leased URLs that were never requested, for example because the origin asked for a longer pause than the
- * worker's time. Doesn't count as an attempt.
- */
-export async function releaseUnrequested(
-  db: Executor,
-  { jobId, token, ids }: { jobId: string; token: string; ids: readonly number[] },
-): Promise<void> {
-  if (ids.length === 0) return;
-  await db.execute(sql`
-    with crawl as materialized (select job_id from crawls where job_id = ${jobId} for update)
-    update crawl_urls u
-    set state = 'queued', lease_token = null, lease_until = null, attempts = greatest(0, attempts - 1)
-    from crawl where u.job_id = crawl.job_id and u.state = 'leased' and u.lease_token = ${token}
-      and u.id = any(${sql.param(ids)}::bigint[])`);
 }

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { BatchFileRow, FrozenUrl, MappedUrl, ReportedUrl, SettledRow } from '../../exporter/crawl-records.ts';
+import type { BatchFileRow, FrozenUrl, MappedUrl, SettledRow } from '../../exporter/crawl-records.ts';
 import { rankOf } from '../../exporter/urls/resource-rank.ts';
 import type { Executor } from './database.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
@@ -45,22 +45,6 @@ export async function batchFiles(db: Executor, jobId: string, batch: number): Pr
       sha256, links_offset::float8 as "linksOffset", links_length as "linksLength"
     from crawl_urls where job_id = ${jobId} and batch = ${batch}`);
   return rows;
-}
-
-/** URLs of one outcome for the report, in the order they were found, and how many there are in all. */
-export async function reportedUrls(
-  db: Executor,
-  { jobId, outcome, minRank, limit }: { jobId: string; outcome: SettledRow['outcome']; minRank: number; limit: number },
-): Promise<{ rows: ReportedUrl[]; total: number }> {
-  const chosen = sql`job_id = ${jobId} and outcome = ${outcome} and rank >= ${minRank}`;
-  const { rows } = await db.execute<ReportedUrl>(sql`
-    select url, rank, status, reason, redirect_to as "redirectTo", found_on as "foundOn"
-    from (select * from crawl_urls where ${chosen} offset 0) of_job order by id limit ${limit + 1}`);
-  if (rows.length <= limit) return { rows, total: rows.length };
-  const counted = await db.execute<{ total: number }>(
-    sql`select count(*)::integer as total from crawl_urls where ${chosen}`,
-  );
-  return { rows: rows.slice(0, limit), total: counted.rows[0]?.total ?? rows.length };
 }
 
 /** The redirects of a frozen map, in pages. */

@@ -1,5 +1,13 @@
 import { sql } from 'drizzle-orm';
-import type { FoundUrl, FrontierCounts, LeasedUrl, SettledUrl, SpentCounts } from '../../exporter/crawl-records.ts';
+import type {
+  FoundUrl,
+  FrontierCounts,
+  LeasedUrl,
+  ScopeCounts,
+  SettledUrl,
+  SpentCounts,
+  StoredResponse,
+} from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 import { seconds } from './seconds.ts';
 
@@ -106,4 +114,42 @@ export async function countPages(db: Executor, jobId: string): Promise<number> {
     select count(distinct path)::integer as pages from crawl_urls
     where job_id = ${jobId} and is_page and path <> '404.html'`);
   return rows[0]?.pages ?? 0;
+}
+
+/** What the limits of the crawl's scope count. */
+export async function scopeCounts(db: Executor, jobId: string): Promise<ScopeCounts> {
+  const [variants, skips] = await Promise.all([
+    db.execute<{ path: string; queries: string[] }>(sql`
+      select split_part(url, '?', 1) as path, json_agg(substr(url, strpos(url, '?'))) as queries from crawl_urls
+      where job_id = ${jobId} and url like '%?%' and outcome is distinct from 'skipped' group by 1`),
+    db.execute<{ reason: string; count: number }>(sql`
+      select coalesce(reason, '') as reason, count(*)::integer as count from crawl_urls
+      where job_id = ${jobId} and outcome = 'skipped' group by 1`),
+  ]);
+  return {
+    variants: new Map(variants.rows.map(({ path, queries }) => [path, new Set(queries)])),
+    skips: new Map(skips.rows.map(({ reason, count }) => [reason, count])),
+  };
+}
+
+/** The crawl's response for a URL; undefined if it has none yet. */
+export async function storedResponse(db: Executor, jobId: string, url: string): Promise<StoredResponse | undefined> {
+  const { rows } = await db.execute<StoredResponse>(sql`
+    select outcome, status, redirect_to as "redirectTo", content_type as "contentType", object_key as "objectKey",
+      coalesce(byte_offset, 0)::float8 as "byteOffset", coalesce(byte_length, 0)::float8 as "byteLength"
+    from crawl_urls where job_id = ${jobId} and url = ${url} and state = 'settled'`);
+  return rows[0];
+}
+
+/**
+ * A crawl's first pages in the order found. `offset 0` forces a sort of all its pages: otherwise the planner follows
+ * the primary key through the rows of all other jobs.
+ */
+export async function crawledPages(db: Executor, jobId: string, limit: number): Promise<string[]> {
+  const { rows } = await db.execute<{ url: string }>(sql`
+    select url from (
+      select id, url from crawl_urls
+      where job_id = ${jobId} and is_page and outcome = 'file' and path <> '404.html' offset 0
+    ) of_job order by id limit ${limit}`);
+  return rows.map(({ url }) => url);
 }

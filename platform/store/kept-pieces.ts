@@ -15,14 +15,6 @@ export function keptBatches(db: Executor, jobId: string): AsyncGenerator<KeptBat
   });
 }
 
-/** The files of one batch of a kept crawl, `BundleFile[]` as JSON. */
-export async function keptFiles(db: Executor, jobId: string, batch: number): Promise<string> {
-  const { rows } = await db.execute<{ filesJson: string | null }>(
-    sql`select files_json as "filesJson" from crawl_batches where job_id = ${jobId} and number = ${batch}`,
-  );
-  return rows[0]?.filesJson ?? '[]';
-}
-
 /**
  * The URLs whose targets differ between two frozen maps, or that only one of them has; undefined if there are more than
  * `limit`.
@@ -66,12 +58,4 @@ export async function keepArchiveHead(
           and object_key like ${segments})
     returning 1`);
   return rows.length > 0;
-}
-
-/** How many files of a crawl lie where an earlier export stored them; its own keys begin with `ownPrefix`. */
-export async function countReused(db: Executor, jobId: string, ownPrefix: string): Promise<number> {
-  const { rows } = await db.execute<{ count: number }>(sql`
-    select count(*)::integer as count from crawl_urls
-    where job_id = ${jobId} and outcome = 'file' and not starts_with(object_key, ${ownPrefix})`);
-  return rows[0]?.count ?? 0;
 }

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import { lockCrawl } from './crawl-batches.ts';
-import { addNotices } from './crawl-notices.ts';
+import { addNotices } from './crawl-report.ts';
 import type { Database } from './database.ts';
 import { deleteCrawlRows, forbidReuse } from './kept-crawls.ts';
 import { crawls } from './schema/crawls.ts';

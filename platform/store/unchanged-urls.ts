@@ -3,15 +3,14 @@ import type { FoundUrl, UnchangedUrl } from '../../exporter/crawl-records.ts';
 import { lockCrawl } from './crawl-batches.ts';
 import type { Database, Executor, Transaction } from './database.ts';
 
-/** Whether the caller is the first to ask, and so the worker that revalidates the previous export. */
-export async function claimRevalidation(db: Executor, jobId: string): Promise<boolean> {
-  const { rows } = await db.execute(sql`
+/**
+ * For the first to ask, who revalidates the previous export: a job's URLs that were never leased, nearest to the start
+ * page first. Undefined for the others.
+ */
+export async function claimRevalidation(db: Executor, jobId: string, limit: number): Promise<FoundUrl[] | undefined> {
+  const claimed = await db.execute(sql`
     update crawls set walked = true where job_id = ${jobId} and phase = 'crawling' and not walked returning job_id`);
-  return rows.length > 0;
-}
-
-/** A job's URLs that were never leased, nearest to the start page first. */
-export async function untriedUrls(db: Executor, jobId: string, limit: number): Promise<FoundUrl[]> {
+  if (claimed.rows.length === 0) return undefined;
   const { rows } = await db.execute<Omit<FoundUrl, 'skip' | 'take'>>(sql`
     select url, rank, depth, found_on as "foundOn" from crawl_urls
     where job_id = ${jobId} and state = 'queued' and attempts = 0 order by depth, id limit ${limit}`);

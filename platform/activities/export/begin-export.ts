@@ -7,6 +7,8 @@ import type { ExportDeps } from '../../../exporter/export-deps.ts';
 import { ExportFailure } from '../../../exporter/export-failure.ts';
 import { workPrefix } from '../../../exporter/object-keys.ts';
 import { readExportSettings } from '../../../exporter/settings.ts';
+import { countReused } from '../../store/crawl-report.ts';
+import type { Database } from '../../store/database.ts';
 
 /** How far it got: what the first round of crawling left to do, and the archive if nothing is left. */
 type BegunExport = OpenedExport & { rest: CrawlRest | null; packed: PackedExport | null };
@@ -33,7 +35,7 @@ const SHARE_REUSED = 0.9;
  * round; the caller runs the other stages, shared among workers. `isFirst`: no earlier attempt was made.
  */
 export async function beginExport(
-  deps: Pick<ExportDeps, 'store' | 'limits'>,
+  deps: Pick<ExportDeps, 'store' | 'limits'> & { db: Database },
   stages: Stages,
   { jobId, isFirst, signal }: { jobId: string; isFirst: boolean; signal: AbortSignal },
 ): Promise<BegunExport> {
@@ -69,11 +71,11 @@ async function isNearlyDone(
 }
 
 /** Freezes the crawl. Returns whether the site is small or hardly changed. */
-async function freezeSmall({ store }: Pick<ExportDeps, 'store'>, stages: Stages, jobId: string): Promise<boolean> {
+async function freezeSmall({ db }: { db: Database }, stages: Stages, jobId: string): Promise<boolean> {
   try {
     const { batchCount, urlCount } = await stages.freezeExport({ jobId });
     if (batchCount <= MAX_BATCHES) return true;
-    return (await store.countReused(jobId, workPrefix(jobId))) >= SHARE_REUSED * urlCount;
+    return (await countReused(db, jobId, workPrefix(jobId))) >= SHARE_REUSED * urlCount;
   } catch (error) {
     if (error instanceof ExportFailure && error.type === 'CrawlUnfinished') return false;
     throw error;

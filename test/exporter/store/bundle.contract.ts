@@ -3,6 +3,7 @@ import {
   addTo,
   type CrawlStoreFixture,
   file,
+  findingsOf,
   found,
   freezeAll,
   leaseMs,
@@ -11,6 +12,8 @@ import {
   settleAll,
   useCrawl,
 } from './crawl-fixture.ts';
+
+const NONE = { rows: [], total: 0 };
 
 /** The contract of a store from the end of the crawl to the report. */
 export function bundleContract(fixture: CrawlStoreFixture): void {
@@ -156,7 +159,7 @@ export function bundleContract(fixture: CrawlStoreFixture): void {
       [2],
       [],
     ]);
-    await store.releaseBatches(jobId, ['a']);
+    await store.releaseLeases(jobId, ['a']);
     const spent = (storedBytes: number) => ({ fileCount: 0, decodedBytes: 0, storedBytes });
     expect(await leaseOne('d')).toEqual([0]);
     expect(await store.settleBatch({ jobId, token: 'a', batch: made(0) })).toBeUndefined();
@@ -185,9 +188,9 @@ export function bundleContract(fixture: CrawlStoreFixture): void {
     await store.freeze(jobId, async () => ({ frozen: [], batchCount: 2, pageCount: 0 }));
     await store.leaseBatches({ jobId, token: 'slow', limit: 1, leaseMs: -1_000 });
     await store.leaseBatches({ jobId, token: 'alive', limit: 2, leaseMs: -1_000 });
-    await store.renewBatches({ jobId, token: 'alive', leaseMs });
+    await store.renewLeases({ jobId, token: 'alive', leaseMs });
     expect(await store.batchProgress(jobId)).toEqual({ total: 2, settled: 0, free: 0 });
-    await store.releaseBatches(jobId, ['alive']);
+    await store.releaseLeases(jobId, ['alive']);
     await store.leaseBatches({ jobId, token: 'slow', limit: 1, leaseMs: -1_000 });
     expect(await store.batchProgress(jobId)).toEqual({ total: 2, settled: 0, free: 2 });
     expect(await store.leaseBatches({ jobId, token: 'other', limit: 9, leaseMs })).toEqual([0, 1]);
@@ -203,22 +206,32 @@ export function bundleContract(fixture: CrawlStoreFixture): void {
     for await (const batch of store.settledBatches(jobId)) batches.push(batch);
     const settled = [first, second].map(({ storedBytes: _, ...batch }) => batch);
     expect(batches).toMatchObject(settled);
-    const texts = [];
-    for await (const text of store.brokenOfBatches(jobId)) texts.push(text);
-    expect(texts).toEqual([broken.brokenJson]);
+    const named = [];
+    for await (const batch of store.settledBatches(jobId, 1)) named.push(batch);
+    expect(named).toMatchObject([settled[1]]);
   });
 
-  it('returns URLs of one outcome in the order of discovery, and their number', async () => {
+  it('finds URLs by outcome in the order of discovery, and their number', async () => {
     await frozenSite();
-    const select = { jobId, outcome: 'file', minRank: 5, limit: 1 } as const;
-    const nothing = { reason: null, redirectTo: null, foundOn: null };
-    expect(await store.reportedUrls(select)).toEqual({
-      rows: [{ url: found('/a').url, rank: 5, status: 200, ...nothing }],
-      total: 2,
+    const findings = await store.crawlFindings(findingsOf(jobId));
+    const row = { rank: 5, redirectTo: null, reason: null, foundOn: null };
+    expect(findings.missing).toEqual({
+      rows: [{ ...row, url: found('/gone').url, status: 404, reason: 'HTTP 404' }],
+      total: 1,
     });
-    expect(await store.reportedUrls({ ...select, minRank: 6 })).toEqual({ rows: [], total: 0 });
-    const skipped = await store.reportedUrls({ ...select, outcome: 'skipped', minRank: 0 });
-    expect(skipped.rows).toMatchObject([{ reason: 'robots', foundOn: found('/a').url }]);
-    expect((await store.reportedUrls({ ...select, outcome: 'missing' })).rows).toMatchObject([{ status: 404 }]);
+    expect(findings.redirects).toEqual({
+      rows: [{ ...row, url: found('/old').url, status: 301, redirectTo: found('/a').url }],
+      total: 1,
+    });
+    expect(findings.skipped.rows).toMatchObject([{ reason: 'robots', foundOn: found('/a').url }]);
+    const strong = await store.crawlFindings({ ...findingsOf(jobId), minRank: 6 });
+    expect([strong.missing, strong.redirects, strong.skipped.total]).toEqual([NONE, NONE, 1]);
+  });
+
+  it('lists no more URLs than asked for, and counts all', async () => {
+    const skipped = (path: string) => found(path, { skip: 'robots', rank: 0 });
+    await crawl.add(skipped('/c'), skipped('/a'), skipped('/b'));
+    const { skipped: listedUrls } = await store.crawlFindings({ ...findingsOf(jobId), limit: 2 });
+    expect(listedUrls).toMatchObject({ rows: [{ url: found('/c').url }, { url: found('/a').url }], total: 3 });
   });
 }

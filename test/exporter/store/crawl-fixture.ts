@@ -1,4 +1,5 @@
 import type {
+  FindingsSelect,
   FoundUrl,
   LeasedUrl,
   MadeBatch,
@@ -33,6 +34,11 @@ export function file(id: number, path: string, change: Partial<SettledFile> = {}
 export function made(number: number, change: Partial<MadeBatch> = {}): MadeBatch {
   const texts = { filesJson: '[]', brokenJson: '{}', piecesJson: '[]', partsJson: null };
   return { number, objectKey: 'm', sizeBytes: 9, storedBytes: 5, pageCount: 0, ...texts, ...change };
+}
+
+/** What to read for a job's report. */
+export function findingsOf(jobId: string): FindingsSelect {
+  return { jobId, minRank: 5, limit: 9, maxExamples: 2, ownPrefix: `exports/${jobId}/` };
 }
 
 export async function listed<Item>(chunks: AsyncIterable<Item[]>): Promise<Item[]> {

@@ -1,5 +1,5 @@
 import type { CrawlStore } from '../../../exporter/ports.ts';
-import { type CrawlStoreFixture, found, useCrawl } from './crawl-fixture.ts';
+import { type CrawlStoreFixture, findingsOf, found, useCrawl } from './crawl-fixture.ts';
 
 /** The frontier's contract for URLs that rules skip. */
 export function frontierRulesContract(fixture: CrawlStoreFixture): void {
@@ -15,11 +15,10 @@ export function frontierRulesContract(fixture: CrawlStoreFixture): void {
   it('counts no attempt for a URL that was leased but not requested', async () => {
     await add(...['/a', '/b'].map((path) => found(path)));
     const [a, b] = await lease('one');
-    const ids = [a?.id ?? 0];
-    await store.releaseUnrequested({ jobId, token: 'another', ids });
+    const unrequested = [a?.id ?? 0];
+    await store.releaseLeases(jobId, ['another'], unrequested);
     expect(await lease('two')).toEqual([]);
-    await store.releaseUnrequested({ jobId, token: 'one', ids });
-    await store.releaseLeases(jobId, ['one']);
+    await store.releaseLeases(jobId, ['one'], unrequested);
     const again = await lease('two');
     expect(new Map(again.map(({ id, attempts }) => [id, attempts]))).toEqual(
       new Map([
@@ -31,7 +30,7 @@ export function frontierRulesContract(fixture: CrawlStoreFixture): void {
 
   it('returns the query strings of each path, except skipped ones', async () => {
     await add(found('/'), found('/a?x=1'), found('/a?y=?2'), found('/a?z', { rank: 0, skip: 'queries' }), found('/b?'));
-    expect(await store.queryVariants(jobId)).toEqual(
+    expect((await store.scopeCounts(jobId)).variants).toEqual(
       new Map([
         ['https://d.example/a', new Set(['?x=1', '?y=?2'])],
         ['https://d.example/b', new Set(['?'])],
@@ -42,13 +41,13 @@ export function frontierRulesContract(fixture: CrawlStoreFixture): void {
   it('lists skipped URLs by reason, the most frequent first, with the first URLs in order as examples', async () => {
     const skipped = (path: string, skip: string) => found(path, { skip, rank: 0 });
     await add(found('/'), skipped('/x', 'too deep'), ...['/c', '/a', '/b'].map((path) => skipped(path, 'robots')));
-    expect(await store.countSkips(jobId)).toEqual(
+    expect((await store.scopeCounts(jobId)).skips).toEqual(
       new Map([
         ['robots', 3],
         ['too deep', 1],
       ]),
     );
-    expect(await store.skipsByReason(jobId, 2)).toEqual([
+    expect((await store.crawlFindings(findingsOf(jobId))).skips).toEqual([
       { reason: 'robots', count: 3, examples: ['https://d.example/a', 'https://d.example/b'] },
       { reason: 'too deep', count: 1, examples: ['https://d.example/x'] },
     ]);

@@ -3,6 +3,7 @@ import {
   addTo,
   type CrawlStoreFixture,
   file,
+  findingsOf,
   found,
   freezeAll,
   leaseMs,
@@ -91,7 +92,11 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
           store.settleUrls({ jobId, token, leaseMs, settled, found: all }),
           store.renewLeases({ jobId, token, leaseMs: 4 * leaseMs }),
           store.releaseEndedLeases(jobId),
-          store.releaseUnrequested({ jobId, token, ids: leased.map(({ id }) => id) }),
+          store.releaseLeases(
+            jobId,
+            [token],
+            leased.map(({ id }) => id),
+          ),
         ]);
       }
     };
@@ -131,7 +136,7 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
     await freezeAll(store, jobId);
     expect(await add(found('/late'))).toBeUndefined();
     await store.addNotices({ jobId, url: null, texts: ['late'] });
-    expect(await store.listNotices(jobId)).toEqual([]);
+    expect((await store.crawlFindings(findingsOf(jobId))).notices).toEqual([]);
     expect(await addTo(store, 'se_gone', [found('/')])).toBeUndefined();
     expect(await store.getCrawl('se_gone')).toBeUndefined();
     expect(await store.leaseUrls({ jobId: 'se_gone', token: 'one', limit: 1, leaseMs })).toEqual([]);
@@ -157,9 +162,9 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
   it('leases a named URL only if it is queued', async () => {
     await add(found('/a'), found('/b'));
     const urls = ['/a', '/none'].map((path) => found(path).url);
-    const leased = await store.leaseNamedUrls({ jobId, token: 'one', leaseMs, urls });
+    const leased = await store.leaseUrls({ jobId, token: 'one', leaseMs, urls });
     expect(leased).toMatchObject([{ url: urls[0], attempts: 1 }]);
-    expect(await store.leaseNamedUrls({ jobId, token: 'two', leaseMs, urls })).toEqual([]);
+    expect(await store.leaseUrls({ jobId, token: 'two', leaseMs, urls })).toEqual([]);
     expect((await lease('two')).map(({ url }) => url)).toEqual([found('/b').url]);
     await store.releaseLeases(jobId, ['one', 'two']);
     expect((await lease('three')).map(({ url }) => url).sort()).toEqual([found('/a').url, found('/b').url]);
@@ -220,7 +225,7 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
       { url: 'https://d.example/b', texts: ['slow'] },
     ];
     for (const notice of notices) await store.addNotices({ jobId, ...notice });
-    expect(await store.listNotices(jobId)).toEqual([
+    expect((await store.crawlFindings(findingsOf(jobId))).notices).toEqual([
       { url: null, text: 'whole' },
       { url: 'https://d.example/a', text: 'one' },
       { url: 'https://d.example/a', text: 'two' },

@@ -4,6 +4,7 @@ import {
   addTo,
   type CrawlStoreFixture,
   file,
+  findingsOf,
   found,
   freezeAll,
   leaseMs,
@@ -72,12 +73,12 @@ export function reuseContract(fixture: CrawlStoreFixture): void {
 
   it('keeps the archive, the pieces and the files of a completed export', async () => {
     const { jobId } = await completed();
-    expect(await store.archiveOf(jobId)).toEqual({ objectKey: 'bundles/one', sizeBytes: 123 });
+    const archive = await store.archiveOf(jobId);
+    expect(archive).toMatchObject({ objectKey: 'bundles/one', sizeBytes: 123 });
     expect(await store.getCrawl(jobId)).toMatchObject({ archiveHeadBytes: 40 });
     const batches = [];
-    for await (const batch of store.keptBatches(jobId)) batches.push(batch);
+    for await (const batch of archive?.batches ?? []) batches.push(batch);
     expect(batches).toEqual([{ number: 0, sizeBytes: 9, piecesJson: '["piece"]' }]);
-    expect([await store.keptFiles(jobId, 0), await store.keptFiles(jobId, 1)]).toEqual(['["a","b"]', '[]']);
     const all = await listed(store.fetchedFiles(jobId));
     expect(all.map(({ url }) => new URL(url).pathname).sort()).toEqual(['/a', '/b']);
     const named = await listed(
@@ -123,10 +124,12 @@ export function reuseContract(fixture: CrawlStoreFixture): void {
       found('/near', { foundOn: 'x' }),
       found('/out', { skip: 's', rank: 0 }),
     );
-    expect(await store.untriedUrls(jobId, 9)).toEqual([found('/near', { foundOn: 'x' }), found('/deep', { depth: 3 })]);
-    expect(await store.untriedUrls(jobId, 1)).toHaveLength(1);
-    const claims = [store.claimRevalidation(jobId), store.claimRevalidation(jobId)];
-    expect((await Promise.all(claims)).sort()).toEqual([false, true]);
+    const claims = await Promise.all([store.claimRevalidation(jobId, 9), store.claimRevalidation(jobId, 9)]);
+    const untried = [found('/near', { foundOn: 'x' }), found('/deep', { depth: 3 })];
+    expect(claims.filter((claimed) => claimed !== undefined)).toEqual([untried]);
+    const another = await crawl.openJob();
+    await addTo(store, another.jobId, untried);
+    expect(await store.claimRevalidation(another.jobId, 1)).toEqual([untried[0]]);
   });
 
   it('settles new and queued URLs with the files of the previous export', async () => {
@@ -148,8 +151,8 @@ export function reuseContract(fixture: CrawlStoreFixture): void {
       { url: found('/a').url, etag: '"new/a"', ...stored },
       { url: found('/b').url, etag: '"new/b"', ...stored },
     ]);
-    expect(await store.countReused(jobId, `exports/${jobId}/`)).toBe(2);
-    expect(await store.countReused(baseJobId, `exports/${baseJobId}/`)).toBe(0);
+    expect(await store.crawlFindings(findingsOf(jobId))).toMatchObject({ reusedCount: 2 });
+    expect(await store.crawlFindings(findingsOf(baseJobId))).toMatchObject({ reusedCount: 0 });
     const rows = await freezeAll(store, jobId, () => 0);
     expect(rows.map(({ path, rank, batch }) => [path, rank, batch]).sort()).toEqual([
       ['a.html', 4, 0],

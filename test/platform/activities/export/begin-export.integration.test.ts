@@ -81,7 +81,7 @@ describe('the beginning of an export', () => {
     };
     const { packed } = await runActivity(() =>
       beginExport(
-        { store: createCrawlStore(stages.rig.db), limits: DEFAULT_LIMITS },
+        { store: createCrawlStore(stages.rig.db), limits: DEFAULT_LIMITS, db: stages.rig.db },
         { ...activities, crawlSite },
         { jobId, isFirst: true, signal: new AbortController().signal },
       ),
