@@ -198,7 +198,7 @@ export type BatchFileRow = StoredFile & LinksPlace & { url: string; path: string
 /** The result of a batch. */
 export type SettledBatch = {
   number: number;
-  /** Null if the bytes are in parts: a release that doesn't know parts must not take the object for all of them. */
+  /** Null if the bytes are in parts. */
   objectKey: string | null;
   sizeBytes: number;
   pageCount: number;
@@ -216,8 +216,8 @@ export type MadeBatch = SettledBatch & { storedBytes: number };
 /** How many batches there are, are settled, and are leased to no worker. */
 export type BatchProgress = { total: number; settled: number; free: number };
 
-/** The pieces of a reusable batch and their size; null if an older release made it, which stored no pieces. */
-export type KeptBatch = { number: number; sizeBytes: number | null; piecesJson: string | null };
+/** The pieces of a reusable batch and their size. */
+export type KeptBatch = Pick<SettledBatch, 'number' | 'sizeBytes' | 'piecesJson'>;
 
 /** A URL for the report. */
 export type ReportedUrl = {

@@ -34,18 +34,9 @@ export type ExportSettings = {
   robotsTxt: string;
 };
 
-/** Defaults for settings that a crawl of an older release lacks. */
-const DEFAULTS = {
-  sourceMaps: 'omit',
-  robots: 'respect',
-  render: 'http',
-  discover: 'http',
-  precompress: [],
-} as const satisfies Partial<ExportSettings>;
-
 /** Reads the settings stored with a crawl. */
 export function readExportSettings(json: string): ExportSettings {
-  return { ...DEFAULTS, ...JSON.parse(json) };
+  return JSON.parse(json);
 }
 
 export type CrawlWithSettings = Crawl & { settings: ExportSettings };

@@ -54,13 +54,11 @@ async function* filesOf(store: CrawlStore, jobId: string): AsyncGenerator<Bundle
   yield order.rest();
 }
 
-/** The files of a batch whose first member begins at `offset`. Without members if an older release made the batch. */
+/** The files of a batch whose first member begins at `offset`. */
 function withMembers({ filesJson, piecesJson }: SettledBatch, offset: number): BundleFile[] {
   const files: BundleFile[] = JSON.parse(filesJson);
-  const pieces = parsePieces(piecesJson);
-  if (pieces.reduce((sum, { fileCount }) => sum + fileCount, 0) !== files.length) return files;
   let [at, index] = [offset, 0];
-  for (const { fileCount, sizeBytes: length } of pieces) {
+  for (const { fileCount, sizeBytes: length } of parsePieces(piecesJson)) {
     for (const file of files.slice(index, index + fileCount)) Object.assign(file, { offset: at, length });
     at += length;
     index += fileCount;

@@ -107,7 +107,7 @@ type PreviousPlaces = ReadonlyMap<string, Place>;
 
 /**
  * The positions of all pieces in the archive of a kept crawl. They are computed from sizes alone, so the sizes must add
- * up: undefined if they don't, or if an older release stored too little about a batch or the archive.
+ * up: undefined if they don't.
  */
 async function readPlaces(
   base: Crawl,
@@ -117,7 +117,6 @@ async function readPlaces(
   const places = new Map<string, Place>();
   let byteOffset = base.archiveHeadBytes;
   for await (const batch of batches) {
-    if (batch.piecesJson === null || batch.sizeBytes === null) return undefined;
     const endOffset = byteOffset + batch.sizeBytes;
     let firstFile = 0;
     for (const stored of parsePieces(batch.piecesJson)) {

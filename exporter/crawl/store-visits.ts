@@ -98,7 +98,6 @@ export async function placeFiles(
     await segments.write(objectKey, parts);
     return settled;
   }
-  // Written even if empty: it shows that this release, not an older one, read the bodies.
   const table = encodeLinks(links);
   await segments.write(objectKey, [...parts, table]);
   const place = { linksOffset: byteOffset, linksLength: table.length };

@@ -1,5 +1,4 @@
 import type { KeptBatch, NewCrawl } from '../crawl-records.ts';
-import { WORK_FOLDER } from '../object-keys.ts';
 import type { CrawlStore } from '../ports.ts';
 import {
   batchProgress,
@@ -12,14 +11,11 @@ import {
 } from './batches.ts';
 import * as frontier from './frontier.ts';
 import * as lists from './lists.ts';
-import { filesOf, inChunks, type MemoryCrawl, newMemoryCrawl } from './memory-crawl.ts';
+import { inChunks, type MemoryCrawl, newMemoryCrawl } from './memory-crawl.ts';
 import type { Spill } from './spill.ts';
 
 /** Keeps the report readable. */
 const MAX_NOTICES = 2_000;
-
-/** The keys of all segments (`segmentKey`). */
-const SEGMENT = new RegExp(`^${WORK_FOLDER}[^/]+/segments/`);
 
 type State = {
   spill: Spill;
@@ -109,19 +105,11 @@ function ofCrawls({ crawls, of, unlocked, spill, nowMs }: State) {
     async completeExport(jobId, { archiveKey, archiveSizeBytes, headBytes }) {
       const crawl = of(jobId);
       crawl.archive ??= { objectKey: archiveKey, sizeBytes: archiveSizeBytes };
-      const isReusable = crawl.record.keep && crawl.archive.objectKey === archiveKey && hasAllLinks(crawl, spill);
+      const isReusable = crawl.record.keep && crawl.archive.objectKey === archiveKey;
       if (isReusable) crawl.record.archiveHeadBytes = headBytes;
       return { state: 'completed', isReusable };
     },
   } satisfies Partial<CrawlStore>;
-}
-
-/** Whether every file of a segment has its table of links, without which it can't be revalidated. */
-function hasAllLinks(crawl: MemoryCrawl, spill: Spill): boolean {
-  for (const { file } of filesOf(spill, crawl.byId)) {
-    if (file.linksOffset === null && file.byteLength > 0 && SEGMENT.test(file.objectKey)) return false;
-  }
-  return true;
 }
 
 function ofFrontier({ of, unlocked, spill, nowMs }: State) {
@@ -194,8 +182,7 @@ function ofReuse({ of, unlocked, spill }: State) {
 
 async function* keptBatches({ batches }: MemoryCrawl, spill: Spill): AsyncGenerator<KeptBatch> {
   for (const { number, result } of batches) {
-    const piecesJson = result && spill.read(result.piecesJson);
-    yield { number, sizeBytes: result?.sizeBytes ?? null, piecesJson };
+    if (result !== null) yield { number, sizeBytes: result.sizeBytes, piecesJson: spill.read(result.piecesJson) };
   }
 }
 

@@ -105,10 +105,10 @@ export async function* settledBatches(db: Executor, jobId: string, wanted?: numb
   for await (const batch of batches) {
     const { number, objectKey, sizeBytes, pageCount, filesJson, brokenJson, piecesJson, partsJson } = batch;
     const isSomewhere = objectKey !== null || partsJson !== null;
-    if (!isSomewhere || sizeBytes === null || filesJson === null || brokenJson === null) {
+    if (!isSomewhere || sizeBytes === null || filesJson === null || brokenJson === null || piecesJson === null) {
       throw new Error(`Batch ${number} of ${jobId} has no result`);
     }
     const result = { objectKey, sizeBytes, pageCount, filesJson, brokenJson };
-    yield { number, ...result, piecesJson: piecesJson ?? '[]', partsJson };
+    yield { number, ...result, piecesJson, partsJson };
   }
 }

@@ -1,4 +1,3 @@
-import { WORK_FOLDER } from '../../exporter/object-keys.ts';
 import type { CrawlStore } from '../../exporter/ports.ts';
 import { batchProgress, leaseBatches, settleBatch, settledBatches } from './crawl-batches.ts';
 import { addNotices, crawlFindings } from './crawl-report.ts';
@@ -13,9 +12,6 @@ import { batchFiles, mappedRedirects, mappedUrls } from './frontier-map.ts';
 import { fetchedFiles, forbidReuse } from './kept-crawls.ts';
 import { changedUrls, keepArchiveHead, keptBatches } from './kept-pieces.ts';
 import { claimRevalidation, settleUnchanged } from './unchanged-urls.ts';
-
-/** Matches the keys of all segments (`segmentKey`), for SQL's LIKE. */
-const SEGMENTS_PATTERN = `${WORK_FOLDER}%/segments/%`;
 
 /** The state of exports in PostgreSQL: any number of workers share it. */
 export function createCrawlStore(db: Database): CrawlStore {
@@ -57,7 +53,7 @@ export function createCrawlStore(db: Database): CrawlStore {
       const job = await completeExportJob(db, jobId, result);
       const { archiveKey } = result;
       // A worker that dies before this is called again, and completing the job a second time changes nothing.
-      const isReusable = await keepArchiveHead(db, jobId, { archiveKey, headBytes, segments: SEGMENTS_PATTERN });
+      const isReusable = await keepArchiveHead(db, jobId, { archiveKey, headBytes });
       return { state: job?.status === 'completed' ? 'completed' : 'cancelled', isReusable };
     },
   };

@@ -38,24 +38,18 @@ export async function changedUrls(
 
 /**
  * Stores where the batches begin in a completed job's archive, so that later exports can reuse the crawl. False if they
- * must not: another archive completed the job, or an older release that stores less made a part of the crawl
- * (`segments`, a LIKE pattern, matches the objects that always have a table of links) or a batch.
+ * must not, or if another archive completed the job.
  */
 export async function keepArchiveHead(
   db: Executor,
   jobId: string,
-  { archiveKey, headBytes, segments }: { archiveKey: string; headBytes: number; segments: string },
+  { archiveKey, headBytes }: { archiveKey: string; headBytes: number },
 ): Promise<boolean> {
   const { rows } = await db.execute(sql`
     update crawls c set archive_head_bytes = ${headBytes}
     where c.job_id = ${jobId} and c.keep
       and exists (
         select 1 from export_jobs where id = c.job_id and status = 'completed' and archive_key = ${archiveKey})
-      and not exists (select 1 from crawl_batches where job_id = c.job_id and pieces_json is null)
-      and not exists (
-        select 1 from crawl_urls
-        where job_id = c.job_id and outcome = 'file' and links_offset is null and byte_length > 0
-          and object_key like ${segments})
     returning 1`);
   return rows.length > 0;
 }
