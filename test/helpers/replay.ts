@@ -56,28 +56,57 @@ async function replayRest(
   }
 }
 
-/** One run per sequence of events. Runs with the same sequence replay alike, and a test may start a thousand of them. */
+/**
+ * One run per sequence of events. Runs with the same sequence replay alike, and a test may start a thousand of them.
+ *
+ * Without those that have only their first event: a run that continued as new within a second of its start waits for the
+ * rest of it before its first task. There is nothing to replay yet, and a replay worker waits for that task forever.
+ */
 export function distinctRuns<Run extends RecordedRun>(runs: readonly Run[]): Run[] {
-  return [...new Map(runs.map((run) => [JSON.stringify(stepsOf(run.history)), run])).values()];
+  const bySteps = new Map(runs.map((run) => [stepsOf(run.history).steps, run]));
+  const begun = [...bySteps].filter(([steps]) => steps.length > 1);
+  return [...new Map(begun.map(([steps, run]) => [steps.join('\n'), run])).values()];
 }
 
 const named = z.object({ name: z.string() }).nullish();
+const ofActivity = z.object({ scheduledEventId: z.unknown() }).nullish();
 const recorded = z.object({
   events: z.array(
     z.object({
+      eventId: z.unknown(),
       eventType: z.union([z.string(), z.number()]).nullish(),
       workflowExecutionStartedEventAttributes: z.object({ workflowType: named }).nullish(),
+      workflowExecutionSignaledEventAttributes: z.object({ signalName: z.string() }).nullish(),
+      workflowExecutionUpdateAcceptedEventAttributes: z
+        .object({ acceptedRequest: z.object({ input: named }).nullish() })
+        .nullish(),
       activityTaskScheduledEventAttributes: z.object({ activityType: named }).nullish(),
+      activityTaskFailedEventAttributes: ofActivity,
+      activityTaskTimedOutEventAttributes: ofActivity,
+      activityTaskCanceledEventAttributes: ofActivity,
     }),
   ),
 });
+type RecordedEvent = z.infer<typeof recorded>['events'][number];
 
-/** The workflow type, and the type of each event with its activity. */
+/** The workflow type, and the type of each event with the name of its activity, signal or update. */
 export function stepsOf(history: unknown): { type: string; steps: string[] } {
   const { events } = recorded.parse(history);
-  const steps = events.map(({ eventType, activityTaskScheduledEventAttributes: scheduled }) =>
-    [eventType, scheduled?.activityType?.name].join(' '),
+  const activities = new Map(
+    events.map((event) => [String(event.eventId), event.activityTaskScheduledEventAttributes?.activityType?.name]),
   );
+  const nameOf = (event: RecordedEvent): string | undefined => {
+    const ended =
+      event.activityTaskFailedEventAttributes ??
+      event.activityTaskTimedOutEventAttributes ??
+      event.activityTaskCanceledEventAttributes;
+    return (
+      event.workflowExecutionSignaledEventAttributes?.signalName ??
+      event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name ??
+      activities.get(String(ended?.scheduledEventId ?? event.eventId))
+    );
+  };
+  const steps = events.map((event) => [event.eventType, nameOf(event)].filter(Boolean).join(' '));
   return { type: events[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? '', steps };
 }
 

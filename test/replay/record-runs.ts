@@ -6,37 +6,44 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { type FetchedRun, runsOf, stepsOf } from '../helpers/replay.ts';
 
 /**
- * `RECORD_HISTORIES=0.3 npm run test:integration -- test/workflows test/platform/workflows` keeps a history below
- * test/replay/ if it has a step that no kept one has. A kept file is never written again: changed workflows must replay
- * it.
+ * `RECORD_HISTORIES=yes npm run test:integration -- test/workflows test/platform/workflows` keeps a history below
+ * test/replay/ if it has a step that no kept one has. docs/development.md says when to record them again.
  */
-const release = process.env.RECORD_HISTORIES;
+const isRecording = process.env.RECORD_HISTORIES !== undefined;
 
-/** Keeps what is new of the runs that a test file caused. */
+/** The id of every recorded workflow. Ids of its children begin with it. */
+export const REPLAYED_ID = 'replayed';
+
+/** Long histories repeat the steps of short ones. */
+const MAX_EVENTS = 300;
+
+/** Keeps what is new of the runs that a test file caused, named after the file. */
 export async function recordRuns(runs: readonly FetchedRun[]): Promise<void> {
-  if (release === undefined) return;
-  const by = basename(expect.getState().testPath ?? '').split('.')[0];
-  for (const { history } of runs) {
+  if (!isRecording) return;
+  const by = basename(expect.getState().testPath ?? '').split('.')[0] ?? '';
+  for (const { workflowId, history, length } of runs.toSorted((a, b) => b.length - a.length)) {
+    if (length > MAX_EVENTS) continue;
     // One line, and the stacks of failures name no folder of this machine.
-    const text = JSON.stringify(JSON.parse(historyToJSON(history))).replaceAll(`${process.cwd()}/`, '');
+    const text = JSON.stringify(JSON.parse(historyToJSON(history)))
+      .replaceAll(`${process.cwd()}/`, '')
+      .replaceAll(workflowId, REPLAYED_ID);
     const { type, pairs } = pairsOf(text);
-    const folder = join(
-      'test/replay',
-      type.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
-    );
+    const workflow = type.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const folder = join('test/replay', workflow);
     // Of a broken worker, or of a workflow that only a test has.
     if (text.includes('WORKFLOW_TASK_FAILED') || !existsSync(folder)) continue;
     const kept = readdirSync(folder).filter((name) => name.endsWith('.json'));
     const known = new Set(kept.flatMap((name) => pairsOf(readFileSync(join(folder, name), 'utf8')).pairs));
     if (pairs.every((pair) => known.has(pair))) continue;
-    const number = kept.filter((name) => name.startsWith(`${by}-`)).length + 1;
-    await writeFile(join(folder, `${by}-${number}-${release}.json`), `${text}\n`, { flag: 'wx' });
+    const subject = by.startsWith(`${workflow}-`) ? by.slice(workflow.length + 1) : by;
+    const number = kept.filter((name) => name.startsWith(`${subject}-`)).length + 1;
+    await writeFile(join(folder, `${subject}-${number}.json`), `${text}\n`, { flag: 'wx' });
   }
 }
 
 /** The same for all workflows of a namespace. */
 export async function recordNamespace(client: Client): Promise<void> {
-  if (release === undefined) return;
+  if (!isRecording) return;
   for await (const { workflowId } of client.workflow.list()) await recordRuns(await runsOf(client, workflowId));
 }
 
