@@ -112,21 +112,21 @@ export const exportReport = z.object({
   redirects: z.array(z.object({ from: z.string(), to: z.string(), status: z.int() })),
   skippedPages: z.array(z.object({ url: z.string(), reason: z.string() })),
   /**
-   * The rules that skipped URLs, with a count (for an endless site a minimum) and examples. Empty in reports of older
-   * releases.
+   * The rules that skipped URLs, with a count (for an endless site a minimum) and examples. Empty if the
+   * service gives none.
    */
   leftOut: z
     .array(z.object({ rule: z.string(), reason: z.string(), count: z.int(), examples: z.array(z.string()) }))
     .default([]),
   /**
-   * Notices about a page, or (`url` null) about the whole, for example what a browser could not render. Empty in
-   * reports of older releases.
+   * Notices about a page, or (`url` null) about the whole, for example what a browser could not render. Empty if
+   * the service gives none.
    */
   notices: z.array(z.object({ url: z.string().nullable(), text: z.string() })).default([]),
   /** True if one of the lists was cut; the counts are complete. */
   truncated: z.boolean(),
   counts: z.object({ brokenLinks: z.int(), redirects: z.int(), skippedPages: z.int() }),
-  /** What an incremental export reused from the project's last one; absent in reports of older releases. */
+  /** What an incremental export reused from the project's last one; absent if it reused nothing, or the service doesn't say. */
   reuse: z
     .object({
       /** URLs whose response equals what the last export stored. */

@@ -45,10 +45,10 @@ export const agentRuleState = z.object({
   changes: z.array(startedChange),
   /** Addresses that have unsubscribed from this rule's mail. */
   unsubscribed: z.array(z.string()),
-  /** What is wrong with the rule; null if nothing. Releases before 0.2 gave none. */
-  error: z.string().nullable().default(null),
-  /** The newest event collected, which `runAgain` prompts again. Releases before 0.2 gave none. */
-  newest: z.object({ title: z.string(), at: z.string() }).nullable().default(null),
+  /** What is wrong with the rule; null if nothing. */
+  error: z.string().nullable(),
+  /** The newest event collected, which `runAgain` prompts again. */
+  newest: z.object({ title: z.string(), at: z.string() }).nullable(),
 });
 export type AgentRuleState = z.infer<typeof agentRuleState>;
 
@@ -86,7 +86,7 @@ export const agentChangeState = z.object({
   pullRequest: z.object({ title: z.string(), state: pullRequestState }).nullable(),
   error: z.string().nullable(),
   /** The agent's last words if the change is `unchanged`; null if the service doesn't give them. */
-  lastWords: z.string().nullable().default(null),
+  lastWords: z.string().nullable(),
   /** What was skipped or went differently, as sentences, for example that no mail server is configured. */
   notes: z.array(z.string()),
   mails: z.array(mailRecord),

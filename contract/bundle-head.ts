@@ -32,7 +32,7 @@ export function withHeadLength(member: Uint8Array, restBytes: number): Buffer {
   return marked;
 }
 
-/** The head's length in bytes; undefined if the archive is of an older release, or is none. */
+/** The head's length in bytes; undefined if the archive doesn't say, or is none. */
 export function readHeadLength(start: Buffer): number | undefined {
   if (start.length < HEAD_LENGTH_BYTES || start.readUInt16BE(0) !== 0x1f8b) return undefined;
   if (((start[FLAGS_AT] ?? 0) & HAS_EXTRA) === 0) return undefined;

@@ -45,7 +45,7 @@ export const bundleManifest = z.object({
         .optional(),
       /**
        * The gzip member that holds the file, maybe with others: its first byte, counted from the end of the archive's
-       * head (`readHeadLength`), and its size. Missing in bundles of older releases.
+       * head (`readHeadLength`), and its size. Missing if the service doesn't give it.
        */
       offset: z.int().min(0).optional(),
       length: z.int().min(1).optional(),

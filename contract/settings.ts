@@ -9,17 +9,14 @@ import { targetKind } from './target-kind.ts';
 
 const ms = z.number();
 
-/** The types of events that any target of `notify` gets. Releases before 0.2 gave none. */
-const notify = z.array(notificationType).optional();
+/** The types of events that any target of `notify` gets. */
+const notify = z.array(notificationType);
 
-/**
- * What the operator has set in a values file: a pin, and whether it is switched off. Releases before 0.2 only gave
- * pins.
- */
+/** What the operator has set in a values file: a pin, and whether it is switched off. */
 const pinnedFile = z.object({
   valuesFile: z.string(),
   pin: z.string().nullable(),
-  off: z.boolean().optional(),
+  off: z.boolean(),
 });
 export type PinnedFile = z.infer<typeof pinnedFile>;
 
@@ -56,24 +53,20 @@ export const siteSettings = z.object({
   minRefreshIntervalMs: ms,
   /** The names of the deployments: the path of a values file, otherwise of `deploymentName`. */
   valuesFiles: z.array(z.string()),
-  /** Releases before 0.2 gave none. */
-  targets: z.array(targetSummary).optional(),
-  /** The operators' current pins. Unreadable files are omitted; releases before 0.2 gave none. */
-  pins: z.array(pinnedFile).optional(),
-  /** Recipients of mails about lasting failures; empty without a mail server. Releases before 0.2 gave none. */
-  operators: z.array(z.string()).optional(),
+  targets: z.array(targetSummary),
+  /** The operators' current pins. Unreadable files are omitted. */
+  pins: z.array(pinnedFile),
+  /** Recipients of mails about lasting failures; empty without a mail server. */
+  operators: z.array(z.string()),
   /** How long a failure must last before they get a mail. */
-  tellAfterMs: ms.optional(),
-  /** The site's page, if the api's public URL is known. Releases before 0.2 gave none. */
+  tellAfterMs: ms,
+  /** The site's page, if the api's public URL is known. */
   pageUrl: z.string().optional(),
   notify,
-  /** Releases before 0.2 gave none. */
   guards: guards.optional(),
-  confirmations: z.array(confirmation).optional(),
+  confirmations: z.array(confirmation),
   /** Whether the search attributes of names.ts are usable here. */
   searchAttributes: z.boolean(),
-  /** The worker's build. Only releases before 0.2 gave it. */
-  build: z.string().optional(),
 });
 export type SiteSettings = z.infer<typeof siteSettings>;
 
@@ -92,12 +85,10 @@ export const ruleSettings = z.object({
   /** Whether a forge, and whether a mail server, is configured. */
   forge: z.boolean(),
   mail: z.boolean(),
-  /** How long a failure must last before the operators get a mail. Releases before 0.2 gave none. */
-  tellAfterMs: ms.optional(),
+  /** How long a failure must last before the operators get a mail. */
+  tellAfterMs: ms,
   notify,
   /** Whether the search attributes of names.ts are usable here. */
   searchAttributes: z.boolean(),
-  /** The worker's build. Only releases before 0.2 gave it. */
-  build: z.string().optional(),
 });
 export type RuleSettings = z.infer<typeof ruleSettings>;

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * The optional last argument of the updates that operators send to a site's workflow or an agent rule's. Releases before
- * 0.2 sent none.
- */
+/** The optional last argument of the updates that operators send to a site's workflow or an agent rule's. */
 export const actionOptions = z.object({
   /** Who does it, for the site's history. */
   actor: z.string().min(1).max(200).optional(),

@@ -75,8 +75,8 @@ export const exportRecord = z.object({
   exportedAt: z.string().nullable(),
   /** When the first deployment got it; null also if every deployment is held, off or failing. */
   deployedAt: z.string().nullable(),
-  /** When the first deployment with a `statusUrl` was seen to serve it. Releases before 0.2 gave none. */
-  servedAt: z.string().nullable().default(null),
+  /** When the first deployment with a `statusUrl` was seen to serve it. */
+  servedAt: z.string().nullable(),
   endedAt: z.string().nullable(),
   /**
    * `replaced` by a newer publish. `canceled` by a rollback or the removal of the site. `review`: a guard holds it until it
@@ -131,18 +131,17 @@ export const HISTORY_LIMITS = { deliveries: 200, exports: 50, refreshes: 20, act
 const deploymentState = z.object({
   /** The deployment's name: the path of a values file. Others have their kind and place, such as `directory:/srv/docs`. */
   valuesFile: z.string(),
-  /** Releases before 0.2 gave none. */
-  kind: targetKind.default('valuesFile'),
+  kind: targetKind,
   jobId: z.string().nullable(),
   version: z.string().nullable(),
   updatedAt: z.string().nullable(),
   held: z.boolean(),
-  /** The operator's pin, as last read from the values file. Releases before 0.2 gave none. */
-  pin: z.string().nullable().default(null),
-  /** The operator set `enabled: false` after an earlier deploy. Releases before 0.2 gave none. */
-  off: z.boolean().default(false),
-  /** Whether its status says that it serves the version; null without a `statusUrl`. Releases before 0.2 gave none. */
-  confirmed: z.boolean().nullable().default(null),
+  /** The operator's pin, as last read from the values file. */
+  pin: z.string().nullable(),
+  /** The operator set `enabled: false` after an earlier deploy. */
+  off: z.boolean(),
+  /** Whether its status says that it serves the version; null without a `statusUrl`. */
+  confirmed: z.boolean().nullable(),
   error: z.string().nullable(),
 });
 export type DeploymentState = z.infer<typeof deploymentState>;
@@ -156,35 +155,31 @@ export const siteState = z.object({
   version: z.string().nullable(),
   linkExpiresAt: z.string().nullable(),
   exportedAt: z.string().nullable(),
-  /** The newest version if a rollback keeps it from being served. Releases before 0.2 gave none. */
-  withheld: z.object({ version: z.string().nullable(), exportedAt: z.string() }).nullable().default(null),
-  /** Whether all deployments with a `statusUrl` serve the version; null if none has one. Releases before 0.2 gave none. */
-  confirmed: z.boolean().nullable().default(null),
-  /** The export that a guard holds, and why. Releases before 0.2 gave none. */
+  /** The newest version if a rollback keeps it from being served. */
+  withheld: z.object({ version: z.string().nullable(), exportedAt: z.string() }).nullable(),
+  /** Whether all deployments with a `statusUrl` serve the version; null if none has one. */
+  confirmed: z.boolean().nullable(),
+  /** The export that a guard holds, and why. */
   review: z
     .object({ jobId: z.string(), version: z.string().nullable(), at: z.string(), reasons: z.array(z.string()) })
-    .nullable()
-    .default(null),
+    .nullable(),
   nextRefreshAt: z.string().nullable(),
   lastError: siteError.nullable(),
-  /** When a failed export is tried again; null if none waits. Releases before 0.2 gave none. */
-  nextTryAt: z.string().nullable().default(null),
+  /** When a failed export is tried again; null if none waits. */
+  nextTryAt: z.string().nullable(),
   deployments: z.array(deploymentState),
-  /** Publishes waiting for an export. Releases before 0.2 gave none. */
-  pendingCount: z.int().default(0),
+  /** Publishes waiting for an export. */
+  pendingCount: z.int(),
   /**
-   * The histories, newest first, at most `HISTORY_LIMITS`. Releases before 0.2 gave 20 deliveries and none of the others.
+   * The histories, newest first, at most `HISTORY_LIMITS`.
    * Lists of sites and the results of actions have a few deliveries and none of the others.
    */
   deliveries: z.array(deliveryRecord),
-  exports: z.array(exportRecord).default([]),
-  refreshes: z.array(refreshRecord).default([]),
-  actions: z.array(actionRecord).default([]),
+  exports: z.array(exportRecord),
+  refreshes: z.array(refreshRecord),
+  actions: z.array(actionRecord),
   /** If operators get mail: since when something fails, and the outcome of each mail about it. */
-  trouble: z
-    .object({ since: z.string(), mails: z.array(mailRecord) })
-    .nullable()
-    .default(null),
+  trouble: z.object({ since: z.string(), mails: z.array(mailRecord) }).nullable(),
   /** Progress of the running export if the Admin API gives it; read by describe, so null in the query. */
   progress: z.object({ percent: z.number().nullable(), pageCount: z.number().nullable() }).nullable(),
 });
@@ -194,8 +189,7 @@ export type SiteState = z.infer<typeof siteState>;
 export const SITE_MEMO = 'status';
 
 /**
- * What one visibility query returns about each site, for metrics and the watchdog. Times are RFC 3339. Runs of releases before
- * 0.2 have none.
+ * What one visibility query returns about each site, for metrics and the watchdog. Times are RFC 3339.
  */
 export const siteMemo = z.object({
   /** When the newest publish that a deployment serves arrived. */

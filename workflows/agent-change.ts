@@ -42,7 +42,7 @@ type AgentChangeInput = {
   /** The number of all events. */
   eventCount: number;
   /** The rule's settings, in force until a worker returns newer ones. */
-  settings?: RuleSettings | null;
+  settings: RuleSettings;
   /** From the previous run (its state); missing in the first run. */
   carry?: unknown;
 };
@@ -57,8 +57,6 @@ const cancel = defineUpdate<AgentChangeState>(UPDATES.cancel);
  * One change by an agent: creates a job, waits for its pull request, requests and reminds of reviews, and ends when the
  * pull request is merged or closed, or the review expires. The workflow fails if the job failed, after the operators were
  * notified. Every other end completes it, and the state says which one it was.
- *
- * See export-site.ts for how its commands may change.
  */
 export async function agentChange(input: AgentChangeInput): Promise<void> {
   const run = newRun(input, input.carry === undefined ? newState(input, Date.now()) : restoreState(input.carry));
@@ -125,7 +123,6 @@ function setHandlers(run: ChangeRun): void {
 
 /** Runs the change from its present phase to its end. */
 async function runPhases(run: ChangeRun): Promise<void> {
-  if (run.state.settings === null && !run.removed) await condition(() => run.state.settings !== null);
   for (;;) {
     switch (run.state.phase) {
       case 'prompting':
@@ -152,8 +149,9 @@ function canContinueAsNew(run: ChangeRun): boolean {
 }
 
 async function continueInNewRun({ site, rule, state }: ChangeRun): Promise<never> {
-  const { events, eventCount } = state;
-  return await continueAsNew<typeof agentChange>({ site, rule, events: events.slice(-1), eventCount, carry: state });
+  const { events, eventCount, settings } = state;
+  const newest = events.slice(-1);
+  return await continueAsNew<typeof agentChange>({ site, rule, events: newest, eventCount, settings, carry: state });
 }
 
 /** Workflow failures are logged, so the agent's output on the further lines stays in the state. */

@@ -61,8 +61,6 @@ const NOTIFY_AFTER_MS = 10 * 60_000;
  * One agent rule of a site: collects events and starts one `agentChange` for all that come together. It also keeps what
  * outlives a change: who has unsubscribed, and which commits are the agent's own work. Runs until an operator removes the
  * rule.
- *
- * See export-site.ts for how its commands may change.
  */
 export async function agentRule(input: AgentRuleInput): Promise<void> {
   const { state, seen } =
@@ -71,17 +69,16 @@ export async function agentRule(input: AgentRuleInput): Promise<void> {
   // Before the first await, so that no signal is handled later than what the flow does.
   setHandlers(run);
 
-  if (await rereadSettings(settingsSource(run))) {
-    await runUntil(
-      [
-        () => startChanges(run),
-        () => watchSettings(settingsSource(run)),
-        () => notifyOperators(incidentSource(run)),
-        () => watchVisibility(run),
-      ],
-      () => mustEnd(run) && canEnd(run),
-    );
-  }
+  await rereadSettings(settingsSource(run));
+  await runUntil(
+    [
+      () => startChanges(run),
+      () => watchSettings(settingsSource(run)),
+      () => notifyOperators(incidentSource(run)),
+      () => watchVisibility(run),
+    ],
+    () => mustEnd(run) && canEnd(run),
+  );
   await condition(() => canEnd(run));
   if (run.removed && !(await mayReturn(run))) return;
   const { site, rule } = run;
@@ -155,7 +152,6 @@ function incidentSource(run: RuleRun): IncidentSource<RuleMailInput['event']> {
     operators: () => run.operators,
     notifyAfterMs: () => run.settings?.tellAfterMs ?? NOTIFY_AFTER_MS,
     events: { failing: 'rule-trouble', recovered: 'rule-recovered' },
-    patch: 'tell-operators-of-rule-2026-11',
     send(event, since) {
       const mail = {
         site,

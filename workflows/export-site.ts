@@ -6,7 +6,6 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
-  patched,
   setHandler,
 } from '@temporalio/workflow';
 import { QUERIES, SIGNALS, UPDATES } from '../contract/names.ts';
@@ -71,9 +70,7 @@ const START_TIMEOUT_MS = 30_000;
  * One site: collects publishes, exports them, deploys the newest export and refreshes its link before it expires. Exports and
  * refreshes run concurrently. Runs until an operator removes the site.
  *
- * Runs of earlier releases replay this code. Guard every change of its commands (an activity, timer or attribute more, less
- * or in another order) with `patched('<what>-<yyyy-mm>')`, and remove the guard a release later, after `deprecatePatch`: a
- * new build makes every run continue as new, so none needs the old branch for long. test/replay checks this.
+ * docs/development.md says how its commands (activities, timers, attributes and their order) may change.
  */
 export async function exportSite(input: ExportSiteInput): Promise<void> {
   const { state, seen } =
@@ -84,35 +81,26 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
   // Before the first await, so that no signal is handled later than what the flow does.
   setHandlers(run);
 
-  if (await rereadSettings(settingsSource(run))) {
-    if (!isConfigured(run)) {
-      const whileUnconfigured = [
-        () => watchConfiguration(run),
-        () => notifyOperators(incidentSource(run)),
-        () => watchVisibility(run),
-      ];
-      await runUntil(whileUnconfigured, () => isConfigured(run) || (mustEnd(run) && canEnd(run)));
-    }
-    if (isConfigured(run)) {
-      await runUntil(
-        [
-          () => exportLoop(run),
-          () => refreshLoop(run),
-          () => watchConfiguration(run),
-          () => watchPins(run),
-          () => notifyOperators(incidentSource(run)),
-          () => watchVisibility(run),
-          () => watchOutbox(run),
-          () => mailNotices(run),
-          () => confirmLoop(run),
-        ],
-        () => mustEnd(run) && canEnd(run),
-      );
-    }
-  }
+  const always = [
+    () => watchConfiguration(run),
+    () => notifyOperators(incidentSource(run)),
+    () => watchVisibility(run),
+  ];
+  const onceConfigured = [
+    () => exportLoop(run),
+    () => refreshLoop(run),
+    () => watchPins(run),
+    () => watchOutbox(run),
+    () => mailNotices(run),
+    () => confirmLoop(run),
+  ];
+  await rereadSettings(settingsSource(run));
+  const isOver = (): boolean => mustEnd(run) && canEnd(run);
+  if (!isConfigured(run)) await runUntil(always, () => isConfigured(run) || isOver());
+  if (isConfigured(run)) await runUntil([...always, ...onceConfigured], isOver);
   await condition(() => canEnd(run));
   const next = run.removed ? run.successor : run;
-  if (next === null || (run.removed && !patched('publish-after-remove-2026-11'))) return;
+  if (next === null) return;
   await continueAsNew<typeof exportSite>({ site: run.site, carry: serializeState(next.state, next.seen) });
 }
 
@@ -156,7 +144,7 @@ function setActionHandlers(run: SiteRun): void {
       },
     },
   );
-  setHandler(refreshNow, (options) => refreshBy(run, options), {
+  setHandler(refreshNow, (options) => recordOutcome(run, recordAction(run, 'refresh', options), () => refresh(run)), {
     description: 'Refreshes all links. Returns when they are deployed.',
     validator(options?: unknown) {
       rejectUnlessRunning(run, options);
@@ -173,13 +161,20 @@ function setActionHandlers(run: SiteRun): void {
     description: 'Ends the workflow and cancels the running export. Returns the last state.',
     validator: rejectInvalidOptions,
   });
-  setHandler(rollback, (versionOrJobId, options) => rollBackBy(run, versionOrJobId, options), {
-    description: 'Deploys an earlier job, by its id or its version, until the next publish.',
-    validator(name: unknown, options?: unknown) {
-      rejectUnlessRunning(run, options);
-      rejectIf(!isJobName(name), 'expected a version or the id of a completed job');
+  setHandler(
+    rollback,
+    (versionOrJobId, options) => {
+      const action = recordAction(run, 'rollback', options, versionOrJobId);
+      return recordOutcome(run, action, () => rollBack(run, versionOrJobId));
     },
-  });
+    {
+      description: 'Deploys an earlier job, by its id or its version, until the next publish.',
+      validator(name: unknown, options?: unknown) {
+        rejectUnlessRunning(run, options);
+        rejectIf(!isJobName(name), 'expected a version or the id of a completed job');
+      },
+    },
+  );
 }
 
 /** For an export that a guard holds. */
@@ -188,10 +183,14 @@ function setReviewHandlers(run: SiteRun): void {
     rejectUnlessRunning(run, options);
     rejectIf(run.state.review === null, 'no export waits for a review');
   };
-  setHandler(approve, (options) => approveBy(run, options), {
-    description: 'Deploys the export that a guard holds.',
-    validator,
-  });
+  setHandler(
+    approve,
+    (options) => {
+      const action = recordAction(run, 'approve', options, run.state.review?.version);
+      return recordOutcome(run, action, () => approveReview(run));
+    },
+    { description: 'Deploys the export that a guard holds.', validator },
+  );
   setHandler(
     reject,
     (options) => {
@@ -219,37 +218,21 @@ function recordAction(
   return actionBegan(state.histories, { action, actor, detail });
 }
 
-async function refreshBy(run: SiteRun, options: unknown): Promise<SiteState> {
-  const action = recordAction(run, 'refresh', options);
+/** Waits for the end of an action. The record says why it failed. */
+async function recordOutcome(run: SiteRun, action: ActionRecord, act: () => Promise<void>): Promise<SiteState> {
+  try {
+    await act();
+  } catch (error) {
+    actionFailed(action, error instanceof Error ? error.message : 'unknown');
+    throw error;
+  }
+  return briefSiteStateOf(run);
+}
+
+async function refresh(run: SiteRun): Promise<void> {
   await refreshNext(run);
   const { refreshError } = run.state;
-  if (refreshError) {
-    actionFailed(action, refreshError.message);
-    throw ApplicationFailure.nonRetryable(refreshError.message, 'RefreshFailed');
-  }
-  return briefSiteStateOf(run);
-}
-
-async function approveBy(run: SiteRun, options: unknown): Promise<SiteState> {
-  const action = recordAction(run, 'approve', options, run.state.review?.version);
-  try {
-    await approveReview(run);
-  } catch (error) {
-    actionFailed(action, error instanceof Error ? error.message : 'unknown');
-    throw error;
-  }
-  return briefSiteStateOf(run);
-}
-
-async function rollBackBy(run: SiteRun, versionOrJobId: string, options: unknown): Promise<SiteState> {
-  const action = recordAction(run, 'rollback', options, versionOrJobId);
-  try {
-    await rollBack(run, versionOrJobId);
-  } catch (error) {
-    actionFailed(action, error instanceof Error ? error.message : 'unknown');
-    throw error;
-  }
-  return briefSiteStateOf(run);
+  if (refreshError) throw ApplicationFailure.nonRetryable(refreshError.message, 'RefreshFailed');
 }
 
 function setPausedBy(run: SiteRun, paused: boolean, options: unknown): SiteState {

@@ -17,8 +17,8 @@ const LATEST_MS = 3650 * DAY_MS;
 
 export type BundleLink = {
   bundleUrl: string;
-  /** The link's expiry as the service gives it (RFC 3339). Releases before 0.2 gave null if they couldn't read it. */
-  expiresAt: string | null;
+  /** The link's expiry as the service gives it (RFC 3339). */
+  expiresAt: string;
   /** `expiresAt` minus the response's `Date`, so clock skew doesn't matter. Zero or less: expired. */
   lifetimeMs: number;
   /**

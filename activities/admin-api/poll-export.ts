@@ -9,8 +9,8 @@ export type FinishedExport =
       status: 'completed';
       version: string | null;
       pageCount: number | null;
-      /** When the job ended (RFC 3339). Null if the service doesn't say; releases before 0.2 omitted it. */
-      exportedAt?: string | null;
+      /** When the job ended (RFC 3339). Null if the service doesn't say. */
+      exportedAt: string | null;
     }
   | { status: 'failed'; error: string };
 

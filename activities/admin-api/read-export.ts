@@ -7,9 +7,9 @@ type ExportDescription = {
   status: string | null;
   domain: string | null;
   version: string | null;
-  /** When the job was created and when it ended (RFC 3339). Releases before 0.2 omitted them. */
-  createdAt?: string | null;
-  exportedAt?: string | null;
+  /** When the job was created and when it ended (RFC 3339). */
+  createdAt: string | null;
+  exportedAt: string | null;
 };
 
 /** Reads a job without waiting for its end. Throws `JobGone` if it is unknown. */

@@ -13,10 +13,10 @@ type StartExportInput = {
 export type StartedExport = {
   jobId: string;
   version: string | null;
-  /** When the service created the job (RFC 3339). Null if it doesn't say; releases before 0.2 omitted it. */
-  createdAt?: string | null;
+  /** When the service created the job (RFC 3339). Null if it doesn't say. */
+  createdAt: string | null;
   /** The job's age in milliseconds by the service's clock; null if unknown. */
-  ageMs?: number | null;
+  ageMs: number | null;
 };
 
 /**

@@ -19,7 +19,7 @@ export function createAgentJobActivities(
   const call = createAdminApiCaller(client);
   return {
     renderAgentPrompt: createRenderAgentPrompt(deps.readSite),
-    createAgentJob: createCreateAgentJob(call, deps),
+    createAgentJob: createCreateAgentJob(call),
     pollAgentJob: createPollAgentJob(call, deps.quickAsksMs ?? QUICK_ASKS_MS),
     readLastWords: createReadLastWords(call),
     cancelAgentJob: createCancelAgentJob(call),

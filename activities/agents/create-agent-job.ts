@@ -1,8 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { CallAdminApi } from '../admin-api/call-admin-api.ts';
 import { finalFailure } from '../admin-api/outcomes.ts';
-import type { ReadSite } from '../sites/read-site.ts';
-import { type AgentPrompt, createRenderAgentPrompt, type RenderAgentPromptInput } from './render-agent-prompt.ts';
+import type { AgentPrompt } from './render-agent-prompt.ts';
 
 export type CreateAgentJobInput = AgentPrompt & {
   site: string;
@@ -10,9 +9,6 @@ export type CreateAgentJobInput = AgentPrompt & {
   /** The same for every attempt, so a lost response creates no second job. */
   idempotencyKey: string;
 };
-
-/** What workflows of releases before 0.2 pass: each attempt renders the prompt. */
-type UnrenderedAgentJobInput = RenderAgentPromptInput & Pick<CreateAgentJobInput, 'idempotencyKey'>;
 
 /**
  * The project is kept with the job: if the configuration names another project later, that one doesn't have this job.
@@ -23,11 +19,9 @@ type CreatedAgentJob = { projectId: string; jobId: string };
  * Creates an agent job. Every attempt sends the same project and text, so the service recognizes a repeated request by
  * its key even if the rule was edited in between.
  */
-export function createCreateAgentJob(call: CallAdminApi, { readSite }: { readSite: ReadSite }) {
-  const render = createRenderAgentPrompt(readSite);
-  return async function createAgentJob(input: CreateAgentJobInput | UnrenderedAgentJobInput): Promise<CreatedAgentJob> {
-    const { projectId, prompt } = 'prompt' in input ? input : await render(input);
-    const { idempotencyKey } = input;
+export function createCreateAgentJob(call: CallAdminApi) {
+  return async function createAgentJob(input: CreateAgentJobInput): Promise<CreatedAgentJob> {
+    const { projectId, prompt, idempotencyKey } = input;
     const outcome = await call('prompt', ({ agentJobs }, options) =>
       agentJobs.create({ projectId, prompt }, { ...options, idempotencyKey }),
     ).catch(explainReusedKey);
@@ -36,7 +30,7 @@ export function createCreateAgentJob(call: CallAdminApi, { readSite }: { readSit
   };
 }
 
-/** 422 can also mean a reused key: a release before 0.2 may have sent another text with it. */
+/** 422 can also mean a reused key: a change that was reset renders its prompt again. */
 function explainReusedKey(error: unknown): never {
   if (error instanceof ApplicationFailure && statusOf(error) === 422) {
     const message = `${error.message} (if this is about the Idempotency-Key: an earlier attempt sent another prompt with it, the response was lost, and that attempt's job exists)`;

@@ -85,7 +85,7 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
       const polls = await Promise.all(held.map((file) => pollSwitches(file, { site, signal })));
       const changed = polls
         .map(({ now }) => now)
-        .filter(({ pin, off }, index) => pin !== held[index]?.pin || off !== (held[index]?.off ?? off));
+        .filter(({ pin, off }, index) => pin !== held[index]?.pin || off !== held[index]?.off);
       if (changed.length > 0) return changed;
       throw pinUnchanged(held, Math.max(...polls.map(({ everyMs }) => everyMs)));
     },

@@ -13,9 +13,9 @@ export type DeploymentWrite = {
   /** True for the site's newest job; false if an operator's pin asks for this one. */
   newest: boolean;
   bundleUrl: string;
-  /** When the link expires (RFC 3339); null if unknown. Releases before 0.2 omitted it. */
-  expiresAt?: string | null;
-  /** When the service created the job (RFC 3339); null if it doesn't say. Releases before 0.2 omitted it. */
+  /** When the link expires (RFC 3339); missing if unknown. */
+  expiresAt?: string;
+  /** When the service created the job (RFC 3339); null if it doesn't say. */
   createdAt?: string | null;
   /** The site has deployed to this file before, so if `enabled` is false, an operator set it. */
   deployedBefore?: boolean;
@@ -37,8 +37,8 @@ export type DeploymentReport = {
     | 'unpinned';
   /** The operator's `version`; null without one. */
   pin: string | null;
-  /** The operator switched the deployment off after an earlier deploy. Releases before 0.2 omitted it. */
-  off?: boolean;
+  /** The operator switched the deployment off after an earlier deploy. */
+  off: boolean;
   /** The job whose link the file has; null if unknown. */
   jobId: string | null;
   /** The newest write that the deployment has seen; null before the first. */

@@ -33,5 +33,5 @@ export function writtenReport({ epoch, sequence, jobId }: DeploymentWrite): Depl
 
 /** The site's newest job, not one that an operator rolled back to or pinned. */
 function isPublished({ newest, rolledBack }: DeploymentWrite): boolean {
-  return newest && rolledBack !== true;
+  return newest && !rolledBack;
 }

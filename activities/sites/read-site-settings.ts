@@ -63,14 +63,14 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
       refreshMargin,
       minRefreshIntervalMs: deps.minRefreshIntervalMs,
       valuesFiles,
-      ...(targets.length > 0 && { targets }),
+      targets,
       pins: pins.flat(),
       operators,
       tellAfterMs: tellAfter,
       ...(deps.publicUrl !== undefined && { pageUrl: `${deps.publicUrl}/ui/sites/${site}` }),
       notify: [...deps.notify],
       ...(guards !== undefined && { guards }),
-      ...(confirmations.length > 0 && { confirmations }),
+      confirmations,
       searchAttributes: deps.searchAttributes,
     };
   };

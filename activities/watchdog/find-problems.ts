@@ -21,8 +21,6 @@ const PAGE_SIZE = 1_000;
 const CALLS_AT_A_TIME = 10;
 /** The first two failures may be a worker that was killed or that starts with a new release. */
 const FAILING_FROM_ATTEMPT = 3;
-/** For links of earlier releases, whose refresh times are unknown. */
-const SOON_MS = 30 * 60_000;
 /** gRPC's code for a query that the server doesn't understand. */
 const INVALID_ARGUMENT = 3;
 
@@ -56,8 +54,8 @@ function record(problems: readonly Problem[]): void {
 
 /** Half of the time between the planned refresh and the expiry is over. */
 export function problemOfLink({ site, linkExpiresAtMs, refreshDueAtMs }: ListedSite, nowMs: number): Problem[] {
-  if (linkExpiresAtMs === null) return [];
-  const soonMs = refreshDueAtMs === null ? SOON_MS : (linkExpiresAtMs - refreshDueAtMs) / 2;
+  if (linkExpiresAtMs === null || refreshDueAtMs === null) return [];
+  const soonMs = (linkExpiresAtMs - refreshDueAtMs) / 2;
   if (nowMs < linkExpiresAtMs - soonMs) return [];
   const expiry = new Date(linkExpiresAtMs).toISOString();
   const detail =

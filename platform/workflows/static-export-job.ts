@@ -4,7 +4,6 @@ import {
   ContinueAsNew,
   continueAsNew,
   isCancellation,
-  patched,
   proxyActivities,
   setCurrentDetails,
   workflowInfo,
@@ -92,8 +91,7 @@ async function runStages(jobId: string) {
   const { packed, rest, plan } = opened;
   if (packed !== null) return reportPacked(visibility, packed);
   await crawl(jobId, visibility, plan, rest);
-  // Jobs opened by an older release lack this and continue without it.
-  if (opened.visitsSamples === true) await visitSamples(jobId, visibility, plan);
+  if (opened.visitsSamples) await visitSamples(jobId, visibility, plan);
 
   const frozen = await freeze(jobId, visibility, plan);
 
@@ -113,7 +111,7 @@ async function runStages(jobId: string) {
 
 /** If an object that the export reuses is missing when it is needed, the export restarts without reuse. */
 async function restartWithoutReuse(jobId: string, error: unknown): ReturnType<typeof runStages> {
-  if (!isFailureOf('ExportInputGone', error) || !patched('anew-without-the-last')) throw error;
+  if (!isFailureOf('ExportInputGone', error)) throw error;
   const summary = 'restart without the previous export';
   const { isAnew } = await stages.beginAnew.executeWithOptions({ summary }, [{ jobId }]);
   if (!isAnew) throw error;
@@ -122,13 +120,9 @@ async function restartWithoutReuse(jobId: string, error: unknown): ReturnType<ty
 
 /** The job's first stage, which completes a small site. */
 async function begin(jobId: string) {
-  if (patched('small-sites-at-once')) {
-    return stages.beginExport.executeWithOptions({ summary: 'robots.txt, sitemaps, and all of a small site' }, [
-      { jobId },
-    ]);
-  }
-  const opened = await stages.openExport.executeWithOptions({ summary: 'robots.txt and sitemaps' }, [{ jobId }]);
-  return { ...opened, rest: null, packed: null };
+  return stages.beginExport.executeWithOptions({ summary: 'robots.txt, sitemaps, and all of a small site' }, [
+    { jobId },
+  ]);
 }
 
 function reportPacked(visibility: JobVisibility, packed: PackedExport): PackedExport {

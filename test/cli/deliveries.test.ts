@@ -16,6 +16,7 @@ const record = {
   startedAt: '2026-11-21T08:13:47Z',
   exportedAt: '2026-11-21T08:14:01Z',
   deployedAt: '2026-11-21T08:14:02Z',
+  servedAt: null,
   endedAt: '2026-11-21T08:14:03Z',
   outcome: 'deployed',
   error: null,
@@ -68,7 +69,7 @@ test('deliveries list shows the outcome of each, and marks entries of only one p
   ]);
   const { stdout } = await run({ body: site }, 'list', 'docs', '--json');
   expect(JSON.parse(stdout)).toEqual({ deliveries: site.deliveries, rejected: site.rejected });
-  expect((await run({ body: { site: 'docs', deliveries: [] } }, 'list', 'docs')).lines).toEqual([
+  expect((await run({ body: { site: 'docs', deliveries: [], exports: [] } }, 'list', 'docs')).lines).toEqual([
     'no deliveries',
     NOTE,
     '',

@@ -30,15 +30,15 @@ test('sites status lists every site, from all pages', async () => {
   expect(asked).toEqual([null, 'site-1', 'site-3', null, 'site-1', 'site-3']);
 });
 
+const deployment = { kind: 'valuesFile', updatedAt: null, held: false, pin: null, confirmed: null, error: null };
+
 test('sites status shows the version that a rollback withholds and disabled deployments', async () => {
   const state = {
     site: 'docs',
     phase: 'live',
     version: 'v1',
     withheld: { version: 'v2', exportedAt: '2026-11-21T08:13:42Z' },
-    deployments: [
-      { valuesFile: 'a.yaml', jobId: null, version: null, updatedAt: null, held: false, off: true, error: null },
-    ],
+    deployments: [{ ...deployment, valuesFile: 'a.yaml', jobId: null, version: null, off: true }],
   };
   expect(await statusOf(() => state, 'docs')).toBe(
     'docs: live\n  version     v1\n  withholds   the newer v2 of 2026-11-21T08:13:42Z\n  off         a.yaml\n',
@@ -92,7 +92,7 @@ test('sites status shows a failure only if it belongs to the current export', ()
     title: null,
     author: null,
   };
-  const times = { requestedAt: running.startedAt, exportedAt: null, deployedAt: null, endedAt: null };
+  const times = { requestedAt: running.startedAt, exportedAt: null, deployedAt: null, servedAt: null, endedAt: null };
   const site = {
     ...failed,
     phase: 'exporting',
@@ -184,9 +184,7 @@ test('sites remove reports its effects', async () => {
     jobId: 'se_2',
     pendingCount: 3,
     linkExpiresAt: '2026-11-22T08:14:02Z',
-    deployments: [
-      { valuesFile: 'values.yaml', jobId: 'se_1', version: 'v1', updatedAt: null, held: false, error: null },
-    ],
+    deployments: [{ ...deployment, valuesFile: 'values.yaml', jobId: 'se_1', version: 'v1', off: false }],
     endedRules: ['changelog'],
   };
   const asked: string[] = [];

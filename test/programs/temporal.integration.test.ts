@@ -3,7 +3,6 @@ import { type NativeConnection, Worker } from '@temporalio/worker';
 import pino from 'pino';
 import { checkDeployments } from '../../cli/checks/deployments.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
-import type { RuleSettings } from '../../contract/settings.ts';
 import { type GuardedChild, spawnGuarded } from '../../embedded/guarded-child.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { registerSearchAttributes } from '../../programs/temporal/search-attributes.ts';
@@ -12,6 +11,7 @@ import { workflowBundle } from '../../programs/temporal/workflow-bundles.ts';
 import { createDeploymentWorker } from '../../worker/worker.ts';
 import { agentChange } from '../../workflows/agent-change.ts';
 import { freePort } from '../helpers/free-port.ts';
+import { RULE_SETTINGS } from '../helpers/rule-settings.ts';
 import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { eventOf } from '../workflows/agent-fixture.ts';
@@ -49,11 +49,6 @@ afterAll(async () => {
 
 const HIDDEN = 'a message that nobody may read';
 
-const SETTINGS: RuleSettings = {
-  ...{ rules: ['changelog'], reviewers: [], operators: [], quietPeriodMs: 0, maxPerHour: 1, remindAfterMs: [] },
-  ...{ expireAfterMs: 86_400_000, forge: false, mail: false, searchAttributes: false, build: 'one' },
-};
-
 /** A worker whose prompts can't be rendered, which fails their changes. */
 async function runFailing(connection: NativeConnection, dataConverter: DataConverter) {
   const taskQueue = 'failing';
@@ -61,7 +56,7 @@ async function runFailing(connection: NativeConnection, dataConverter: DataConve
     ...{ connection, dataConverter, taskQueue, namespace: 'docs' },
     workflowBundle: workflowBundle('orchestrator', dataConverter),
     activities: {
-      readRuleSettings: async () => SETTINGS,
+      readRuleSettings: async () => RULE_SETTINGS,
       renderAgentPrompt: async () => {
         throw ApplicationFailure.nonRetryable(HIDDEN, 'Rejected');
       },
@@ -86,7 +81,13 @@ describe('the connection to Temporal', () => {
     const { client, dataConverter, connectWorker } = open(variables, [older]);
     const connection = await connectWorker(new AbortController().signal);
     const { running, taskQueue } = await runFailing(connection, dataConverter);
-    const input = { site: 'docs', rule: 'changelog', events: [eventOf('entry-1', 'A page')], eventCount: 1 };
+    const input = {
+      site: 'docs',
+      rule: 'changelog',
+      events: [eventOf('entry-1', 'A page')],
+      eventCount: 1,
+      settings: RULE_SETTINGS,
+    };
     const change = await client.workflow.start(agentChange, { workflowId: 'hidden', taskQueue, args: [input] });
     const cause = { type: 'AgentJobFailed', message: HIDDEN };
     await expect(change.result()).rejects.toMatchObject({ cause });

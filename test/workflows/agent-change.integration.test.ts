@@ -153,19 +153,6 @@ describe('a change', () => {
     expect(state.notes.join()).toContain('403 on plan');
   });
 
-  it.concurrent('whose rule no worker knows waits with that error, and starts once a worker knows it', async () => {
-    const agents = await startAgents();
-    const { settings } = agents.outside;
-    agents.outside.settings = null;
-    const change = await agents.startChange('early');
-    const why = expect.stringContaining('not configured on the worker that was asked');
-    const waiting = await change.until('unknown', ({ error }) => error !== null);
-    expect(waiting).toMatchObject({ phase: 'prompting', jobId: null, error: why });
-    agents.outside.settings = settings;
-    expect(await change.until('in review', ({ phase }) => phase === 'in-review')).toMatchObject({ error: null });
-    expect(agents.mails).toEqual(['review-requested ada@example.com']);
-  });
-
   it.concurrent('whose rule the worker no longer knows keeps its last settings', async () => {
     const agents = await startAgents();
     let forgeIsUp = false;
@@ -182,15 +169,6 @@ describe('a change', () => {
     await change.until('in review', ({ phase }) => phase === 'in-review');
     await waitFor(() => agents.mails.length > 0, { describe: 'requested a review' });
     expect(agents.mails).toEqual(['review-requested ada@example.com']);
-  });
-
-  it.concurrent('whose rule no worker knows can be cancelled', async () => {
-    const agents = await startAgents();
-    agents.outside.settings = null;
-    const change = await agents.startChange('unknown');
-    await change.until('unknown', ({ error }) => error !== null);
-    expect(await change.executeUpdate('cancel')).toMatchObject({ phase: 'cancelled', jobId: null });
-    await expect(change.result()).resolves.toBeUndefined();
   });
 
   it.concurrent('sends one mail to an address that the configuration lists twice', async () => {

@@ -22,6 +22,7 @@ import type { PullRequestReading } from '../../contract/pull-request-event.ts';
 import type { RuleSettings } from '../../contract/settings.ts';
 import { agentChange } from '../../workflows/agent-change.ts';
 import { agentRule } from '../../workflows/agent-rule.ts';
+import { RULE_SETTINGS } from '../helpers/rule-settings.ts';
 import type { AgentActivities, AgentWorker } from './agent-worker.ts';
 import { untilState, type WorkflowServer } from './use-temporal.ts';
 
@@ -123,20 +124,9 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
   const started = new Set<string>();
   const rendered = new Map<string, RenderAgentPromptInput>();
 
+  const settings = { ...RULE_SETTINGS, ...options.settings };
   const outside: Outside = {
-    settings: {
-      rules: [RULE],
-      reviewers: ['ada@example.com'],
-      operators: ['ops@example.com'],
-      quietPeriodMs: 200,
-      maxPerHour: 6,
-      remindAfterMs: [],
-      expireAfterMs: 30 * 86_400_000,
-      forge: true,
-      mail: true,
-      searchAttributes: false,
-      ...options.settings,
-    },
+    settings,
     template: 'Update the changelog:',
     onCreate: () => {},
     createEnds: Promise.resolve(),
@@ -289,7 +279,7 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
       await client.workflow.start(agentChange, {
         workflowId,
         taskQueue,
-        args: [{ site, rule: RULE, events, eventCount }],
+        args: [{ site, rule: RULE, events, eventCount, settings }],
       });
       return changeHandle(id);
     },

@@ -25,7 +25,7 @@ describe('a site', () => {
     const brief = await handle.executeUpdate('pause', { args: [{ actor: 'ada' }] });
     expect(brief).toMatchObject({ phase: 'paused', exports: [], refreshes: [], actions: [] });
     await handle.executeUpdate('resume');
-    // The format of earlier releases and of Temporal's own tools.
+    // As Temporal's own tools send it.
     await handle.executeUpdate('rollback', { args: [first.version] });
     await handle.executeUpdate('rollback', { args: [second.jobId, { actor: 'grace' }] });
     await expect(handle.executeUpdate('rollback', { args: ['v99', { actor: 'grace' }] })).rejects.toThrow();

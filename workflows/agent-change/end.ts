@@ -1,4 +1,4 @@
-import { getExternalWorkflowHandle, isCancellation, log, patched, workflowInfo } from '@temporalio/workflow';
+import { getExternalWorkflowHandle, isCancellation, log, workflowInfo } from '@temporalio/workflow';
 import type { ChangeEnded } from '../../contract/agent-state.ts';
 import { cutText } from '../../contract/cut-text.ts';
 import { SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
@@ -17,8 +17,7 @@ export async function notifyEnd(run: ChangeRun): Promise<void> {
   reportLostJob(run.state);
   if (run.state.phase === 'failed') await notifyOperators(run);
   if (run.state.phase === 'merged') await signalMerge(run);
-  // Releases before 0.2 didn't signal the end.
-  if (patched('end-signaled-2026-11')) await signalEnd(run);
+  await signalEnd(run);
   const { phase } = run.state;
   if (phase === 'merged' || phase === 'closed') notifyPullRequest(run, phase);
   await emptyOutbox(run);
@@ -26,7 +25,7 @@ export async function notifyEnd(run: ChangeRun): Promise<void> {
 
 /** The rule's state lists how its changes ended. */
 async function signalEnd({ site, rule, state }: ChangeRun): Promise<void> {
-  const { phase, error, lastWords = null } = state;
+  const { phase, error, lastWords } = state;
   const message = phase === 'failed' ? error : phase === 'unchanged' ? lastWords : null;
   const ended: ChangeEnded = {
     workflowId: workflowInfo().workflowId,

@@ -1,4 +1,4 @@
-import { ActivityCancellationType, isCancellation, patched, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { ActivityCancellationType, isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
 import type { Activities } from '../../activities/create-activities.ts';
 import { formatDurationMs } from '../../contract/duration.ts';
@@ -48,19 +48,17 @@ const LAST_POLL_MS = 5_000;
 /** Creates the job. Retries until the change expires. */
 export async function submit(run: ChangeRun): Promise<void> {
   const { site, rule, state } = run;
-  const isOver = (): boolean => state.phase !== 'prompting' || run.removed || isTooLate(run);
-  // In releases before 0.2 createAgentJob rendered the prompt.
-  if (patched('rendered-prompt-2026-11')) await render(run, isOver);
-  if (state.phase !== 'prompting') return;
-  const { events, eventCount, prompt } = state;
+  const isOver = (): boolean => state.phase !== 'prompting' || isTooLate(run);
+  const prompt = await render(run, isOver);
+  if (prompt === null) return;
   // One key for the whole change, so that retries create no second job.
   const idempotencyKey = `${workflowInfo().firstExecutionRunId}:1`;
-  const summary = `prompt by the rule ${rule} for ${eventCount} event(s)`.slice(0, 200);
+  const summary = `prompt by the rule ${rule} for ${state.eventCount} event(s)`.slice(0, 200);
   const create = () =>
     inProgress(run, async () => {
-      const input = { site, rule, ...(prompt ?? { events, eventCount }), idempotencyKey };
+      const input = { site, rule, ...prompt, idempotencyKey };
       const created = await createAgentJob.executeWithOptions({ summary }, [input]).catch((error: unknown) => {
-        if (isUnanswered(run, error)) responseLost(state);
+        if (isUnanswered(error)) responseLost(state);
         throw error;
       });
       // Before anything else can happen: a cancel that comes now needs the job.
@@ -69,23 +67,26 @@ export async function submit(run: ChangeRun): Promise<void> {
     });
   const outcome = await retryUntil(state, create, isOver);
   if (state.job !== null) beginWork(state);
-  else if (run.removed) end(state, 'cancelled');
   else if (outcome !== undefined && 'failure' in outcome) fail(state, outcome.failure.message);
   else if (state.phase === 'prompting') end(state, 'expired');
 }
 
-/** Renders the prompt once: after an edit of the rule, the service would reject another prompt with the same key. */
-async function render(run: ChangeRun, isOver: () => boolean): Promise<void> {
+/**
+ * Renders the prompt once: after an edit of the rule, the service would reject another prompt with the same key. Null if
+ * the change ended.
+ */
+async function render(run: ChangeRun, isOver: () => boolean): Promise<ChangeRun['state']['prompt']> {
   const { site, rule, state } = run;
-  if (state.prompt) return;
+  if (state.prompt !== null) return state.prompt;
   const { events, eventCount } = state;
   const summary = `prompt of the rule ${rule}`;
   const call = () => renderAgentPrompt.executeWithOptions({ summary }, [{ site, rule, events, eventCount }]);
   const outcome = await retryUntil(state, call, isOver);
-  if (state.phase !== 'prompting') return;
-  if (outcome !== undefined && 'value' in outcome) promptRendered(state, outcome.value);
-  else if (run.removed) end(state, 'cancelled');
-  else if (outcome !== undefined) fail(state, outcome.failure.message);
+  if (state.phase !== 'prompting') return null;
+  if (outcome === undefined) end(state, 'expired');
+  else if ('failure' in outcome) fail(state, outcome.failure.message);
+  else promptRendered(state, outcome.value);
+  return state.prompt;
 }
 
 /** Waits for the end of the job, through outages of the service. */
@@ -103,10 +104,7 @@ export async function waitForJob(run: ChangeRun): Promise<void> {
   if (outcome === undefined) {
     if (state.phase === 'working') end(state, 'expired');
   } else if ('value' in outcome) {
-    // Releases before 0.2 didn't read the last words.
-    if (resultOf(outcome.value) === 'unchanged' && patched('last-words-2026-11')) {
-      await recordLastWords(run, { projectId, jobId });
-    }
+    if (resultOf(outcome.value) === 'unchanged') await recordLastWords(run, { projectId, jobId });
     applyResult(run, outcome.value);
   } else if (outcome.failure.type === 'TimedOut') {
     await cancelJob(run, 'it took too long');
@@ -143,10 +141,8 @@ export async function cancelJob({ state }: ChangeRun, reason: string): Promise<v
 }
 
 /** Whether the service may have created the job: no response says that it didn't. */
-function isUnanswered({ removed }: ChangeRun, error: unknown): boolean {
-  if (isCancellation(error)) return true;
-  const { type, status } = readFailure(error);
-  return type === 'Rejected' ? removed && status === null : ['Unavailable', 'TimedOut', 'Other'].includes(type);
+function isUnanswered(error: unknown): boolean {
+  return isCancellation(error) || ['Unavailable', 'TimedOut', 'Other'].includes(readFailure(error).type);
 }
 
 function resultOf({ status, prLink, error }: FinishedAgentJob): 'pull-request' | 'failed' | 'unchanged' {

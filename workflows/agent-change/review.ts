@@ -1,4 +1,4 @@
-import { ActivityCancellationType, condition, isCancellation, patched, proxyActivities } from '@temporalio/workflow';
+import { ActivityCancellationType, condition, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
 import { cutText } from '../../contract/cut-text.ts';
 import { reviewKey } from '../../contract/pull-request-event.ts';
@@ -63,7 +63,7 @@ export async function review(run: ChangeRun): Promise<void> {
 async function requestReviews(run: ChangeRun): Promise<void> {
   const { state, settings } = run;
   if (state.phase !== 'notifying') return;
-  if (!settings.mail && !run.removed) addNote(state, 'no mail server is configured: reviewers get no mail');
+  if (!settings.mail) addNote(state, 'no mail server is configured: reviewers get no mail');
   if (!settings.forge) addNote(state, 'no forge is configured: no review is requested there');
   const plan = state.plan ?? (await planReviewers(run));
   setPlan(state, plan);
@@ -78,7 +78,7 @@ async function requestReviews(run: ChangeRun): Promise<void> {
 
 /** Begins the review although a mail server or the forge is slow, so that reminders don't wait for it. */
 async function beginReviewAnyway({ state }: ChangeRun): Promise<void> {
-  if (state.phase !== 'notifying' || !patched('slow-mails-2026-11')) return;
+  if (state.phase !== 'notifying') return;
   await condition(() => state.plan !== null);
   await condition(() => state.phase !== 'notifying', SLOW_MAIL_MS, { summary: 'the first mails' });
   beginReview(state);
@@ -105,7 +105,7 @@ async function planReviewers(run: ChangeRun): Promise<ReviewPlan> {
   } catch (error) {
     if (isCancellation(error)) throw error;
     addNote(state, `who owns the changed files isn't known: ${readFailure(error).message}`);
-    return { title: `Pull request by ${rule}`, mails: bounded(reviewers), logins: [], teams: [] };
+    return { title: `Pull request by ${rule}`, mails: bounded(reviewers), logins: [], teams: [], unknownLogins: false };
   }
 }
 
@@ -132,8 +132,6 @@ async function requestOnForge(run: ChangeRun, { logins, teams }: ReviewPlan): Pr
 /** Sends a reminder at each of the configured times, until a person who was asked gives a verdict. */
 async function remind(run: ChangeRun): Promise<void> {
   const { state } = run;
-  // In releases before 0.2 any review ended the reminders, also a bot's comment.
-  run.remindsUntilVerdict = patched('reminders-until-verdict-2026-11');
   for (;;) {
     await condition(() => reminderOf(run) !== null);
     const reminder = reminderOf(run);

@@ -19,10 +19,9 @@ type Reminder = {
 };
 
 /** The next reminder; null if none will be sent. */
-export function reminderOf({ state, settings, remindsUntilVerdict }: ChangeRun): Reminder | null {
-  const { phase, reviewSinceMs, reminders, reviews } = state;
-  if (phase !== 'in-review' || reviewSinceMs === null || !settings.mail) return null;
-  if (remindsUntilVerdict ? hasVerdict(state) : reviews.length > 0) return null;
+export function reminderOf({ state, settings }: ChangeRun): Reminder | null {
+  const { phase, reviewSinceMs, reminders } = state;
+  if (phase !== 'in-review' || reviewSinceMs === null || !settings.mail || hasVerdict(state)) return null;
   const { remindAfterMs } = settings;
   return nextReminder({ sinceMs: reviewSinceMs, remindAfterMs, doneUpToMs: reminders.doneUpToMs }, Date.now());
 }
@@ -62,7 +61,7 @@ function isPersonsVerdict({ verdict, reviewer, bot }: Review): boolean {
  */
 function mayBeAsked({ plan, reviewRequests }: Requested, reviewer: string): boolean {
   const isRequested = (name: string): boolean => reviewRequests.requested.some((other) => isSameName(name, other));
-  if (plan === null || plan.unknownLogins === true || plan.teams.some(isRequested)) return true;
+  if (plan === null || plan.unknownLogins || plan.teams.some(isRequested)) return true;
   return !plan.logins.some(isRequested) || plan.logins.some((login) => isSameName(login, reviewer));
 }
 

@@ -25,27 +25,27 @@ const plan = z.object({
   logins: z.array(z.string()),
   teams: z.array(z.string()),
   /** Someone in `mails` may review with a login that isn't in `logins`. */
-  unknownLogins: z.boolean().optional(),
+  unknownLogins: z.boolean(),
 });
 /** Who reviews the pull request. */
 export type ReviewPlan = z.infer<typeof plan>;
 
 const continueAsNewInput = z.object({
   format: z.literal(1),
-  /** The last known settings of the rule. Releases before 0.2 had none. */
-  settings: ruleSettings.nullable().default(null),
+  /** The last known settings of the rule. */
+  settings: ruleSettings,
   /** Why the last read of the settings failed. */
-  unconfigured: z.string().nullable().default(null),
+  unconfigured: z.string().nullable(),
   phase: agentChangePhase,
   startedAtMs: z.number(),
   /** The events of the prompt, oldest first. Once it is rendered, only the newest, for mails. */
   events: z.array(publishEvent).min(1),
   eventCount: z.int().min(1),
   /** The rendered prompt, from before the first request until the job is created. */
-  prompt: z.object({ projectId: z.string(), prompt: z.string() }).nullable().optional(),
+  prompt: z.object({ projectId: z.string(), prompt: z.string() }).nullable(),
   job: z.object({ projectId: z.string(), jobId: z.string(), createdAtMs: z.number() }).nullable(),
   /** The service may have created a job, but its response was lost. */
-  mayHaveJob: z.boolean().optional(),
+  mayHaveJob: z.boolean(),
   prLink: z.string().nullable(),
   /** When the pull request became known. Reminders and the expiry count from here. */
   reviewSinceMs: z.number().nullable(),
@@ -57,7 +57,7 @@ const continueAsNewInput = z.object({
     .nullable(),
   error: z.string().nullable(),
   /** The agent's last message, if it changed nothing. */
-  lastWords: z.string().nullable().optional(),
+  lastWords: z.string().nullable(),
   backOff: z.object({ failures: z.int(), untilMs: z.number(), notBeforeMs: z.number() }).nullable(),
   notes: z.array(z.string()),
   mails: z.array(mailRecord),
@@ -86,27 +86,9 @@ export type ChangeRun = EntityRun & {
   callsInProgress: number;
   /** Addresses (lower case) whose review mail is being sent, which a slow mail server may delay for long. */
   requesting: Set<string>;
-  /** Only verdicts of people who were asked end the reminders. */
-  remindsUntilVerdict: boolean;
   cancelRequested: boolean;
-  /** The rule was removed from the configuration, which ended a change in releases before 0.2. */
-  removed: boolean;
   /** The workflow ends. */
   done: boolean;
-};
-
-/** Used until a worker knows the settings, and in histories of releases before 0.2 for a removed rule. */
-export const NO_SETTINGS: RuleSettings = {
-  rules: [],
-  reviewers: [],
-  operators: [],
-  quietPeriodMs: 0,
-  maxPerHour: 1,
-  remindAfterMs: [],
-  expireAfterMs: 30 * 86_400_000,
-  forge: false,
-  mail: false,
-  searchAttributes: false,
 };
 
 const ENDED: readonly AgentChangePhase[] = ['merged', 'closed', 'expired', 'unchanged', 'failed', 'cancelled'];
@@ -116,9 +98,9 @@ export function isOver(phase: AgentChangePhase): boolean {
   return ENDED.includes(phase);
 }
 
-type FirstInput = Pick<MutableState, 'events' | 'eventCount'> & { settings?: MutableState['settings'] };
+type FirstInput = Pick<MutableState, 'events' | 'eventCount' | 'settings'>;
 
-export function newState({ events, eventCount, settings = null }: FirstInput, nowMs: number): MutableState {
+export function newState({ events, eventCount, settings }: FirstInput, nowMs: number): MutableState {
   return {
     format: 1,
     settings,
@@ -127,13 +109,16 @@ export function newState({ events, eventCount, settings = null }: FirstInput, no
     startedAtMs: nowMs,
     events,
     eventCount,
+    prompt: null,
     job: null,
+    mayHaveJob: false,
     prLink: null,
     reviewSinceMs: null,
     plan: null,
     requested: false,
     pullRequest: null,
     error: null,
+    lastWords: null,
     backOff: null,
     notes: [],
     mails: [],
@@ -157,12 +142,10 @@ export function newRun({ site, rule }: { site: string; rule: string }, state: St
     site,
     rule,
     state,
-    settings: state.settings ?? NO_SETTINGS,
+    settings: state.settings,
     callsInProgress: 0,
     requesting: new Set(),
-    remindsUntilVerdict: false,
     cancelRequested: false,
-    removed: false,
     done: false,
   };
 }

@@ -53,7 +53,7 @@ export function beginWork(state: MutableState): void {
  * person has to check.
  */
 export function reportLostJob(state: MutableState): void {
-  if (state.job !== null || state.mayHaveJob !== true) return;
+  if (state.job !== null || !state.mayHaveJob) return;
   addNote(state, 'the Admin API may have made a job, but its answer was lost: should there be one, cancel it there');
 }
 

@@ -22,7 +22,7 @@ export function visibilityOf(run: ChangeRun): Visibility {
 /** The result of the query `state`. */
 export function changeStateOf(run: ChangeRun): AgentChangeState {
   const { site, rule, state } = run;
-  const { phase, job, prLink, pullRequest, error, unconfigured, lastWords = null, notes } = state;
+  const { phase, job, prLink, pullRequest, error, unconfigured, lastWords, notes } = state;
   const { mails, reviewRequests, reviews } = state;
   const reminder = reminderOf(run);
   return {

@@ -2,7 +2,6 @@ import { type ActivityOptions, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
 import type { RuleSettings } from '../../contract/settings.ts';
 import type { SettingsSource } from '../entity/configuration.ts';
-import { isFromOtherBuild } from '../entity/continue-as-new.ts';
 import { quickActivity } from '../retry/activity-timeouts.ts';
 import { operatorsOf, type RuleRun } from './state.ts';
 import { reportUnconfigured } from './transitions.ts';
@@ -27,17 +26,12 @@ export function settingsSource(run: RuleRun): SettingsSource<RuleSettings> {
   return {
     ...readRule(run),
     run,
-    onAdopted(settings, before) {
-      if (isFromOtherBuild(before, settings)) run.buildChanged = true;
+    onAdopted(settings) {
       run.operators = operatorsOf(settings);
     },
     reportMissing({ message, operators }) {
       reportUnconfigured(run.state, message);
       if (run.settings === null) run.operators = operators;
-    },
-    replayRemoval() {
-      run.removed = true;
-      return false;
     },
   };
 }

@@ -4,11 +4,11 @@ import {
   condition,
   log,
   ParentClosePolicy,
-  patched,
   startChild,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
+import type { RuleSettings } from '../../contract/settings.ts';
 import type { agentChange } from '../agent-change.ts';
 import { rereadSettings } from '../entity/configuration.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
@@ -22,7 +22,7 @@ import { changeStarted, dropWaiting, withoutFirst } from './transitions.ts';
 export async function startChanges(run: RuleRun): Promise<void> {
   for (;;) {
     await condition(() => run.state.waiting !== null && !run.removed);
-    if (!(await rereadSettings(settingsSource(run)))) return;
+    await rereadSettings(settingsSource(run));
     if (run.settings === null) await condition(() => run.settings !== null);
     if (await waitUntilDue(run)) await startForWaiting(run);
   }
@@ -47,13 +47,13 @@ async function waitUntilDue(run: RuleRun): Promise<boolean> {
 /** Starts one change for all collected events. */
 async function startForWaiting(run: RuleRun): Promise<void> {
   const { state } = run;
-  const { waiting } = state;
-  if (waiting === null) return;
+  const { waiting, settings } = state;
+  if (waiting === null || settings === null) return;
   dropWaiting(state);
   run.starting = true;
   try {
     const workflowId = await CancellationScope.nonCancellable(() =>
-      inSpan({ name: 'prompt', traces: waiting.traces }, () => startForNew(run, waiting)),
+      inSpan({ name: 'prompt', traces: waiting.traces }, () => startForNew(run, settings, waiting)),
     );
     if (workflowId !== null) changeStarted(state, workflowId, Date.now());
   } finally {
@@ -65,26 +65,30 @@ async function startForWaiting(run: RuleRun): Promise<void> {
  * Leaves out deliveries that have a change already, from before a reset of this workflow or from an earlier workflow of the
  * same rule. Returns null if every delivery has one.
  */
-async function startForNew(run: RuleRun, collected: Waiting): Promise<string | null> {
+async function startForNew(run: RuleRun, settings: RuleSettings, collected: Waiting): Promise<string | null> {
   for (let waiting: Waiting | null = collected; waiting !== null; waiting = withoutFirst(waiting)) {
-    const workflowId = await startWithFirstFreeId(run, waiting);
+    const workflowId = await startWithFirstFreeId(run, settings, waiting);
     if (workflowId !== null) return workflowId;
     log.info('a change for this delivery was started before', { delivery: waiting.changeKeys[0] });
-    if (waiting.count > 1 && !patched('next-delivery-2026-11')) return null;
   }
   return null;
 }
 
 /** Returns null if every id is in use. */
-async function startWithFirstFreeId(run: RuleRun, waiting: Waiting): Promise<string | null> {
+async function startWithFirstFreeId(run: RuleRun, settings: RuleSettings, waiting: Waiting): Promise<string | null> {
   for (const key of waiting.changeKeys) {
     const workflowId = WORKFLOW_IDS.agentChange(run.site, run.rule, key);
-    if (await start(run, waiting, workflowId)) return workflowId;
+    if (await start(run, settings, waiting, workflowId)) return workflowId;
   }
   return null;
 }
 
-async function start({ site, rule, settings }: RuleRun, waiting: Waiting, workflowId: string): Promise<boolean> {
+async function start(
+  { site, rule }: RuleRun,
+  settings: RuleSettings,
+  waiting: Waiting,
+  workflowId: string,
+): Promise<boolean> {
   const events = waiting.events.map(({ event }) => event);
   const newest = events.at(-1);
   try {
@@ -97,7 +101,7 @@ async function start({ site, rule, settings }: RuleRun, waiting: Waiting, workfl
       workflowTaskTimeout: '5s',
       memo: { site, rule },
       staticSummary: `${rule}: ${newest?.title ?? ''}`.replace(/\s+/g, ' ').slice(0, 200),
-      ...(settings?.searchAttributes && {
+      ...(settings.searchAttributes && {
         typedSearchAttributes: [{ key: { name: SEARCH_ATTRIBUTES.site, type: 'KEYWORD' }, value: site }],
       }),
     });

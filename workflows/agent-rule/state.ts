@@ -25,27 +25,27 @@ const waiting = z.object({
   changeKeys,
   /** The newest events, oldest first. */
   events: z.array(z.object({ changeKeys, event: publishEvent })).min(1),
-  /** Hashes of the waiting bodies of deliveries without an id (waiting-bodies.ts). Releases before 0.2 had none. */
-  bodies: z.array(z.string().max(20)).max(1_000).default([]),
+  /** Hashes of the waiting bodies of deliveries without an id (waiting-bodies.ts). */
+  bodies: z.array(z.string().max(20)).max(1_000),
   /** The `traceparent` of their requests, if traces are on (tracing/span.ts). */
   traces: z.array(z.string().max(55)).max(20).optional(),
-  /** Due at once, because an operator runs an event again. Releases before 0.2 had none. */
-  immediate: z.boolean().default(false),
+  /** Due at once, because an operator runs an event again. */
+  immediate: z.boolean(),
 });
 /** Events that wait to be prompted. */
 export type Waiting = z.infer<typeof waiting>;
 
 const continueAsNewInput = z.object({
   format: z.literal(1),
-  /** The last known settings. Releases before 0.2 had none. */
-  settings: ruleSettings.nullable().default(null),
+  /** The last known settings. */
+  settings: ruleSettings.nullable(),
   /** Why the last read of the settings failed. */
-  unconfigured: z.string().nullable().default(null),
-  /** The present failure and the mails about it. Releases before 0.2 had none. */
-  trouble: incident.nullable().default(null),
+  unconfigured: z.string().nullable(),
+  /** The present failure and the mails about it. */
+  trouble: incident.nullable(),
   waiting: waiting.nullable(),
-  /** The newest event collected, for `runAgain`. Releases before 0.2 had none. */
-  newest: waiting.shape.events.element.nullable().default(null),
+  /** The newest event collected, for `runAgain`. */
+  newest: waiting.shape.events.element.nullable(),
   /** The starts of the last hour, oldest first, for `maxPerHour`. */
   startsMs: z.array(ms),
   changes: z.array(startedChange),

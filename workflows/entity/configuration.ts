@@ -1,4 +1,4 @@
-import { type ActivityOptions, CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow';
+import { type ActivityOptions, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import { operatorsOf, readFailure } from '../failures/read-failure.ts';
 import { waitAtMost } from './coroutines.ts';
 
@@ -7,14 +7,12 @@ export type SettingsSource<T> = {
   /** The site or the rule, for people. */
   what: string;
   run: { configChanged: boolean; settings: T | null; state: { settings: T | null; unconfigured: unknown } };
-  /** Calls the activity. Workers before 0.2 return null if they don't know the site or rule. */
-  read: (options: ActivityOptions) => Promise<T | null>;
+  /** Calls the activity. */
+  read: (options: ActivityOptions) => Promise<T>;
   /** Runs after new settings were stored. */
-  onAdopted: (settings: T, before: T | null) => void;
+  onAdopted?: (settings: T) => void;
   /** No worker knows the settings: stores the reason in `unconfigured`. The last known settings stay in force. */
   reportMissing: (missing: MissingSettings) => void;
-  /** Reproduces what releases before 0.2 did after null, to replay their histories. Returns false if the run ended. */
-  replayRemoval: () => boolean;
 };
 
 /** The reason, and the operators to notify, as the worker that was asked knows them. */
@@ -28,13 +26,17 @@ const RETRY_MS = 15_000;
 
 const MAX_MESSAGE = 500;
 
-/** Reads the settings again. Returns false if the run has to end, as in releases before 0.2. */
-export async function rereadSettings<T>(source: SettingsSource<T>): Promise<boolean> {
-  const reading = await readSettings(source);
-  if (reading === null) return source.replayRemoval();
-  if ('settings' in reading) adopt(source, reading.settings);
-  else source.reportMissing(reading);
-  return true;
+/** Reads the settings again. */
+export async function rereadSettings<T>(source: SettingsSource<T>): Promise<void> {
+  const { what, read } = source;
+  try {
+    adopt(source, await read({ scheduleToCloseTimeout: READ_TIMEOUT, summary: `settings of ${what}` }));
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    const { type, message } = readFailure(error);
+    const missing = type === 'NotConfigured' ? message : `no worker returned the settings: ${message}`;
+    source.reportMissing({ message: missing.slice(0, MAX_MESSAGE), operators: operatorsOf(error) });
+  }
 }
 
 /**
@@ -50,23 +52,8 @@ export async function watchSettings<T>(source: SettingsSource<T>, onReread = () 
       continue;
     }
     run.configChanged = false;
-    if (!(await rereadSettings(source))) return;
+    await rereadSettings(source);
     onReread();
-  }
-}
-
-/** Null only in histories of releases before 0.2. */
-async function readSettings<T>({ what, read }: SettingsSource<T>): Promise<{ settings: T } | MissingSettings | null> {
-  try {
-    const settings = await read({ scheduleToCloseTimeout: READ_TIMEOUT, summary: `settings of ${what}` });
-    if (settings !== null) return { settings };
-    if (!patched('unconfigured-2026-11')) return null;
-    return { message: 'not configured on the worker that was asked: check its galley.yaml', operators: [] };
-  } catch (error) {
-    if (isCancellation(error)) throw error;
-    const { type, message } = readFailure(error);
-    const missing = type === 'NotConfigured' ? message : `no worker returned the settings: ${message}`;
-    return { message: missing.slice(0, MAX_MESSAGE), operators: operatorsOf(error) };
   }
 }
 
@@ -78,11 +65,10 @@ async function adoptWhenKnown<T>(source: SettingsSource<T>): Promise<void> {
 }
 
 function adopt<T>({ run, onAdopted }: SettingsSource<T>, settings: T): void {
-  const before = run.settings;
   run.settings = settings;
   run.state.settings = settings;
   run.state.unconfigured = null;
-  onAdopted(settings, before);
+  onAdopted?.(settings);
 }
 
 /** Polls by the activity's retry policy, which needs no history and no worker slot. Null once `isOver` holds. */

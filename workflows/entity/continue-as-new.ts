@@ -18,8 +18,6 @@ export type EntityRun = {
   configChanged: boolean;
   /** The build of the worker that started the run. */
   build: string;
-  /** Another build took over. Only releases before 0.2 learned it from the settings. */
-  buildChanged: boolean;
   /** Deliveries of notifications are being started (notifications/outbox.ts). */
   notifying: boolean;
 };
@@ -27,28 +25,20 @@ export type EntityRun = {
 /** Also marks the run as one of this baseline. */
 export function newEntityRun(): EntityRun {
   patched(BASELINE);
-  return { configChanged: false, build: currentBuild(), buildChanged: false, notifying: false };
+  return { configChanged: false, build: currentBuild(), notifying: false };
 }
 
 /**
  * A run continues as new when its history is long or another build executes it, so that no run depends on code paths of
  * several releases.
  */
-export function shouldContinueAsNew({ build, buildChanged }: EntityRun): boolean {
-  return buildChanged || isOtherBuild(build) || isHistoryLong();
+export function shouldContinueAsNew({ build }: EntityRun): boolean {
+  return currentBuild() !== build || isHistoryLong();
 }
 
 export function isHistoryLong(): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   return historyLength > LONG_HISTORY_EVENTS || continueAsNewSuggested;
-}
-
-/** Whether the settings come from a worker of another build than the last ones. Only releases before 0.2 return theirs. */
-export function isFromOtherBuild(
-  before: { build?: string | undefined } | null,
-  now: { build?: string | undefined },
-): boolean {
-  return before?.build !== undefined && now.build !== undefined && before.build !== now.build;
 }
 
 /** Drops the oldest seen deliveries until the next run's input fits into `MAX_INPUT_BYTES`, or none are left. */
@@ -72,9 +62,4 @@ export function sizeBytes(value: unknown): number {
 /** Temporal records it in the history, so a replay sees the same build. Empty if the worker has no deployment version. */
 function currentBuild(): string {
   return workflowInfo().currentDeploymentVersion?.buildId ?? '';
-}
-
-function isOtherBuild(first: string): boolean {
-  // Releases before 0.2 compared the builds in the settings instead.
-  return currentBuild() !== first && patched('build-of-the-task-2026-11');
 }

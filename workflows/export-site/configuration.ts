@@ -2,7 +2,6 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
 import type { SiteSettings } from '../../contract/settings.ts';
 import { type SettingsSource, watchSettings } from '../entity/configuration.ts';
-import { isFromOtherBuild } from '../entity/continue-as-new.ts';
 import { quickActivity } from '../retry/activity-timeouts.ts';
 import type { SiteRun } from './run.ts';
 import { configureTargets } from './targets.ts';
@@ -24,17 +23,11 @@ export function settingsSource(run: SiteRun): SettingsSource<SiteSettings> {
       // A site without settings has no operators of its own.
       if (state.settings === null) run.settings = { ...run.settings, operators };
     },
-    replayRemoval() {
-      run.removed = true;
-      return false;
-    },
   };
 }
 
 export async function watchConfiguration(run: SiteRun): Promise<void> {
-  const first = run.settings;
   await watchSettings(settingsSource(run), () => {
-    run.buildChanged = isFromOtherBuild(first, run.settings);
     retryAfterConfigChange(run.state);
     run.refreshChanges++;
   });

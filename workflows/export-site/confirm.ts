@@ -116,6 +116,6 @@ async function rollBackLate(run: SiteRun, allowed: boolean): Promise<void> {
 }
 
 function settingsOf({ settings }: SiteRun, valuesFile: string): { withinMs: number; rollback: boolean } {
-  const found = settings.confirmations?.find((each) => each.valuesFile === valuesFile);
+  const found = settings.confirmations.find((each) => each.valuesFile === valuesFile);
   return found ?? { withinMs: CONFIRM_WITHIN_MS, rollback: false };
 }

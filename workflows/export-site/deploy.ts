@@ -4,7 +4,6 @@ import {
   type ActivityOptions,
   CancellationScope,
   isCancellation,
-  patched,
   proxyActivities,
   TimeoutFailure,
 } from '@temporalio/workflow';
@@ -66,7 +65,7 @@ type Deploy = {
   jobId: string;
   version: string | null;
   bundleUrl: string;
-  expiresAt: string | null;
+  expiresAt: string;
   /** Shown in the Temporal UI. */
   reason: string;
   /** Only for deployments that don't have the job, or whose last write failed: the others keep their link. */
@@ -78,28 +77,21 @@ type Deploy = {
  * interrupted. Never throws: the state records failures, and the refresh loop retries them. Returns the first deployment
  * that has a newer job, or null.
  */
-export function deploy(run: SiteRun, link: Deploy): Promise<string | null> {
-  const { state } = run;
-  const targets = state.targets.filter((target) => needsWrite(run, target, link));
-  const [files, others] = [targets.filter(isQuick), targets.filter((target) => !isQuick(target))];
+export async function deploy(run: SiteRun, link: Deploy): Promise<string | null> {
+  const targets = run.state.targets.filter((target) => needsWrite(run, target, link));
   run.deploysWaiting++;
-  const [first = Promise.resolve(null), ...more] = groupsOf(files).map((group) => writeInTurn(run, group, link));
-  // With one deployment there must be no additional promise: recorded histories depend on the order of resolution.
-  const ofFiles = more.length === 0 ? first : Promise.all([first, ...more]).then(firstName);
-  const ofOthers = others.map((target) => writeLong(run, target, link.jobId, () => writeAlone(run, target, link)));
-  const newerAt =
-    ofOthers.length === 0
-      ? ofFiles
-      : Promise.all([ofFiles, awaitLongWrites(run, ofOthers).then(firstName)]).then(firstName);
-  return newerAt.finally(() => {
+  try {
+    const files = targets.filter(isQuick).map((target) => writeInTurn(run, target, link));
+    const others = targets
+      .filter((target) => !isQuick(target))
+      .map((target) => writeLong(run, target, link.jobId, () => writeAlone(run, target, link)));
+    const newerAt = await Promise.all([Promise.all(files), awaitLongWrites(run, others)]);
+    return newerAt.flat().find((name) => name !== null) ?? null;
+  } finally {
     run.deploysWaiting--;
     run.refreshChanges++;
     notifyServed(run);
-  });
-}
-
-function firstName(names: readonly (string | null)[]): string | null {
-  return names.find((name) => name !== null) ?? null;
+  }
 }
 
 /** A values file takes milliseconds. */
@@ -115,36 +107,19 @@ function needsWrite(run: SiteRun, target: Target, link: Deploy): boolean {
   return isBehind(state, target, Number.POSITIVE_INFINITY) || replacesWrite(run, target, link.jobId);
 }
 
+/** Returns the deployment's name if it has a newer job. */
 async function writeAlone(run: SiteRun, target: Target, link: Deploy): Promise<string | null> {
   const outcome = await write(run, target, link, nextSequence(run.state));
   notifyServed(run);
   return outcome === 'older' ? target.valuesFile : null;
 }
 
-/** Deployments that are written to one after the other, as earlier releases did with all of them. */
-function groupsOf(targets: Target[]): Target[][] {
-  if (targets.length < 2) return [targets];
-  return patched('write-at-once-2026-11') ? targets.map((target) => [target]) : [targets];
-}
-
-/** Waits for earlier writes to the same deployments. */
-function writeInTurn(run: SiteRun, group: Target[], link: Deploy): Promise<string | null> {
-  const [earlier = Promise.resolve(), ...more] = new Set(
-    group.flatMap(({ valuesFile }) => run.lastWrites.get(valuesFile) ?? []),
-  );
-  const before = more.length === 0 ? earlier : Promise.all([earlier, ...more]);
-  const turn = before.then(() => CancellationScope.nonCancellable(() => writeGroup(run, group, link)));
-  for (const { valuesFile } of group) run.lastWrites.set(valuesFile, turn);
+/** Waits for earlier writes to the same deployment. */
+function writeInTurn(run: SiteRun, target: Target, link: Deploy): Promise<string | null> {
+  const earlier = run.lastWrites.get(target.valuesFile) ?? Promise.resolve();
+  const turn = earlier.then(() => CancellationScope.nonCancellable(() => writeAlone(run, target, link)));
+  run.lastWrites.set(target.valuesFile, turn);
   return turn;
-}
-
-async function writeGroup(run: SiteRun, group: Target[], link: Deploy): Promise<string | null> {
-  let newerAt: string | null = null;
-  const sequence = nextSequence(run.state);
-  for (const target of group) {
-    if ((await write(run, target, link, sequence)) === 'older') newerAt ??= target.valuesFile;
-  }
-  return newerAt;
 }
 
 async function write(run: SiteRun, target: Target, link: Deploy, sequence: number) {
@@ -177,15 +152,14 @@ async function write(run: SiteRun, target: Target, link: Deploy, sequence: numbe
 
 /** Whether the deployment's status is asked what it serves. */
 function isConfirmed({ settings }: SiteRun, { valuesFile }: Target): boolean {
-  const configured = settings.confirmations?.some((each) => each.valuesFile === valuesFile) === true;
-  return configured && patched('confirm-2026-11');
+  return settings.confirmations.some((each) => each.valuesFile === valuesFile);
 }
 
 function isNewest({ live }: State, { jobId }: Deploy): boolean {
   return live?.jobId === jobId;
 }
 
-/** As in releases before 0.2: the worker needs no configuration to write it. */
+/** Any worker has it on its disk and needs no configuration to write it. */
 export function isLocalFile({ kind, host }: Target): boolean {
   return kind === 'valuesFile' && host === null;
 }

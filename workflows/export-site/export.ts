@@ -4,9 +4,7 @@ import {
   CancellationScope,
   condition,
   isCancellation,
-  patched,
   proxyActivities,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { CancelOutcome } from '../../activities/admin-api/cancel-export.ts';
 import type { BundleLink } from '../../activities/admin-api/create-bundle.ts';
@@ -68,12 +66,12 @@ type Outcome = 'deployed' | 'replaced' | 'review';
 /** Exports what is published, one export at a time. */
 export async function exportLoop(run: SiteRun): Promise<void> {
   // An export that was running before the pause continues, even in a new run.
-  if (continuesInPause(run) && patched('finish-export-in-pause-2026-11')) await continueExport(run);
+  if (continuesInPause(run)) await continueExport(run);
   for (;;) {
     await condition(() => hasWork(run));
     if (!(await waitForBackOff(run))) continue;
     if (run.state.exporting === null) {
-      if (!(await rereadSettings(settingsSource(run)))) return;
+      await rereadSettings(settingsSource(run));
       if (!(await waitForBurst(run))) continue;
       takePending(run.state, run.settings.domain, Date.now());
       notifyPublished(run);
@@ -172,7 +170,7 @@ async function start(run: SiteRun, exporting: Exporting): Promise<void> {
   // The site's timeout also limits how long a busy service is retried.
   const options = timeLimit(run, exporting, `start export of ${exporting.domain}`);
   const { domain } = exporting;
-  if (exporting.idempotencyKey === null) setIdempotencyKey(exporting, await createKey(exporting));
+  if (exporting.idempotencyKey === null) setIdempotencyKey(exporting, await createKey(domain));
   const idempotencyKey = exporting.idempotencyKey ?? '';
   const job = await startExport.executeWithOptions(options, [{ domain, idempotencyKey }]);
   const why = whyOlder(run.state, job);
@@ -183,9 +181,8 @@ async function start(run: SiteRun, exporting: Exporting): Promise<void> {
   jobStarted(run.state, exporting, job);
 }
 
-async function createKey({ cycle, attempt, domain }: Exporting): Promise<string> {
-  // Earlier releases used the first run's id, which a reset workflow or a restored database repeats.
-  if (!patched('export-key-2026-11')) return `${workflowInfo().firstExecutionRunId}:${cycle}:${attempt}`;
+/** Not derived from the workflow's ids or random numbers: a reset workflow or a restored database repeats them. */
+async function createKey(domain: string): Promise<string> {
   return await createExportKey.executeWithOptions({ summary: `key for an export of ${domain}`.slice(0, 200) }, []);
 }
 

@@ -99,7 +99,6 @@ export function exportBegan(
 /** The export that runs has got further. */
 export function exportContinued(histories: Histories, changes: Partial<ExportRecord>): void {
   const [newest] = histories.exports;
-  // An export that an earlier release began has no record.
   if (newest?.outcome === 'running') Object.assign(newest, changes);
 }
 

@@ -1,4 +1,4 @@
-import { CancellationScope, isCancellation, patched } from '@temporalio/workflow';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { holdsLink } from '../../contract/target-kind.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
 import type { SiteRun } from './run.ts';
@@ -52,7 +52,7 @@ export function writeLong(
 export function replacesWrite({ longWrites, state }: SiteRun, target: Target, jobId: string): boolean {
   const running = longWrites.get(target.valuesFile);
   if (running === undefined || running.jobId === jobId || holdsLink(target.kind)) return false;
-  return running.jobId !== wantedJobId(state, target) && patched('replace-write-2026-11');
+  return running.jobId !== wantedJobId(state, target);
 }
 
 /** Waits for these writes, but not for long: one that hangs doesn't delay the next export. */
@@ -60,6 +60,7 @@ export async function awaitLongWrites(
   run: SiteRun,
   writes: readonly Promise<string | null>[],
 ): Promise<(string | null)[]> {
+  if (writes.length === 0) return [];
   const done: (string | null)[] = [];
   let pending = writes.length;
   for (const write of writes) {

@@ -19,10 +19,9 @@ export function incidentSource(run: SiteRun): IncidentSource<SiteMailInput['even
   return {
     state,
     isFailing: () => lastErrorOf(state) !== null,
-    operators: () => run.settings.operators ?? [],
-    notifyAfterMs: () => run.settings.tellAfterMs ?? 0,
+    operators: () => run.settings.operators,
+    notifyAfterMs: () => run.settings.tellAfterMs,
     events: { failing: 'site-trouble', recovered: 'site-recovered' },
-    patch: 'tell-operators-2026-11',
     report: {
       isWanted: () => wants(run, 'failed') || wants(run, 'recovered'),
       failed: (since) => notifyFailed(run, since),
@@ -52,7 +51,7 @@ type Notice = {
 /** Mails that don't wait for a failure to last: each goes once to each operator, as soon as there is a reason. */
 export async function mailNotices(run: SiteRun): Promise<void> {
   const unsent = (): { notice: Notice; to: string[] }[] => {
-    const operators = uniqueAddresses(run.settings.operators ?? []);
+    const operators = uniqueAddresses(run.settings.operators);
     return noticesOf(run)
       .map((notice) => ({ notice, to: withoutMail(notice.mails, notice.mail.event, operators) }))
       .filter(({ to }) => to.length > 0);

@@ -16,8 +16,6 @@ export function whyOlder(
   { newest, live, jobs, olderJobId }: Pick<State, 'newest' | 'live' | 'jobs' | 'olderJobId'>,
   { jobId, createdAt, ageMs }: StartedExport,
 ): string | null {
-  // Releases before 0.2 returned no times and accepted every job.
-  if (createdAt === undefined) return null;
   const again = olderJobId !== null;
   const isNewest = jobId === newest?.jobId;
   const known = isNewest || jobId === live?.jobId || jobs.some((job) => job.jobId === jobId);
@@ -33,7 +31,7 @@ export function whyOlder(
  * accept the job although it seems older than the last one.
  */
 export function comparableTime({ newest }: Pick<State, 'newest'>, started: StartedExport): string | null {
-  const { createdAt = null } = started;
+  const { createdAt } = started;
   const newestAt = newest?.createdAt ?? null;
   const setBack = createdAt !== null && newestAt !== null && Date.parse(createdAt) < Date.parse(newestAt);
   return setBack ? null : createdAt;
@@ -45,6 +43,6 @@ export function olderJob(why: string): ApplicationFailure {
   return ApplicationFailure.create({ type: 'OlderJob', message, nonRetryable: true });
 }
 
-function isJustCreated(ageMs: number | null | undefined): boolean {
-  return ageMs !== null && ageMs !== undefined && ageMs < JUST_CREATED_MS;
+function isJustCreated(ageMs: number | null): boolean {
+  return ageMs !== null && ageMs < JUST_CREATED_MS;
 }

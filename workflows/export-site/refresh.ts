@@ -3,7 +3,6 @@ import {
   CancellationScope,
   condition,
   isCancellation,
-  patched,
   proxyActivities,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
@@ -60,7 +59,7 @@ export async function refreshLoop(run: SiteRun): Promise<void> {
  * throw: the state records them.
  */
 async function refreshLinks(run: SiteRun, { force }: { force: boolean }): Promise<void> {
-  while (run.refreshScope !== null) await condition(() => run.refreshScope === null);
+  if (run.refreshScope !== null) await untilIdle(run);
   const scope = new CancellationScope();
   run.refreshScope = scope;
   try {
@@ -76,7 +75,7 @@ async function refreshLinks(run: SiteRun, { force }: { force: boolean }): Promis
 
 /** Refreshes all links. Those who ask while a refresh runs share the next one, which begins after they asked. */
 export function refreshNext(run: SiteRun): Promise<void> {
-  if (run.refreshScope === null || !patched('shared-refresh-2026-11')) return refreshLinks(run, { force: true });
+  if (run.refreshScope === null) return refreshLinks(run, { force: true });
   run.nextRefresh ??= untilIdle(run).then(() => {
     run.nextRefresh = null;
     return refreshLinks(run, { force: true });
@@ -91,7 +90,7 @@ async function untilIdle(run: SiteRun): Promise<void> {
 async function refreshDueLinks(run: SiteRun, force: boolean): Promise<void> {
   const { state } = run;
   const startedAtMs = Date.now();
-  if (!(await rereadSettings(settingsSource(run)))) return;
+  await rereadSettings(settingsSource(run));
   await findPinnedJobs(run);
   let failed = false;
   for (const jobId of jobsInUse(state)) {
@@ -124,7 +123,7 @@ async function refreshLink(run: SiteRun, jobId: string, { force }: { force: bool
 }
 
 /**
- * Whether only a failed or late write needs the link. Values files all get it, as in releases before 0.2; other
+ * Whether only a failed or late write needs the link. Values files all get it, which costs nothing; other
  * deployments would commit, upgrade or rebuild each time that one of them is retried.
  */
 function isRetryOnly(run: SiteRun, jobId: string): boolean {

@@ -1,4 +1,4 @@
-import { ActivityCancellationType, ApplicationFailure, patched, proxyActivities } from '@temporalio/workflow';
+import { ActivityCancellationType, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
 import { readFailure } from '../failures/read-failure.ts';
 import { adminApiCall } from '../retry/activity-timeouts.ts';
@@ -24,7 +24,6 @@ export async function reasonsToHold(
   const { guards, domain } = run.settings;
   const { live } = run.state;
   if (guards === undefined || live === null || jobId === null || live.jobId === jobId) return [];
-  if (!patched('guards-2026-11')) return [];
   const summary = `compare ${jobId} with ${live.version ?? live.jobId}, which is served`.slice(0, 200);
   const input = { jobId, domain, servedJobId: live.jobId, guards };
   const { reasons } = await judgeExport.executeWithOptions({ ...options, summary }, [input]);

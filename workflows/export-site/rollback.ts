@@ -41,7 +41,7 @@ export async function rollBackIf(run: SiteRun, versionOrJobId: string, holds: ()
 
   dropExports(state);
   exportScope?.cancel();
-  rollBackTo(state, { jobId, version, exportedAt, createdAt: link.createdAt ?? null }, link);
+  rollBackTo(state, { jobId, version, exportedAt, createdAt: link.createdAt }, link);
   run.refreshScope?.cancel();
   const { bundleUrl, expiresAt } = link;
   await deploy(run, { jobId, version, bundleUrl, expiresAt, reason: 'rollback' });

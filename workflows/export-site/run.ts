@@ -60,6 +60,12 @@ function unreadSettings(site: string): SiteSettings {
     domain: site,
     minRefreshIntervalMs: 30_000,
     valuesFiles: [],
+    targets: [],
+    pins: [],
+    confirmations: [],
+    operators: [],
+    tellAfterMs: 0,
+    notify: [],
     searchAttributes: false,
   };
 }

@@ -14,7 +14,7 @@ import {
 } from '../entity/continue-as-new.ts';
 import { incident } from '../mails/notify-operators.ts';
 import { outbox } from '../notifications/outbox.ts';
-import { fitHistories, type Histories, histories, noHistories } from './histories.ts';
+import { fitHistories, histories, noHistories } from './histories.ts';
 
 /**
  * What a site keeps from one run to the next. Everything is bounded, because the input of a run is. Numbers ending in `Ms`
@@ -35,17 +35,14 @@ const pending = z.object({
   lastAtMs: ms,
   /** The newest publish, for people. */
   newest: publishEvent.nullable(),
-  /** Hashes of the waiting bodies of deliveries without an id (waiting-bodies.ts). Releases before 0.2 had none. */
-  bodies: z.array(z.string().max(20)).max(1_000).default([]),
+  /** Hashes of the waiting bodies of deliveries without an id (waiting-bodies.ts). */
+  bodies: z.array(z.string().max(20)).max(1_000),
   /** Due at once: requested by a person, or the retry of a failed export. */
   immediate: z.boolean(),
   /** The `traceparent` of their requests, if traces are on (tracing/span.ts). */
   traces: z.array(z.string().max(55)).max(20).optional(),
-  /** The newest request, for people. Releases before 0.2 had none. */
-  request: z
-    .object({ by: z.string().max(200).nullable(), lostBundle: z.boolean() })
-    .nullable()
-    .default(null),
+  /** The newest request, for people. */
+  request: z.object({ by: z.string().max(200).nullable(), lostBundle: z.boolean() }).nullable(),
 });
 /** Publishes that wait to be exported. */
 export type Pending = z.infer<typeof pending>;
@@ -66,10 +63,10 @@ const exporting = z.object({
   uncancellable: z.boolean(),
   /** A cancel was requested, so a failure is expected. */
   cancelling: z.boolean(),
-  /** The same for every attempt to start this export; null before the first. Releases before 0.2 had none. */
-  idempotencyKey: z.string().max(200).nullable().default(null),
+  /** The same for every attempt to start this export; null before the first. */
+  idempotencyKey: z.string().max(200).nullable(),
   /** When the service created the job; null if unknown. */
-  createdAt: z.string().nullable().default(null),
+  createdAt: z.string().nullable(),
 });
 export type Exporting = Readonly<z.infer<typeof exporting>>;
 
@@ -89,28 +86,24 @@ export type Link = Readonly<z.infer<typeof link>>;
 const target = z.object({
   /** Its name; a values file's is its path. */
   valuesFile: z.string(),
-  /** Releases before 0.2 only had values files. */
-  kind: targetKind.default('valuesFile'),
+  kind: targetKind,
   /** The machine whose workers write it; null: any worker. */
-  host: z.string().nullable().default(null),
+  host: z.string().nullable(),
   /** Whether a write is under way that nothing waits for. It belongs to one run. */
-  writing: z.boolean().default(false),
+  writing: z.boolean(),
   jobId: jobId.nullable(),
   version,
   updatedAt: z.string().nullable(),
   /** The operator's pin as last read. */
   pin: z.string().max(200).nullable(),
   held: z.boolean(),
-  /** The operator switched it off after an earlier deploy. Releases before 0.2 had none. */
-  off: z.boolean().default(false),
+  /** The operator switched it off after an earlier deploy. */
+  off: z.boolean(),
   /** The pin for which the service's list of jobs was searched, and when to repeat a search that failed. */
   searchedPin: z.string().nullable(),
-  searchAgainAtMs: ms.nullable().default(null),
-  /** The job that its status must serve; null if nothing is confirmed. Releases before 0.2 had none. */
-  confirmation: z
-    .object({ jobId, sinceMs: ms, servedAt: z.string().nullable(), late: z.boolean() })
-    .nullable()
-    .default(null),
+  searchAgainAtMs: ms.nullable(),
+  /** The job that its status must serve; null if nothing is confirmed. */
+  confirmation: z.object({ jobId, sinceMs: ms, servedAt: z.string().nullable(), late: z.boolean() }).nullable(),
   error: z.string().nullable(),
   failedAt: z.string().nullable(),
   failures: z.int(),
@@ -121,13 +114,13 @@ export type Target = Readonly<MutableTarget>;
 
 const continueAsNewInput = z.object({
   format: z.literal(1),
-  /** The last known settings. Releases before 0.2 had none. */
-  settings: siteSettings.nullable().default(null),
+  /** The last known settings. */
+  settings: siteSettings.nullable(),
   /** Why the last read of the settings failed. */
-  unconfigured: siteError.nullable().default(null),
+  unconfigured: siteError.nullable(),
   /** When the first run of the workflow began. */
   epochMs: z.int(),
-  /** Number the exports, and the attempts of one. Earlier releases made the idempotency key of both. */
+  /** Number the exports, and the attempts of one. */
   cycle: z.int(),
   attempt: z.int(),
   /** Numbers the writes to the deployments. */
@@ -145,17 +138,14 @@ const continueAsNewInput = z.object({
       version,
       exportedAt: z.string(),
       rolledBack: z.boolean(),
-      createdAt: z.string().nullable().default(null),
+      createdAt: z.string().nullable(),
     })
     .nullable(),
-  /** The newest exported job, which a rollback doesn't change. Releases before 0.2 had none. */
-  newest: z
-    .object({ jobId, version, exportedAt: z.string(), createdAt: z.string().nullable() })
-    .nullable()
-    .default(null),
+  /** The newest exported job, which a rollback doesn't change. */
+  newest: z.object({ jobId, version, exportedAt: z.string(), createdAt: z.string().nullable() }).nullable(),
   /** The old job that the service returned instead of a new one; null after the next export (older-job.ts). */
-  olderJobId: jobId.nullable().default(null),
-  /** The export that a guard holds until it is approved, rejected or replaced. Releases before 0.2 had none. */
+  olderJobId: jobId.nullable(),
+  /** The export that a guard holds until it is approved, rejected or replaced. */
   review: z
     .object({
       jobId,
@@ -166,9 +156,8 @@ const continueAsNewInput = z.object({
       reasons: z.array(z.string().max(500)).max(10),
       mails: z.array(mailRecord).max(100),
     })
-    .nullable()
-    .default(null),
-  /** The version that a deployment didn't serve in time, until the next one is deployed. Releases before 0.2 had none. */
+    .nullable(),
+  /** The version that a deployment didn't serve in time, until the next one is deployed. */
   notServed: z
     .object({
       jobId,
@@ -180,32 +169,28 @@ const continueAsNewInput = z.object({
       rolledBackTo: version,
       mails: z.array(mailRecord).max(100),
     })
-    .nullable()
-    .default(null),
+    .nullable(),
   links: z.array(link).max(100),
-  /** Jobs and their versions, newest first, to find the job of a pin. Releases before 0.2 had no times. */
-  jobs: z.array(z.object({ jobId, version: z.string(), exportedAt: z.string().nullable().default(null) })).max(50),
+  /** Jobs and their versions, newest first, to find the job of a pin. */
+  jobs: z.array(z.object({ jobId, version: z.string(), exportedAt: z.string().nullable() })).max(50),
   targets: z.array(target),
-  /** The present failure and the mails about it. Earlier releases had none. */
-  trouble: incident.nullable().default(null),
+  /** The present failure and the mails about it. */
+  trouble: incident.nullable(),
   /** What is reported to the targets of `notify`. */
   outbox,
-  /** The newest publish that was reported, and the job last reported as served. Missing after a release before 0.2. */
-  reportedPublishMs: ms.default(0),
-  reportedServed: jobId.nullable().optional(),
+  /** The newest publish that was reported, and the job last reported as served. */
+  reportedPublishMs: ms,
+  reportedServed: jobId.nullable(),
   exportError: siteError.nullable(),
   refreshError: siteError.nullable(),
   /** The duration of the last refresh, and the job whose bundle is gone, for which a new export was requested. */
   refresh: z.object({ tookMs: ms, goneJobId: jobId.nullable() }),
-  /** Missing in releases before 0.2, which had only `deliveries`. Unreadable ones are dropped: the site needs none. */
-  histories: histories.optional().catch(undefined),
-  /** Of releases before 0.2, which reject an input without the field. */
-  deliveries: histories.shape.deliveries,
+  histories,
   seen: z.array(z.object({ hour: z.int(), entries: z.string() }).refine(isWholeBucket, 'cut in the middle of an id')),
 });
 type ContinueAsNewInput = z.infer<typeof continueAsNewInput>;
 
-export type MutableState = Omit<ContinueAsNewInput, 'seen' | 'deliveries' | 'histories'> & { histories: Histories };
+export type MutableState = Omit<ContinueAsNewInput, 'seen'>;
 export type State = ReadonlyState<MutableState>;
 
 export function newState(nowMs: number): MutableState {
@@ -249,7 +234,7 @@ const MAX_HISTORIES_BYTES = 160_000;
  */
 export function serializeState(state: State, seen: SeenDeliveries): ContinueAsNewInput {
   const none = fitHistories(state.histories, 0);
-  const input = continueAsNewInput.parse({ ...state, histories: none, deliveries: [], seen: seen.toBuckets() });
+  const input = continueAsNewInput.parse({ ...state, histories: none, seen: seen.toBuckets() });
   const roomBytes = Math.min(MAX_INPUT_BYTES - sizeBytes(input) + sizeBytes(none), MAX_HISTORIES_BYTES);
   const limited = limitSeenDeliveries({ ...input, histories: fitHistories(state.histories, roomBytes) }, seen);
   return exceedsMaxInput(limited) ? { ...limited, jobs: [] } : limited;
@@ -257,7 +242,7 @@ export function serializeState(state: State, seen: SeenDeliveries): ContinueAsNe
 
 /** Throws if it can't read the input. That fails the workflow task, so nothing is lost until a fixed release runs. */
 export function restoreState(input: unknown): { state: MutableState; seen: SeenDeliveries } {
-  const { seen, deliveries, histories: kept, ...state } = continueAsNewInput.parse(input);
+  const { seen, ...state } = continueAsNewInput.parse(input);
   for (const each of state.targets) each.writing = false;
-  return { state: { ...state, histories: kept ?? { ...noHistories(), deliveries } }, seen: createSeenDeliveries(seen) };
+  return { state, seen: createSeenDeliveries(seen) };
 }

@@ -107,7 +107,7 @@ function keepLink(state: MutableState, link: Link): void {
 /** Takes over the configured deployments and what their operators have set. Returns whether anything changed. */
 export function configureTargets(
   state: MutableState,
-  { valuesFiles, targets = [], pins = [] }: Pick<SiteSettings, 'valuesFiles' | 'targets' | 'pins'>,
+  { valuesFiles, targets, pins }: Pick<SiteSettings, 'valuesFiles' | 'targets' | 'pins'>,
 ): boolean {
   const before = state.targets;
   state.targets = adoptTargets(before, valuesFiles, targets);
@@ -157,9 +157,9 @@ export function releasePin(state: MutableState, { valuesFile, pin, off }: Pinned
 }
 
 /** A deployment that is switched on again gets its job again, because its file may be an old copy. */
-function adoptSwitch(state: MutableState, target: MutableTarget, off: boolean | undefined): boolean {
+function adoptSwitch(state: MutableState, target: MutableTarget, off: boolean): boolean {
   // Before the first deploy, `enabled: false` is not the operator's.
-  if (off === undefined || off === target.off || (off && target.jobId === null)) return false;
+  if (off === target.off || (off && target.jobId === null)) return false;
   target.off = off;
   const isKnown = !target.held || state.jobs.some((job) => job.version === target.pin);
   if (!off && isKnown) target.jobId = null;
@@ -183,7 +183,7 @@ export function applyReport(
 ): void {
   const { jobId, version, newest } = written;
   target.pin = report.pin?.slice(0, 200) ?? null;
-  target.off = report.off ?? false;
+  target.off = report.off;
   target.held = report.outcome === 'held' || (report.outcome === 'written' && !newest);
   if (report.jobId !== target.jobId) target.version = report.jobId === jobId ? version : null;
   target.jobId = report.jobId;
@@ -224,16 +224,14 @@ export function writeFailed(target: MutableTarget, message: string): void {
 
 /** Whether a deployment serves the live job, and this wasn't reported before. Then it is now. */
 export function reportServed(state: MutableState): boolean {
-  const { live, targets, reportedServed } = state;
-  if (live === null || reportedServed === live.jobId) return false;
+  const { live, targets } = state;
+  if (live === null || state.reportedServed === live.jobId) return false;
   const isServed = targets.some(
     ({ jobId, held, off, error, confirmation }) =>
       jobId === live.jobId && !held && !off && error === null && confirmation?.servedAt !== null,
   );
-  if (!isServed) return false;
-  state.reportedServed = live.jobId;
-  // An earlier release deployed it.
-  return reportedServed !== undefined;
+  if (isServed) state.reportedServed = live.jobId;
+  return isServed;
 }
 
 export function nextSequence(state: MutableState): number {

@@ -1,5 +1,4 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
-import { patched } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES, WORKFLOW_IDS } from '../../contract/names.ts';
 import {
   type ExportRecord,
@@ -19,8 +18,7 @@ import { firstToExpire } from './targets.ts';
 
 /** Keeps the current details, search attributes and memo up to date. */
 export async function watchVisibility(run: SiteRun): Promise<void> {
-  const hasMemo = patched('site-memo-2026-11');
-  const memo = () => (hasMemo ? { [SITE_MEMO]: siteMemoOf(run) } : null);
+  const memo = () => ({ [SITE_MEMO]: siteMemoOf(run) });
   await createVisibility({ details: () => details(run), attributes: () => attributesOf(run), memo }).watch();
 }
 

@@ -1,4 +1,4 @@
-import { type ActivityOptions, CancellationScope, condition, patched, proxyActivities } from '@temporalio/workflow';
+import { type ActivityOptions, CancellationScope, condition, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
 import { deploymentTaskQueue } from '../../contract/names.ts';
 import type { PinnedFile } from '../../contract/settings.ts';
@@ -20,30 +20,25 @@ const REMOTE_TIMEOUT = '30s';
  */
 export async function watchPins(run: SiteRun): Promise<void> {
   for (;;) {
-    const elsewhere = hasOthers(run.state);
-    const all = elsewhere && patched('watch-pins-2026-11');
-    const changedPlaces = (): boolean => hasOthers(run.state) !== elsewhere;
-    await condition(() => watched(run.state, all).length > 0 || changedPlaces());
-    const groups = groupsOf(run.state, all);
-    const key = keyOf(run.state, all);
+    await condition(() => watched(run.state).length > 0);
+    const key = keyOf(run.state);
     const scope = new CancellationScope();
     try {
       const changed = await scope.run(() => {
-        const waiting = groups.map((group) => untilPinChange(run, group));
-        const other = condition(() => keyOf(run.state, all) !== key || changedPlaces());
+        const waiting = groupsOf(run.state).map((group) => untilPinChange(run, group));
+        const other = condition(() => keyOf(run.state) !== key);
         return Promise.race([...waiting, other.then(() => [])]);
       });
-      for (const pin of changed) if (adopt(run.state, pin, all)) run.refreshChanges++;
+      for (const pin of changed) if (adopt(run.state, pin)) run.refreshChanges++;
     } finally {
       scope.cancel();
     }
   }
 }
 
-function adopt(state: SiteRun['state'], pin: PinnedFile, all: boolean): boolean {
+function adopt(state: SiteRun['state'], pin: PinnedFile): boolean {
   const target = state.targets.find(({ valuesFile }) => valuesFile === pin.valuesFile);
-  const isWatchedAlways = all && target !== undefined && isElsewhere(target);
-  return isWatchedAlways ? adoptPins(state, [pin]) : releasePin(state, pin);
+  return target !== undefined && isElsewhere(target) ? adoptPins(state, [pin]) : releasePin(state, pin);
 }
 
 function untilPinChange({ site }: SiteRun, group: readonly Target[]): Promise<PinnedFile[]> {
@@ -61,32 +56,21 @@ function untilPinChange({ site }: SiteRun, group: readonly Target[]): Promise<Pi
 }
 
 /** One wait for all local files, and one for each other deployment: one that hangs doesn't delay another. */
-function groupsOf(state: State, all: boolean): Target[][] {
-  const targets = watched(state, all);
-  const others = targets.filter((target) => !isLocalFile(target));
-  const grouped = all
-    ? others.map((target) => [target])
-    : hostsOf(others).map((on) => others.filter(({ host }) => host === on));
-  return [targets.filter(isLocalFile), ...grouped].filter((group) => group.length > 0);
+function groupsOf(state: State): Target[][] {
+  const targets = watched(state);
+  const others = targets.filter((target) => !isLocalFile(target)).map((target) => [target]);
+  return [targets.filter(isLocalFile), ...others].filter((group) => group.length > 0);
 }
 
-function hostsOf(targets: readonly Target[]): (string | null)[] {
-  return [...new Set(targets.map(({ host }) => host))];
+function keyOf(state: State): string {
+  return JSON.stringify(watched(state).map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off })));
 }
 
-function keyOf(state: State, all: boolean): string {
-  return JSON.stringify(watched(state, all).map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off })));
-}
-
-function watched(state: State, all: boolean): Target[] {
+function watched(state: State): Target[] {
   return state.targets.filter((target) => {
     const held = target.held || target.off;
-    return all && isElsewhere(target) ? held || target.jobId !== null : target.kind === 'valuesFile' && held;
+    return isElsewhere(target) ? held || target.jobId !== null : isLocalFile(target) && held;
   });
-}
-
-function hasOthers({ targets }: State): boolean {
-  return targets.some(isElsewhere);
 }
 
 /** Whether operators can pin it, and no worker announces that. */

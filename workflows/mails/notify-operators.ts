@@ -1,4 +1,4 @@
-import { condition, isCancellation, patched } from '@temporalio/workflow';
+import { condition, isCancellation } from '@temporalio/workflow';
 import { z } from 'zod';
 import type { MailResult } from '../../activities/mails/mail-input.ts';
 import { type MailRecord, mailRecord as mailRecordSchema } from '../../contract/agent-state.ts';
@@ -12,7 +12,7 @@ const MAX_OPERATORS = 50;
 export const incident = z.object({
   sinceMs: z.number(),
   mails: z.array(mailRecordSchema).max(100),
-  reported: z.boolean().optional(),
+  reported: z.boolean(),
 });
 
 /** What is watched for failures, and how its operators are notified. */
@@ -23,8 +23,6 @@ export type IncidentSource<Event extends string> = {
   /** How long a failure has to persist before the first mail. Most are over with the next retry. */
   notifyAfterMs: () => number;
   events: { failing: Event; recovered: Event };
-  /** The patch id of these commands, which older histories don't have. */
-  patch: string;
   /** Reports to other targets than the operators' addresses, at the same moments. */
   report?: { isWanted: () => boolean; failed: (since: Date) => void; recovered: (since: Date) => void };
   /** Sends one mail to one address. */
@@ -39,9 +37,7 @@ export async function notifyOperators<Event extends string>(source: IncidentSour
   const { state, isFailing, events } = source;
   for (;;) {
     await condition(() => (isFailing() || state.trouble !== null) && isAnyoneNotified(source));
-    // Earlier releases sent no mails, and their histories must replay.
-    if (!patched(source.patch)) return;
-    state.trouble ??= { sinceMs: Date.now(), mails: [] };
+    state.trouble ??= { sinceMs: Date.now(), mails: [], reported: false };
     if (await persists(source, state.trouble.sinceMs)) {
       reportFailed(source);
       await mail(source, events.failing, uniqueAddresses(source.operators()));

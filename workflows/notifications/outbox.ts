@@ -1,4 +1,4 @@
-import { condition, isCancellation, log, patched, proxyActivities } from '@temporalio/workflow';
+import { condition, isCancellation, log, proxyActivities } from '@temporalio/workflow';
 import { z } from 'zod';
 import type { Activities } from '../../activities/create-activities.ts';
 import { type NotificationEvent, type NotificationType, notificationEvent } from '../../contract/notification.ts';
@@ -8,8 +8,8 @@ import { quickActivity } from '../retry/activity-timeouts.ts';
 /** Far more than a run has at a time. */
 const MAX_EVENTS = 20;
 
-/** Events whose deliveries were not started yet, oldest first. Releases before 0.2 had none. */
-export const outbox = z.array(notificationEvent).default([]);
+/** Events whose deliveries were not started yet, oldest first. */
+export const outbox = z.array(notificationEvent);
 
 /** A workflow that reports events. */
 type OutboxRun = {
@@ -48,7 +48,6 @@ export function eventId(type: NotificationType, atMs: number): string {
 export async function watchOutbox(run: OutboxRun): Promise<void> {
   for (;;) {
     await condition(() => run.state.outbox.length > 0);
-    if (!reportsEvents()) return;
     await emptyOutbox(run);
   }
 }
@@ -56,7 +55,7 @@ export async function watchOutbox(run: OutboxRun): Promise<void> {
 /** Starts the deliveries of all events. Repeating it is harmless: each is started once. */
 export async function emptyOutbox(run: OutboxRun): Promise<void> {
   const { site, state } = run;
-  if (state.outbox.length === 0 || !reportsEvents()) return;
+  if (state.outbox.length === 0) return;
   if (run.notifying) await condition(() => !run.notifying);
   while (state.outbox.length > 0) {
     const events = state.outbox;
@@ -73,9 +72,4 @@ export async function emptyOutbox(run: OutboxRun): Promise<void> {
     const done = new Set(events.map(({ id }) => id));
     state.outbox = state.outbox.filter(({ id }) => !done.has(id));
   }
-}
-
-/** Earlier releases reported no events, and their histories must replay. */
-function reportsEvents(): boolean {
-  return patched('notifications-2026-11');
 }

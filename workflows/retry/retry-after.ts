@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import { spreadMs } from '../../contract/duration.ts';
 import type { Failure } from '../failures/read-failure.ts';
 
@@ -9,6 +8,6 @@ import type { Failure } from '../failures/read-failure.ts';
  */
 export function spreadRetryAfterMs({ retryAfterMs }: Failure, failures: number): number {
   if (retryAfterMs === null) return 0;
-  // Earlier releases did not spread. `Math.random` is deterministic in workflow code.
-  return spreadMs(retryAfterMs, failures, patched('spread-rest-2026-11') ? Math.random() : 0);
+  // `Math.random` is deterministic in workflow code.
+  return spreadMs(retryAfterMs, failures, Math.random());
 }

@@ -34,6 +34,8 @@ describe('the settings of a site', () => {
   it("are the site's section with times in milliseconds, and the pins of readable values files", async () => {
     expect(await read({ site: 'docs' })).toEqual({
       domain: 'docs.example.com',
+      targets: [],
+      confirmations: [],
       timeoutMs: 7_200_000,
       quietPeriodMs: 1_000,
       maxWaitMs: 60_000,

@@ -6,13 +6,18 @@ import {
   setTitle,
 } from '../../../workflows/agent-change/events.ts';
 import { type MutableState, newState, type PullRequestEvent } from '../../../workflows/agent-change/state.ts';
+import { RULE_SETTINGS } from '../../helpers/rule-settings.ts';
 
 const LINK = 'https://github.com/acme/docs/pull/7';
 const at = '2026-11-21T12:00:00Z';
 const event = { source: 's', topic: 't', action: 'publish', id: '1', title: 'A', url: '', author: '', at } as const;
 
 function inReview(): MutableState {
-  return { ...newState({ events: [event], eventCount: 1 }, 0), phase: 'in-review', prLink: LINK };
+  return {
+    ...newState({ events: [event], eventCount: 1, settings: RULE_SETTINGS }, 0),
+    phase: 'in-review',
+    prLink: LINK,
+  };
 }
 
 function changed(fields: object = {}): PullRequestEvent {

@@ -39,7 +39,7 @@ describe('reminders', () => {
 describe('a verdict that ends the reminders', () => {
   const at = '2026-11-21T08:00:00Z';
   const refused = [{ name: 'ada', reason: 'no collaborator' }];
-  const plan = { title: 'T', mails: ['ada@example.com'], logins: ['ada'], teams: [] };
+  const plan = { title: 'T', mails: ['ada@example.com'], logins: ['ada'], teams: [], unknownLogins: false };
   const requested = { requested: ['Ada'], refused: [] };
 
   it.each<[string, Review, boolean]>([

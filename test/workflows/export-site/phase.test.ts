@@ -103,15 +103,15 @@ describe('a pin that was read from the file', () => {
     ['does not hold if it names the newest', 'v2', false],
   ])('%s', (_, pin, held) => {
     const site = state({ live, targets: [target()] });
-    expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin }])).toBe(true);
+    expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin, off: false }])).toBe(true);
     expect(site.targets).toMatchObject([{ pin, held }]);
-    expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin }])).toBe(false);
+    expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin, off: false }])).toBe(false);
   });
 
   it('releases the deployment when it is removed, and affects no other', () => {
     const site = state({ live, targets: [target({ pin: 'v1', held: true })] });
-    expect(adoptPins(site, [{ valuesFile: 'another.yaml', pin: null }])).toBe(false);
-    expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin: null }])).toBe(true);
+    expect(adoptPins(site, [{ valuesFile: 'another.yaml', pin: null, off: false }])).toBe(false);
+    expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin: null, off: false }])).toBe(true);
     expect(site.targets).toMatchObject([{ pin: null, held: false }]);
   });
 
@@ -128,7 +128,7 @@ describe('a pin that was read from the file', () => {
 
   it('does not hold if the service returns no versions, because the write decides', () => {
     const site = state({ live: { ...live, version: null }, targets: [target()] });
-    adoptPins(site, [{ valuesFile: target().valuesFile, pin: 'v1' }]);
+    adoptPins(site, [{ valuesFile: target().valuesFile, pin: 'v1', off: false }]);
     expect(site.targets).toMatchObject([{ pin: 'v1', held: false }]);
   });
 });

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
 import { HISTORY_LIMITS } from '../../../contract/site-state.ts';
 import { createSeenDeliveries } from '../../../workflows/deliveries/seen-deliveries.ts';
 import { MAX_INPUT_BYTES } from '../../../workflows/entity/continue-as-new.ts';
@@ -17,13 +15,6 @@ import {
 import { addRequest } from '../../../workflows/export-site/schedule.ts';
 import { type MutableState, newState, restoreState, serializeState } from '../../../workflows/export-site/state.ts';
 import { applyDeliveries } from '../../../workflows/export-site/transitions.ts';
-
-const payloads = z.object({ payloads: z.array(z.object({ data: z.string() })) });
-const recorded = z.object({
-  events: z.array(
-    z.object({ workflowExecutionStartedEventAttributes: z.object({ input: payloads }).optional() }).optional(),
-  ),
-});
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 
@@ -153,20 +144,6 @@ describe('the continue-as-new input of a site', () => {
     const restored = restoreState(input);
     expect(restored.state).toEqual(state);
     expect(restored.seen.isResend({ id: 'a', source: 's', dedupeMs: 60_000 }, NOW_MS + 5_000)).toBe(true);
-  });
-
-  it('is restored from an older release, which had no topics of deliveries', async () => {
-    const file = 'test/replay/export-site/continued-as-new-while-exporting-0.1.json';
-    const history = recorded.parse(JSON.parse(await readFile(file, 'utf8')));
-    const [started] = history.events;
-    const data = started?.workflowExecutionStartedEventAttributes?.input.payloads[0]?.data ?? '';
-    const input: unknown = JSON.parse(Buffer.from(data, 'base64').toString());
-    const { state } = restoreState(z.object({ carry: z.unknown() }).parse(input).carry);
-    const { deliveries, exports } = state.histories;
-    expect(deliveries.length).toBeGreaterThan(0);
-    expect(exports).toEqual([]);
-    expect(deliveries.every(({ topic }) => topic === undefined)).toBe(true);
-    expect(state.exporting?.stage).toBe('polling');
   });
 
   const { state, seen } = fullState();

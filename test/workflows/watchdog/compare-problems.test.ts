@@ -54,7 +54,7 @@ describe('the watchdog', () => {
 describe('a link', () => {
   const HOUR_MS = 3_600_000;
   const listed = { site: 'docs', phase: 'live', servedPublishAtMs: null, waitingSinceMs: null } as const;
-  const problemsAt = (hour: number, refreshDueAtMs: number | null): (string | undefined)[] =>
+  const problemsAt = (hour: number, refreshDueAtMs: number): (string | undefined)[] =>
     problemOfLink({ ...listed, linkExpiresAtMs: 24 * HOUR_MS, refreshDueAtMs }, hour * HOUR_MS).map(
       ({ detail }) => detail,
     );
@@ -65,9 +65,5 @@ describe('a link', () => {
       'its link was not refreshed and expires at 1970-01-02T00:00:00.000Z',
     ]);
     expect(problemsAt(24, 20 * HOUR_MS)).toEqual(['its link expired at 1970-01-02T00:00:00.000Z']);
-  });
-
-  it('is a problem half an hour before its expiry if the time of its refresh is unknown', () => {
-    expect([23.4, 23.5].map((hour) => problemsAt(hour, null).length)).toEqual([0, 1]);
   });
 });
