@@ -10,13 +10,13 @@ import type { WebhookRequest } from './webhooks/source.ts';
 const VENDOR_ID_DEDUPE_MS = 24 * 3_600_000;
 
 /** What became of a verified delivery. */
-type Outcome = { kind: 'accepted'; workflowIds: readonly string[] } | { kind: 'failed'; error: unknown };
+type DispatchOutcome = { kind: 'accepted'; workflowIds: readonly string[] } | { kind: 'failed'; error: unknown };
 
 export type ReceiverDeps = {
   find: FindSource;
   dispatch: Dispatch;
   /** Called once for each verified delivery, before the response. */
-  onOutcome: (delivery: ReceivedDelivery, outcome: Outcome) => void;
+  onOutcome: (delivery: ReceivedDelivery, outcome: DispatchOutcome) => void;
   now: () => Date;
   /** Of the request's span, if traces are on. */
   traceparent?: (() => string | undefined) | undefined;

@@ -37,13 +37,13 @@ export const RECEIVER_CONNECTION: Pick<ConnectionOptions, 'interceptors' | 'chan
 };
 
 /** The delay after the nth attempt, with ±20 % jitter so that the deliveries of many sites don't retry at once. */
-export function retryDelayMs(attempt: number, random: () => number = Math.random): number {
+export function reconnectDelayMs(attempt: number, random: () => number = Math.random): number {
   return Math.min(FIRST_DELAY_MS * 1.6 ** (attempt - 1), LONGEST_DELAY_MS) * (0.8 + 0.4 * random());
 }
 
 function retryIf(isTransient: (received: StatusObject) => boolean): Interceptor {
   return makeGrpcRetryInterceptor({
-    delayFunction: (attempt) => retryDelayMs(attempt),
+    delayFunction: (attempt) => reconnectDelayMs(attempt),
     retryableDecider: (attempt, received) => attempt < ATTEMPTS && isTransient(received),
   });
 }

@@ -22,9 +22,9 @@ import {
 import type { RuleSettings } from '../contract/settings.ts';
 import { settingsSource } from './agent-change/configuration.ts';
 import { endCancelled, notifyEnd } from './agent-change/end.ts';
-import { applyEvent } from './agent-change/events.ts';
+import { applyPullRequestEvent } from './agent-change/events.ts';
 import { submit, waitForJob } from './agent-change/job.ts';
-import { review } from './agent-change/review.ts';
+import { awaitReview } from './agent-change/review.ts';
 import { type ChangeRun, isOver, newRun, newState, restoreState } from './agent-change/state.ts';
 import { endBackOff } from './agent-change/transitions.ts';
 import { changeStateOf, visibilityOf } from './agent-change/visibility.ts';
@@ -96,9 +96,11 @@ export async function agentChange(input: AgentChangeInput): Promise<void> {
 function setHandlers(run: ChangeRun): void {
   const { state } = run;
   handleSignal(pullRequestChanged, pullRequestChangedPayload, 'The pull request changed on the forge.', (event) =>
-    applyEvent(state, event),
+    applyPullRequestEvent(state, event),
   );
-  handleSignal(reviewed, reviewedPayload, 'Someone reviewed the pull request.', (event) => applyEvent(state, event));
+  handleSignal(reviewed, reviewedPayload, 'Someone reviewed the pull request.', (event) =>
+    applyPullRequestEvent(state, event),
+  );
   const reread = (): void => {
     run.configChanged = true;
   };
@@ -133,7 +135,7 @@ async function runPhases(run: ChangeRun): Promise<void> {
         break;
       case 'notifying':
       case 'in-review':
-        await review(run);
+        await awaitReview(run);
         break;
       default:
         await notifyEnd(run);

@@ -101,7 +101,7 @@ function setHandlers(run: RuleRun): void {
     ({ sha }) => transitions.applyOwnMerge(state, sha),
   );
   handleSignal(changeEnded, changeEndedPayload, 'A change of the rule has ended.', (end) =>
-    transitions.changeEnded(state, end),
+    transitions.recordChangeEnd(state, end),
   );
   handleSignal(unsubscribed, unsubscribedPayload, 'The address gets no more mails of the rule.', ({ address }) =>
     transitions.unsubscribe(state, address),

@@ -20,7 +20,7 @@ import {
   type StateQuery,
 } from '../contract/site-state.ts';
 import { createSeenDeliveries } from './deliveries/seen-deliveries.ts';
-import { readOptions, rejectIf, rejectInvalidOptions } from './entity/action-options.ts';
+import { readActionOptions, rejectIf, rejectInvalidOptions } from './entity/action-options.ts';
 import { rereadSettings } from './entity/configuration.ts';
 import { shouldContinueAsNew } from './entity/continue-as-new.ts';
 import { runUntil, waitAtMost } from './entity/coroutines.ts';
@@ -28,7 +28,7 @@ import { handleSignal } from './entity/handle-signal.ts';
 import { endBackOff } from './export-site/back-off.ts';
 import { settingsSource, watchConfiguration } from './export-site/configuration.ts';
 import { confirmLoop } from './export-site/confirm.ts';
-import { cancelJob, exportLoop } from './export-site/export.ts';
+import { cancelExportJob, exportLoop } from './export-site/export.ts';
 import { actionBegan, actionFailed, exportEnded } from './export-site/histories.ts';
 import { incidentSource, mailNotices } from './export-site/notices.ts';
 import { refreshLoop, refreshNext } from './export-site/refresh.ts';
@@ -130,7 +130,7 @@ function setActionHandlers(run: SiteRun): void {
   setHandler(
     exportNow,
     (options) => {
-      const { deliveryId } = readOptions(options);
+      const { deliveryId } = readActionOptions(options);
       const action = recordAction(run, deliveryId === undefined ? 'export' : 'run-again', options, deliveryId);
       requestExport(state, Date.now(), { by: action.actor, lostBundle: false });
       endBackOff(state);
@@ -214,7 +214,7 @@ function recordAction(
   options: unknown,
   detail: string | null = null,
 ): ActionRecord {
-  const { actor = UNKNOWN_ACTOR } = readOptions(options);
+  const { actor = UNKNOWN_ACTOR } = readActionOptions(options);
   return actionBegan(state.histories, { action, actor, detail });
 }
 
@@ -253,7 +253,7 @@ async function removeSite(run: SiteRun, options: unknown): Promise<SiteState> {
     const summary = 'the start of the export that is to be cancelled';
     if (!isStarted()) await waitAtMost(isStarted, START_TIMEOUT_MS, summary);
     const { stage, jobId } = exporting;
-    if (stage === 'polling' && jobId !== null) await cancelJob(jobId, 'the site was removed');
+    if (stage === 'polling' && jobId !== null) await cancelExportJob(jobId, 'the site was removed');
     exportEnded(run.state.histories, 'canceled', { waiting: false });
   }
   return lastState;

@@ -4,8 +4,8 @@ import type { AdminApiClient, AdminApiResponse, RequestOptions } from '../../cli
 import { AdminApiError } from '../../client/admin-api-error.ts';
 import { spreadMs } from '../../contract/duration.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
-import type { Operation, Verdict } from './outcomes.ts';
-import { finalFailure, messageOf, verdictOf } from './outcomes.ts';
+import type { AdminApiOperation, ResponseVerdict } from './outcomes.ts';
+import { finalFailure, messageOf, responseVerdictOf } from './outcomes.ts';
 
 /** A job's progress; null if the service gives none. */
 export type ExportProgress = { percent: number | null; pageCount: number | null };
@@ -25,17 +25,17 @@ const SHORT_WAIT_MS = 30_000;
 type HeartbeatDetails = ExportProgress & { troubleSinceMs: number | null };
 
 /** The verdicts that the caller handles. All others have become failures. */
-type OwnVerdict = Extract<Verdict, 'gone' | 'busy' | 'not-ready' | 'finished' | 'unsupported'>;
+type OwnVerdict = Extract<ResponseVerdict, 'gone' | 'busy' | 'not-ready' | 'finished' | 'unsupported'>;
 
 /** A success with its result, or an outcome that the caller handles. */
-export type Outcome<Result> =
+export type AdminApiOutcome<Result> =
   | { verdict: 'success'; result: Result; response: AdminApiResponse }
   | { verdict: OwnVerdict; error: AdminApiError };
 
 export type CallAdminApi = <Result>(
-  operation: Operation,
+  operation: AdminApiOperation,
   request: (client: AdminApiClient, options: RequestOptions) => Promise<Result>,
-) => Promise<Outcome<Result>>;
+) => Promise<AdminApiOutcome<Result>>;
 
 /**
  * Calls the Admin API from an activity: heartbeats during the call, and throws an ApplicationFailure for every outcome
@@ -61,9 +61,9 @@ export function createAdminApiCaller(client: AdminApiClient): CallAdminApi {
 }
 
 /** The verdict, if the caller handles it. @throws ApplicationFailure otherwise. */
-function ownVerdict(operation: Operation, error: AdminApiError): OwnVerdict {
+function ownVerdict(operation: AdminApiOperation, error: AdminApiError): OwnVerdict {
   const { status, retryAfterMs } = error;
-  const verdict = verdictOf(operation, error);
+  const verdict = responseVerdictOf(operation, error);
   const message = messageOf(error);
   switch (verdict) {
     case 'key-refused':

@@ -5,7 +5,7 @@ import type { CallAdminApi } from './call-admin-api.ts';
 export type CancelOutcome = 'accepted' | 'finished' | 'unsupported';
 
 /** Asks the service to cancel a job. Cancelling is optional for a service. */
-export async function cancelJob(
+export async function requestCancel(
   call: CallAdminApi,
   request: Parameters<typeof call<Cancellation<unknown>>>[1],
 ): Promise<CancelOutcome> {
@@ -16,6 +16,6 @@ export async function cancelJob(
 
 export function createCancelExport(call: CallAdminApi) {
   return async function cancelExport({ jobId }: { jobId: string }): Promise<CancelOutcome> {
-    return await cancelJob(call, ({ exports }, options) => exports.cancel(jobId, options));
+    return await requestCancel(call, ({ exports }, options) => exports.cancel(jobId, options));
   };
 }

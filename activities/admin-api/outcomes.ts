@@ -24,7 +24,7 @@ export type AdminApiFailureType =
 type AdminApiFailureDetails = { status: number | null; retryAfterMs: number | null };
 
 /** What a failed call means for an operation. */
-export type Verdict =
+export type ResponseVerdict =
   | 'key-refused'
   | 'rejected'
   | 'gone'
@@ -35,10 +35,10 @@ export type Verdict =
   | 'later'
   | 'retry';
 
-export type Operation = 'start' | 'prompt' | 'read' | 'bundle' | 'cancel' | 'list' | 'log' | 'report';
+export type AdminApiOperation = 'start' | 'prompt' | 'read' | 'bundle' | 'cancel' | 'list' | 'log' | 'report';
 
 /** Exceptions to the statuses in `verdictOf`. 200: a success that can't be read. */
-const OWN_VERDICTS: Record<Operation, Readonly<Record<number, Verdict>>> = {
+const OWN_VERDICTS: Record<AdminApiOperation, Readonly<Record<number, ResponseVerdict>>> = {
   start: { 409: 'busy' },
   // No exceptions: a project can have many agent jobs at once, and 429 says how long to wait.
   prompt: {},
@@ -58,7 +58,10 @@ const OWN_VERDICTS: Record<Operation, Readonly<Record<number, Verdict>>> = {
 };
 
 /** Interprets a failed call. One table for all operations, so callers don't decide on their own. */
-export function verdictOf(operation: Operation, { status, retryAfterMs }: AdminApiError): Verdict {
+export function responseVerdictOf(
+  operation: AdminApiOperation,
+  { status, retryAfterMs }: AdminApiError,
+): ResponseVerdict {
   // No response, or a response that can't be read: the service may have a moment of trouble.
   if (status === null) return 'retry';
   const own = OWN_VERDICTS[operation][isSuccess(status) ? 200 : status];

@@ -1,6 +1,6 @@
 import { Context, sleep } from '@temporalio/activity';
 import type { AdminApiResponse } from '../../client/admin-api-client.ts';
-import type { Outcome } from './call-admin-api.ts';
+import type { AdminApiOutcome } from './call-admin-api.ts';
 import { benignWait, finalFailure } from './outcomes.ts';
 import { pollDelayMs } from './poll-delay.ts';
 
@@ -33,7 +33,7 @@ export async function pollJob<Finished>(
 }
 
 /** The job that was read. Throws `JobGone` if it is unknown. */
-export function readOrGone<Job>(outcome: Outcome<Job>): { job: Job; response: AdminApiResponse } {
+export function readOrGone<Job>(outcome: AdminApiOutcome<Job>): { job: Job; response: AdminApiResponse } {
   if (outcome.verdict !== 'success') throw finalFailure('JobGone', outcome.error.message, outcome.error.status);
   return { job: outcome.result, response: outcome.response };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AgentJob, AgentJobRef } from '../../client/admin-api-client.ts';
 import { statusText } from '../../client/job-schemas.ts';
 import { type CallAdminApi, reportProgress } from '../admin-api/call-admin-api.ts';
-import { type CancelOutcome, cancelJob } from '../admin-api/cancel-export.ts';
+import { type CancelOutcome, requestCancel } from '../admin-api/cancel-export.ts';
 import { finalFailure } from '../admin-api/outcomes.ts';
 import { pollJob, readOrGone } from '../admin-api/poll-job.ts';
 
@@ -64,6 +64,6 @@ function webLink(prLink: string | null, httpStatus: number): string | null {
 
 export function createCancelAgentJob(call: CallAdminApi) {
   return async function cancelAgentJob(input: JobInput): Promise<CancelOutcome> {
-    return await cancelJob(call, ({ agentJobs }, options) => agentJobs.cancel(refOf(input), options));
+    return await requestCancel(call, ({ agentJobs }, options) => agentJobs.cancel(refOf(input), options));
   };
 }

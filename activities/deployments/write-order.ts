@@ -13,7 +13,7 @@ export function lateOutcome(write: DeploymentWrite, current: WrittenOrder | null
 }
 
 /** The report of a write that must not happen, to a deployment without a pin; null if it may. */
-export function refusalOf(write: DeploymentWrite, current: WrittenOrder | null): DeploymentReport | null {
+export function lateReport(write: DeploymentWrite, current: WrittenOrder | null): DeploymentReport | null {
   const outcome = lateOutcome(write, current);
   if (outcome === null || current === null) return null;
   const { epoch, sequence, jobId } = current;

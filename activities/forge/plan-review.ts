@@ -14,7 +14,7 @@ type ReviewPlanInput = {
   reviewers: readonly string[];
 };
 
-export type ReviewPlan = {
+export type PlannedReview = {
   /** The pull request's title, or a generic one if no forge gives it. */
   title: string;
   mails: string[];
@@ -43,7 +43,7 @@ type Ask = <T>(what: string, call: () => Promise<T>, otherwise: T) => Promise<T>
  * without that part.
  */
 export function createPlanReview(forge: ForgeReader | undefined, retryForMs = RETRY_FOR_MS) {
-  return async function planReview(input: ReviewPlanInput): Promise<ReviewPlan> {
+  return async function planReview(input: ReviewPlanInput): Promise<PlannedReview> {
     if (forge === undefined) return planOf(input, { ...withoutForge(input), note: null });
     const { scheduledTimestampMs } = Context.current().info;
     const notes = new Set<string>();
@@ -129,7 +129,7 @@ function withoutForge({ rule, prLink }: ReviewPlanInput): Omit<FromForge, 'note'
 function planOf(
   { reviewers }: ReviewPlanInput,
   { title, author, owners, loginOf, mailOf, note }: FromForge,
-): ReviewPlan {
+): PlannedReview {
   const isAuthor = (login: string): boolean => author.login !== '' && same(login, author.login);
   const isAuthorsMail = (mail: string): boolean =>
     (author.mail !== null && same(mail, author.mail)) || isAuthor(loginOf.get(mail.toLowerCase()) ?? '');

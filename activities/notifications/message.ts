@@ -1,8 +1,8 @@
 import { WORKFLOW_IDS } from '../../contract/names.ts';
 import type { NotificationInput } from './send-notification.ts';
-import { jsonMessage, type Message, signMessage } from './sign-message.ts';
+import { jsonMessage, type OutgoingMessage, signMessage } from './sign-message.ts';
 import { slackText } from './slack-text.ts';
-import type { Target } from './targets.ts';
+import type { ConfiguredTarget } from './targets.ts';
 
 /**
  * The request for one target.
@@ -11,8 +11,8 @@ import type { Target } from './targets.ts';
  */
 export function composeMessage(
   { site, event }: Pick<NotificationInput, 'site' | 'event'>,
-  { target, publicUrl, now }: { target: Target; publicUrl: string | undefined; now: Date },
-): Message {
+  { target, publicUrl, now }: { target: ConfiguredTarget; publicUrl: string | undefined; now: Date },
+): OutgoingMessage {
   const siteUrl = publicUrl === undefined ? null : `${publicUrl}/ui/sites/${site}`;
   if (target.kind === 'slack') return jsonMessage({ text: slackText(event, siteUrl) });
   const { type, at, data } = event;

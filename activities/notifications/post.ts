@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { errorCode } from '../../base/error-code.ts';
-import type { Message } from './sign-message.ts';
+import type { OutgoingMessage } from './sign-message.ts';
 
 /** An attempt may take this long, from the connection to the end of the response. */
 const TIMEOUT_MS = 10_000;
@@ -8,7 +8,7 @@ const TIMEOUT_MS = 10_000;
 /** Slack names the reason of a rejection in a word. */
 const MAX_REASON_BYTES = 100;
 
-export type PostResult =
+export type MessageResult =
   | { status: number; reason: string; retryAfter: string | undefined; date: string | undefined }
   | { status: null; reason: string };
 
@@ -16,11 +16,11 @@ export type PostResult =
  * Posts a message. Never follows a redirect, because it would move the message to a URL that no operator chose, and reads
  * no more of the response than a short reason. Never throws: without a response, the status is null.
  */
-export async function post(
+export async function postMessage(
   url: string,
-  { headers, body }: Message,
+  { headers, body }: OutgoingMessage,
   { cancelled, timeoutMs = TIMEOUT_MS }: { cancelled?: AbortSignal; timeoutMs?: number | undefined } = {},
-): Promise<PostResult> {
+): Promise<MessageResult> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = cancelled ? AbortSignal.any([timeout, cancelled]) : timeout;
   try {

@@ -4,14 +4,14 @@ import type { Logger } from 'pino';
 import { parseRetryAfterMs } from '../../client/timestamps.ts';
 import type { NotificationEvent, NotificationTarget } from '../../contract/notification.ts';
 import { composeMessage } from './message.ts';
-import { type PostResult, post } from './post.ts';
-import type { Target } from './targets.ts';
+import { type MessageResult, postMessage } from './post.ts';
+import type { ConfiguredTarget } from './targets.ts';
 
 /** One event for one target. */
 export type NotificationInput = { site: string; event: NotificationEvent; target: NotificationTarget };
 
 export type SendNotificationDeps = {
-  targets: readonly Target[];
+  targets: readonly ConfiguredTarget[];
   /** The receiver's public URL; without it messages don't link the page of the site. */
   publicUrl?: string | undefined;
   logger: Logger;
@@ -50,7 +50,7 @@ export function createSendNotification({ targets, publicUrl, logger, timing = {}
     const message = composeMessage(input, { target, publicUrl, now: new Date() });
     const { cancellationSignal, info } = Context.current();
     const result = await withSlot(target, () =>
-      post(target.url, message, { cancelled: cancellationSignal, timeoutMs }),
+      postMessage(target.url, message, { cancelled: cancellationSignal, timeoutMs }),
     );
     const { status, reason } = result;
     logger.info(
@@ -62,7 +62,7 @@ export function createSendNotification({ targets, publicUrl, logger, timing = {}
   };
 }
 
-type WithSlot = <Result>(target: Target, send: () => Promise<Result>) => Promise<Result>;
+type WithSlot = <Result>(target: ConfiguredTarget, send: () => Promise<Result>) => Promise<Result>;
 
 /** Each target gets its share of the slots, so that one that hangs leaves the others theirs. */
 function createSlots(targets: number): WithSlot {
@@ -80,7 +80,7 @@ function createSlots(targets: number): WithSlot {
   };
 }
 
-function busy(target: Target): ApplicationFailure {
+function busy(target: ConfiguredTarget): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'TargetBusy',
     message: `${nameOf(target)} responds slowly: other notifications for it are being sent`,
@@ -100,7 +100,7 @@ function unknownTarget(target: NotificationTarget, unknownForMs: number): Applic
   });
 }
 
-function failureOf(result: PostResult, target: Target): ApplicationFailure {
+function failureOf(result: MessageResult, target: ConfiguredTarget): ApplicationFailure {
   const { status, reason } = result;
   if (status === null) return failure('NotDelivered', `${nameOf(target)}: ${reason}`);
   const message = `${nameOf(target)} returned ${status}${reason === '' ? '' : ` ${reason}`}`;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 
-export type Message = { headers: Record<string, string>; body: string };
+export type OutgoingMessage = { headers: Record<string, string>; body: string };
 
 /**
  * A JSON message signed by Standard Webhooks, with a signature for each secret.
@@ -12,7 +12,7 @@ export type Message = { headers: Record<string, string>; body: string };
 export function signMessage(
   body: object,
   { identity, secrets, now }: { identity: string; secrets: readonly string[]; now: Date },
-): Message {
+): OutgoingMessage {
   const message = jsonMessage(body);
   const id = `msg_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`;
   const signatures = secrets.map((secret) => new Webhook(secret).sign(id, now, message.body));
@@ -25,7 +25,7 @@ export function signMessage(
   return { headers, body: message.body };
 }
 
-export function jsonMessage(body: object): Message {
+export function jsonMessage(body: object): OutgoingMessage {
   return {
     headers: { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'Galley' },
     body: JSON.stringify(body),

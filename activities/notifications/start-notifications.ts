@@ -5,10 +5,10 @@ import type { NotificationEvent } from '../../contract/notification.ts';
 import { notConfigured } from '../not-configured.ts';
 import type { ReadSite } from '../sites/read-site.ts';
 import type { NotificationInput } from './send-notification.ts';
-import type { Target } from './targets.ts';
+import type { ConfiguredTarget } from './targets.ts';
 
 type StartNotificationsDeps = {
-  targets: readonly Target[];
+  targets: readonly ConfiguredTarget[];
   readSite: ReadSite;
   /** The worker's own client by default. */
   client?: Client | undefined;

@@ -4,7 +4,7 @@ import type { NotificationTarget, NotificationType } from '../../contract/notifi
 import { canonicalSecret } from './sign-message.ts';
 
 /** A target of `notify` in galley.yaml. `secrets` is empty for Slack, whose URL is the secret. */
-export type Target = NotificationTarget & {
+export type ConfiguredTarget = NotificationTarget & {
   kind: 'slack' | 'webhook';
   url: string;
   secrets: readonly string[];
@@ -14,7 +14,7 @@ export type Target = NotificationTarget & {
 /** Enough to notice a change, too little to find out a URL. */
 const HASH_DIGITS = 8;
 
-export function targetsOf(notify: NotifyConfig): Target[] {
+export function targetsOf(notify: NotifyConfig): ConfiguredTarget[] {
   return notify.map(({ slack, webhook, secret = [], on }, index) => {
     const url = new URL(slack ?? webhook ?? '');
     return {
@@ -30,6 +30,6 @@ export function targetsOf(notify: NotifyConfig): Target[] {
 }
 
 /** The types of events that any target gets. */
-export function wantedTypes(targets: readonly Target[]): NotificationType[] {
+export function wantedTypes(targets: readonly ConfiguredTarget[]): NotificationType[] {
   return [...new Set(targets.flatMap(({ on }) => [...on]))];
 }

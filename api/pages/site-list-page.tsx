@@ -11,10 +11,10 @@ import { Title } from '../../ui/components/title.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
 import { PHASE_OPTIONS, PhaseBadge } from './phase-badge.tsx';
-import type { ListedSite, SiteListPage, SiteListQuery } from './site-list.ts';
+import type { SiteListQuery, SiteListResult, SiteRow } from './site-list.ts';
 
 type SiteListPageProps = Pick<OperatorLayoutProps, 'signed' | 'messages' | 'temporalUiUrl'> & {
-  list: SiteListPage;
+  list: SiteListResult;
   query: SiteListQuery;
   now: Date;
 };
@@ -62,8 +62,8 @@ export function SiteListView({ list, query, now, ...layout }: SiteListPageProps)
   );
 }
 
-function SiteTable({ caption = 'Sites', sites, now }: { caption?: string; sites: readonly ListedSite[]; now: Date }) {
-  const columns: Column<ListedSite>[] = [
+function SiteTable({ caption = 'Sites', sites, now }: { caption?: string; sites: readonly SiteRow[]; now: Date }) {
+  const columns: Column<SiteRow>[] = [
     { label: 'Site', kind: 'main', cell: SiteCell },
     { label: 'Phase', cell: ({ phase }) => <PhaseBadge phase={phase} /> },
     { label: 'Version', cell: ({ version }) => <Version>{version}</Version> },
@@ -74,7 +74,7 @@ function SiteTable({ caption = 'Sites', sites, now }: { caption?: string; sites:
   return <Table caption={caption} columns={columns} rows={sites} keyOf={({ site }) => site} fixed />;
 }
 
-function SiteCell({ site, domain }: ListedSite) {
+function SiteCell({ site, domain }: SiteRow) {
   return (
     <>
       <a href={sitePath(site)}>{site}</a>
@@ -102,7 +102,7 @@ function LastError({ children }: { children: string | null | undefined }) {
   );
 }
 
-function NoSites({ list, query }: { list: SiteListPage; query: SiteListQuery }) {
+function NoSites({ list, query }: { list: SiteListResult; query: SiteListQuery }) {
   if (list.configured === 0) {
     return (
       <EmptyState title="No sites yet">
@@ -123,7 +123,7 @@ function NoSites({ list, query }: { list: SiteListPage; query: SiteListQuery }) 
   );
 }
 
-function ListPager({ list, query }: { list: SiteListPage; query: SiteListQuery }) {
+function ListPager({ list, query }: { list: SiteListResult; query: SiteListQuery }) {
   const href = (after: string): string => {
     const parameters = new URLSearchParams(Object.entries({ ...query, after }).filter(([, value]) => value !== ''));
     return parameters.size === 0 ? '/' : `/?${parameters}`;

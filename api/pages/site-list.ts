@@ -27,7 +27,7 @@ const ATTENTION_PHASES = ['failed', 'review', 'unconfigured', 'held', 'off', 'pa
 const ATTENTION_ORDER: readonly (string | undefined)[] = ATTENTION_PHASES;
 
 /** One line of the list. `phase` is undefined if Temporal doesn't know it, `state` if the workflow didn't respond. */
-export type ListedSite = {
+export type SiteRow = {
   site: string;
   domain: string | undefined;
   phase: string | undefined;
@@ -39,12 +39,12 @@ export type ListedSite = {
 
 export type SiteListQuery = { search: string; phase: string; after: string };
 
-export type SiteListPage = {
+export type SiteListResult = {
   /** Only on the first page: the sites that wait for a person, the most urgent first. */
-  attention: readonly ListedSite[];
+  attention: readonly SiteRow[];
   /** More sites wait for a person than are in `attention`. */
   moreAttention: boolean;
-  sites: readonly ListedSite[];
+  sites: readonly SiteRow[];
   /** How many sites are configured and match the search. */
   matching: number;
   configured: number;
@@ -62,7 +62,7 @@ type SiteListDeps = {
   readDeadlineMs: number;
 };
 
-type SiteList = (query: SiteListQuery) => Promise<SiteListPage>;
+type SiteList = (query: SiteListQuery) => Promise<SiteListResult>;
 
 /**
  * Lists sites by Temporal's visibility, whose indexes hold phase, version and link of each. Its cost doesn't depend on
@@ -87,7 +87,7 @@ export function createSiteList(deps: SiteListDeps): SiteList {
     const others = scan.sites.filter(({ site }) => !shown.has(site));
     const deadlineMs = Math.max(STATES_DUE_MS - (performance.now() - startedAt), MIN_STATES_DEADLINE_MS);
     const states = await briefStates(deps, [...attention, ...others], deadlineMs);
-    const withState = (listed: ListedSite): ListedSite => ({ ...listed, ...states.get(listed.site) });
+    const withState = (listed: SiteRow): SiteRow => ({ ...listed, ...states.get(listed.site) });
     return {
       attention: attention.map(withState),
       moreAttention: waiting.length > attention.length,
@@ -110,7 +110,7 @@ async function scanSites(
   { config, gateway, readDeadlineMs }: SiteListDeps,
   rest: readonly string[],
   phase: string,
-): Promise<{ sites: ListedSite[]; nextAfter: string | undefined }> {
+): Promise<{ sites: SiteRow[]; nextAfter: string | undefined }> {
   const scanned = rest.slice(0, phase === '' ? PAGE_SIZE : SCANNED);
   const running = await gateway.listRunning(scanned, readDeadlineMs);
   const listed = scanned.map((site) => listedOf(site, config.sites[site]?.domain, running.get(site)));
@@ -120,7 +120,7 @@ async function scanSites(
   return { sites, nextAfter: last === rest.at(-1) ? undefined : last };
 }
 
-function listedOf(site: string, domain: string | undefined, info: WorkflowExecutionInfo | undefined): ListedSite {
+function listedOf(site: string, domain: string | undefined, info: WorkflowExecutionInfo | undefined): SiteRow {
   // Without a workflow, nothing was published yet.
   const phase = info === undefined ? 'idle' : info.typedSearchAttributes.get(phaseKey);
   const version = info?.typedSearchAttributes.get(versionKey) ?? null;
@@ -136,12 +136,12 @@ const linkKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.linkExpiresAt, Search
 async function listAttention(
   { client, config, logger, readDeadlineMs }: SiteListDeps,
   search: string,
-): Promise<ListedSite[]> {
+): Promise<SiteRow[]> {
   const phases = ATTENTION_PHASES.map((phase) => `'${phase}'`).join(', ');
   const query = `WorkflowType = '${WORKFLOW_TYPES.exportSite}' AND ExecutionStatus = 'Running' AND ${SEARCH_ATTRIBUTES.phase} IN (${phases})`;
   const prefix = WORKFLOW_IDS.exportSite('');
-  const list = async (): Promise<ListedSite[]> => {
-    const found: ListedSite[] = [];
+  const list = async (): Promise<SiteRow[]> => {
+    const found: SiteRow[] = [];
     for await (const info of client.workflow.list({ query, pageSize: COMPARED_ATTENTION })) {
       const site = info.workflowId.slice(prefix.length);
       const domain = siteNamed(config, site)?.domain;
@@ -163,12 +163,12 @@ function urgency(phase: string | undefined): number {
   return ATTENTION_ORDER.indexOf(phase);
 }
 
-type BriefState = Pick<ListedSite, 'lastPublishAt' | 'lastError'>;
+type BriefState = Pick<SiteRow, 'lastPublishAt' | 'lastError'>;
 
 /** What the indexes lack, of the sites whose workflows respond in time. */
 async function briefStates(
   { gateway }: SiteListDeps,
-  listed: readonly ListedSite[],
+  listed: readonly SiteRow[],
   deadlineMs: number,
 ): Promise<ReadonlyMap<string, BriefState>> {
   const states = new Map<string, BriefState>();

@@ -1,7 +1,7 @@
 import type { RefreshRecord } from '../../contract/site-state.ts';
 import { StageList } from '../../ui/components/stage-list.tsx';
 import { formatDuration, formatRelative } from '../../ui/format.ts';
-import { type Stage, type StageName, stageWidths, type Timeline } from './timeline.ts';
+import { type StageName, stageWidths, type Timeline, type TimelineStage } from './timeline.ts';
 
 const STAGE_LABELS: Record<StageName, string> = {
   quiet: 'Quiet period',
@@ -20,7 +20,7 @@ function clock(atMs: number, now: Date): string {
 }
 
 /** How long a stage took, or takes so far. */
-function stageTime({ status, fromMs, toMs }: Stage, now: Date): string {
+function stageTime({ status, fromMs, toMs }: TimelineStage, now: Date): string {
   if (fromMs === null) return status === 'waiting' ? 'not yet' : '';
   const text = formatDuration((toMs ?? now.getTime()) - fromMs);
   if (status === 'failed') return `stopped after ${text}`;
@@ -118,7 +118,7 @@ export function TallTimeline({ timeline, now }: PictureProps) {
 
 /** Where the refreshes are within the served stage, from 0 to 1. */
 function refreshMarks(
-  { fromMs, toMs }: Stage,
+  { fromMs, toMs }: TimelineStage,
   refreshes: readonly RefreshRecord[],
   now: Date,
 ): { share: number; failed: boolean }[] {
@@ -150,14 +150,14 @@ export function TimelineList({ timeline, now }: PictureProps) {
   );
 }
 
-const EVENTS: Record<StageName, Record<Stage['status'], string>> = {
+const EVENTS: Record<StageName, Record<TimelineStage['status'], string>> = {
   quiet: { ended: 'Delivered', running: 'Waiting for more deliveries', failed: 'Delivered', waiting: 'Not delivered' },
   export: { ended: 'Exported', running: 'Exporting', failed: 'Export stopped', waiting: 'Export' },
   deploy: { ended: 'Deployed', running: 'Deploying', failed: 'Deploying stopped', waiting: 'Deploy' },
   served: { ended: 'Served until the next version', running: 'Served', failed: 'Served', waiting: 'Served' },
 };
 
-function StageTimes({ stage, fromMs, now }: { stage: Stage; fromMs: number; now: Date }) {
+function StageTimes({ stage, fromMs, now }: { stage: TimelineStage; fromMs: number; now: Date }) {
   const at = new Date(fromMs);
   return (
     <>

@@ -6,7 +6,7 @@ export type StageName = 'quiet' | 'export' | 'deploy' | 'served';
 type StageStatus = 'ended' | 'running' | 'failed' | 'waiting';
 
 /** One stage of a publish. The times are null as far as they haven't come. */
-export type Stage = {
+export type TimelineStage = {
   name: StageName;
   status: StageStatus;
   fromMs: number | null;
@@ -16,7 +16,7 @@ export type Stage = {
 export type Timeline = {
   /** Null: the publish still waits for its export. */
   number: number | null;
-  stages: readonly Stage[];
+  stages: readonly TimelineStage[];
   refreshes: readonly RefreshRecord[];
   /** How it ended, unless it is served or under way. */
   outcome: ExportRecord['outcome'] | null;
@@ -59,8 +59,8 @@ function waitingSinceMs({ phase, deliveries, exports }: SiteState): number | und
 }
 
 function timelineOfWaiting(fromMs: number): Timeline {
-  const later = (name: StageName): Stage => ({ name, status: 'waiting', fromMs: null, toMs: null });
-  const quiet: Stage = { name: 'quiet', status: 'running', fromMs, toMs: null };
+  const later = (name: StageName): TimelineStage => ({ name, status: 'waiting', fromMs: null, toMs: null });
+  const quiet: TimelineStage = { name: 'quiet', status: 'running', fromMs, toMs: null };
   const stages = [quiet, later('export'), later('deploy'), later('served')];
   return { number: null, stages, refreshes: [], outcome: null, error: null };
 }
@@ -71,12 +71,12 @@ function nextDeployMs(newer: readonly ExportRecord[]): number | null {
   return msOf(next?.deployedAt ?? null);
 }
 
-function stagesOf(record: ExportRecord, replacedAtMs: number | null, nowMs: number): Stage[] {
+function stagesOf(record: ExportRecord, replacedAtMs: number | null, nowMs: number): TimelineStage[] {
   const [requestedMs, startedMs, exportedMs, deployedMs, endedMs] = [
     ...[record.requestedAt, record.startedAt, record.exportedAt, record.deployedAt, record.endedAt].map(msOf),
   ];
   const isRunning = record.outcome === 'running';
-  const stage = (name: StageName, fromMs: number | null, toMs: number | null): Stage => {
+  const stage = (name: StageName, fromMs: number | null, toMs: number | null): TimelineStage => {
     if (fromMs === null) return { name, status: 'waiting', fromMs, toMs: null };
     if (toMs !== null) return { name, status: 'ended', fromMs, toMs };
     // A held export waits for a person, which is no failure.
@@ -104,7 +104,7 @@ function msOf(at: string | null): number | null {
  * The widths of the stages in a picture, together 1. They grow with the logarithm of the time, because a quiet period of
  * seconds and a week of being served must both be visible.
  */
-export function stageWidths(stages: readonly Stage[], nowMs: number): number[] {
+export function stageWidths(stages: readonly TimelineStage[], nowMs: number): number[] {
   const weights = stages.map(({ fromMs, toMs }) => {
     const seconds = fromMs === null ? 0 : Math.max(0, (toMs ?? nowMs) - fromMs) / 1000;
     return 3 + Math.log1p(seconds);

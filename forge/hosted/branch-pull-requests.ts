@@ -1,11 +1,11 @@
 import type { Octokit } from '@octokit/rest';
 import type { PullRequest } from '../forge.ts';
 import { ForgeError } from '../forge-error.ts';
-import type { Target } from './connection.ts';
+import type { RepositoryTarget } from './connection.ts';
 import type { Dialect } from './dialect.ts';
 import type { ForgeUrls } from './forge-urls.ts';
 
-type BranchTarget = Target & { branch: string };
+type BranchTarget = RepositoryTarget & { branch: string };
 
 /** Finds the pull requests of one branch. */
 export function createBranchPullRequests(urls: ForgeUrls, dialect: Dialect) {

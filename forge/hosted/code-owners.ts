@@ -1,12 +1,12 @@
 import type { Octokit } from '@octokit/rest';
-import type { Target } from './connection.ts';
+import type { RepositoryTarget } from './connection.ts';
 import { refusalOf } from './refusal.ts';
 import { blobResponse, fileResponse } from './responses.ts';
 
 /** The first of these files at a branch, as text; null if there is none. A folder of that name doesn't count. */
 export async function readFirstFile(
   client: Octokit,
-  { paths, branch, ...target }: Target & { paths: readonly string[]; branch: string },
+  { paths, branch, ...target }: RepositoryTarget & { paths: readonly string[]; branch: string },
 ): Promise<string | null> {
   for (const path of paths) {
     const response = await client.rest.repos.getContent({ ...target, path, ref: branch }).catch((error: unknown) => {

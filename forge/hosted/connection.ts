@@ -14,7 +14,7 @@ type ConnectionOptions = {
   logger?: Logger | undefined;
 };
 
-export type Target = { owner: string; repo: string };
+export type RepositoryTarget = { owner: string; repo: string };
 
 /** A hosted forge with its credentials: each step ends with its result or a ForgeError. */
 export type Connection = {
@@ -22,7 +22,7 @@ export type Connection = {
   attempt<T>(
     repository: RepositoryName | null,
     step: Omit<Step, 'at'>,
-    run: (client: Octokit, target: Target) => Promise<T>,
+    run: (client: Octokit, target: RepositoryTarget) => Promise<T>,
   ): Promise<T>;
   tokenFor(repository: RepositoryName): Promise<string>;
 };
@@ -37,7 +37,7 @@ export function connect({ name, kind, url, auth, timeoutMs, logger }: Connection
   async function attempt<T>(
     repository: RepositoryName | null,
     { doing, right }: Omit<Step, 'at'>,
-    run: (client: Octokit, target: Target) => Promise<T>,
+    run: (client: Octokit, target: RepositoryTarget) => Promise<T>,
   ): Promise<T> {
     try {
       return await run(await clientFor(repository), { owner: repository?.owner ?? '', repo: repository?.name ?? '' });

@@ -1,6 +1,6 @@
 import type { Octokit } from '@octokit/rest';
 import type { PullRequest } from '../forge.ts';
-import type { Target } from './connection.ts';
+import type { RepositoryTarget } from './connection.ts';
 import type { Refusal } from './refusal.ts';
 import type { PullRequestResponse } from './responses.ts';
 
@@ -18,7 +18,7 @@ export type Dialect = {
   /** Pull requests from branches of the repository itself, newest first. */
   pullRequestsOf(
     client: Octokit,
-    target: Target & { branch: string; state: 'open' | 'closed' },
+    target: RepositoryTarget & { branch: string; state: 'open' | 'closed' },
   ): AsyncGenerator<PullRequestResponse>;
   toPullRequest(response: PullRequestResponse): PullRequest;
   /** The branch has an open one already. */

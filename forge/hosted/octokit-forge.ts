@@ -2,7 +2,7 @@ import type { Octokit } from '@octokit/rest';
 import type { Forge, ForgeReader, ForgeWriter } from '../forge.ts';
 import { createBranchPullRequests } from './branch-pull-requests.ts';
 import { readFirstFile } from './code-owners.ts';
-import type { Connection, Target } from './connection.ts';
+import type { Connection, RepositoryTarget } from './connection.ts';
 import type { Dialect } from './dialect.ts';
 import { fitBody, fitTitle } from './fit-text.ts';
 import type { PullRequestName } from './forge-urls.ts';
@@ -20,7 +20,7 @@ export function createOctokitForge(connection: Connection, dialect: Dialect): Fo
   return { ...createWriter(connection, dialect), ...createReader(connection, dialect) };
 }
 
-type PullRequestTarget = Target & { pull_number: number };
+type PullRequestTarget = RepositoryTarget & { pull_number: number };
 
 /** Runs a step on the pull request with this page URL. */
 function onPullRequest<T>(

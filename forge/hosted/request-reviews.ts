@@ -1,6 +1,6 @@
 import type { Octokit } from '@octokit/rest';
 import type { ReviewRequests } from '../forge.ts';
-import type { Target } from './connection.ts';
+import type { RepositoryTarget } from './connection.ts';
 import type { Dialect } from './dialect.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 import { type PullRequestResponse, pullRequestResponse } from './responses.ts';
@@ -23,7 +23,7 @@ export async function requestReviews(
     requests,
   }: {
     dialect: Dialect;
-    target: Target & { pull_number: number };
+    target: RepositoryTarget & { pull_number: number };
     requests: ReviewRequests;
   },
 ): Promise<{ requested: string[]; refused: Refused[] }> {

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { DELIVERY_DEADLINE_MS } from '../../api/app.ts';
-import { RECEIVER_CONNECTION, retryDelayMs } from '../../api/temporal-connection.ts';
+import { RECEIVER_CONNECTION, reconnectDelayMs } from '../../api/temporal-connection.ts';
 import { createTemporalGateway } from '../../api/temporal-gateway.ts';
 import type { PublishedSignal } from '../../contract/publish-event.ts';
 
@@ -34,6 +34,6 @@ test('a signal without a response from Temporal fails after 1.5 s', async () => 
 });
 
 test('a signal that a closing workflow rejects gets six attempts within its deadline, even with the longest delays', () => {
-  const longestMs = [1, 2, 3, 4, 5].map((attempt) => retryDelayMs(attempt, () => 1));
+  const longestMs = [1, 2, 3, 4, 5].map((attempt) => reconnectDelayMs(attempt, () => 1));
   expect(longestMs.reduce((sum, pauseMs) => sum + pauseMs)).toBeLessThan(DELIVERY_DEADLINE_MS);
 });

@@ -3,7 +3,7 @@ import type { ChangeEnded } from '../../contract/agent-state.ts';
 import { cutText } from '../../contract/cut-text.ts';
 import { SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import { emptyOutbox } from '../notifications/outbox.ts';
-import { cancelJob } from './job.ts';
+import { cancelChangeJob } from './job.ts';
 import { mailOperators } from './mails.ts';
 import { notifyPullRequest } from './notifications.ts';
 import { readPullRequest } from './review.ts';
@@ -79,7 +79,7 @@ async function notifyOperators(run: ChangeRun): Promise<void> {
 export async function endCancelled(run: ChangeRun): Promise<void> {
   const { state } = run;
   if (isOver(state.phase)) return;
-  if (state.phase === 'prompting' || state.phase === 'working') await cancelJob(run, 'the change is cancelled');
+  if (state.phase === 'prompting' || state.phase === 'working') await cancelChangeJob(run, 'the change is cancelled');
   reportLostJob(state);
   end(state, 'cancelled');
 }

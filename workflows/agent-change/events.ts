@@ -14,7 +14,7 @@ const MAX_NAME = 200;
 const MAX_AT = 50;
 
 /** Ignores resends and events of other pull requests. */
-export function applyEvent(state: MutableState, event: PullRequestEvent): void {
+export function applyPullRequestEvent(state: MutableState, event: PullRequestEvent): void {
   if (isOver(state.phase)) return;
   const { prLink } = state;
   if (prLink === null) {
@@ -32,7 +32,7 @@ export function applyEvent(state: MutableState, event: PullRequestEvent): void {
 export function applyEarlyEvents(state: MutableState): void {
   const { earlyNews } = state;
   state.earlyNews = [];
-  for (const event of earlyNews) applyEvent(state, event);
+  for (const event of earlyNews) applyPullRequestEvent(state, event);
 }
 
 /** Applies the pull request as the forge returns it. */

@@ -12,7 +12,7 @@ import {
   addNote,
   beginWork,
   end,
-  fail,
+  failChange,
   jobCreated,
   promptRendered,
   pullRequestOpened,
@@ -67,7 +67,7 @@ export async function submit(run: ChangeRun): Promise<void> {
     });
   const outcome = await retryUntil(state, create, isOver);
   if (state.job !== null) beginWork(state);
-  else if (outcome !== undefined && 'failure' in outcome) fail(state, outcome.failure.message);
+  else if (outcome !== undefined && 'failure' in outcome) failChange(state, outcome.failure.message);
   else if (state.phase === 'prompting') end(state, 'expired');
 }
 
@@ -84,7 +84,7 @@ async function render(run: ChangeRun, isOver: () => boolean): Promise<ChangeRun[
   const outcome = await retryUntil(state, call, isOver);
   if (state.phase !== 'prompting') return null;
   if (outcome === undefined) end(state, 'expired');
-  else if ('failure' in outcome) fail(state, outcome.failure.message);
+  else if ('failure' in outcome) failChange(state, outcome.failure.message);
   else promptRendered(state, outcome.value);
   return state.prompt;
 }
@@ -107,9 +107,9 @@ export async function waitForJob(run: ChangeRun): Promise<void> {
     if (resultOf(outcome.value) === 'unchanged') await recordLastWords(run, { projectId, jobId });
     applyResult(run, outcome.value);
   } else if (outcome.failure.type === 'TimedOut') {
-    await cancelJob(run, 'it took too long');
-    fail(state, `${jobId} didn't end within ${formatDurationMs(JOB_TIMEOUT_MS)} and was given up`);
-  } else fail(state, outcome.failure.message);
+    await cancelChangeJob(run, 'it took too long');
+    failChange(state, `${jobId} didn't end within ${formatDurationMs(JOB_TIMEOUT_MS)} and was given up`);
+  } else failChange(state, outcome.failure.message);
 }
 
 /** An agent that changes nothing usually says why. */
@@ -126,7 +126,7 @@ async function recordLastWords(run: ChangeRun, job: { projectId: string; jobId: 
 }
 
 /** Cancels the job at the service. A failure becomes a note. */
-export async function cancelJob({ state }: ChangeRun, reason: string): Promise<void> {
+export async function cancelChangeJob({ state }: ChangeRun, reason: string): Promise<void> {
   if (state.job === null) return;
   const { projectId, jobId } = state.job;
   try {
@@ -158,7 +158,7 @@ function applyResult(run: ChangeRun, job: FinishedAgentJob): void {
       notifyPullRequest(run, 'opened');
       break;
     case 'failed':
-      fail(state, job.error ?? 'the service gave no reason');
+      failChange(state, job.error ?? 'the service gave no reason');
       break;
     case 'unchanged':
       end(state, 'unchanged');

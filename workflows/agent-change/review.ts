@@ -46,7 +46,7 @@ const SLOW_MAIL_MS = 10 * 60_000;
 const REFUSED_WAIT_MS = 3_600_000;
 
 /** Requests the review and waits until the pull request is merged or closed, or the review expires. */
-export async function review(run: ChangeRun): Promise<void> {
+export async function awaitReview(run: ChangeRun): Promise<void> {
   await runUntil(
     [
       () => requestReviews(run),

@@ -1,7 +1,7 @@
 import type { MailResult } from '../../activities/mails/mail-input.ts';
 import type { ReviewRequestReport } from '../../contract/agent-state.ts';
 import { cutText } from '../../contract/cut-text.ts';
-import { mailRecord } from '../mails/mail-record.ts';
+import { toMailRecord } from '../mails/mail-record.ts';
 import { skipBackOff } from '../retry/retry-until.ts';
 import { applyEarlyEvents } from './events.ts';
 import type { MutableState, ReviewPlan } from './state.ts';
@@ -87,10 +87,10 @@ export function reminderSent(state: MutableState, sent: number, doneUpToMs: numb
 }
 
 export function mailSent(state: MutableState, event: string, to: string, result: MailResult): void {
-  state.mails = [...state.mails, mailRecord(event, to, result)];
+  state.mails = [...state.mails, toMailRecord(event, to, result)];
 }
 
-export function fail(state: MutableState, message: string): void {
+export function failChange(state: MutableState, message: string): void {
   state.error = cutText(message, MAX_ERROR);
   state.phase = 'failed';
 }

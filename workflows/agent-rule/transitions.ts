@@ -117,7 +117,7 @@ export function changeStarted(state: MutableState, workflowId: string, nowMs: nu
 }
 
 /** A change that is no longer listed is ignored. */
-export function changeEnded(state: MutableState, { workflowId, phase, message }: ChangeEnded): void {
+export function recordChangeEnd(state: MutableState, { workflowId, phase, message }: ChangeEnded): void {
   const end = { phase, message: message === null ? null : cutText(message, MAX_MESSAGE) };
   state.changes = state.changes.map((change) => (change.workflowId === workflowId ? { ...change, end } : change));
 }

@@ -7,7 +7,7 @@ export function rejectInvalidOptions(options?: unknown): void {
 }
 
 /** For the handler. Never throws, because that would block the workflow. */
-export function readOptions(options: unknown): ActionOptions {
+export function readActionOptions(options: unknown): ActionOptions {
   return actionOptions.safeParse(options).data ?? {};
 }
 

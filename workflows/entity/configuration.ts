@@ -1,5 +1,5 @@
 import { type ActivityOptions, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
-import { operatorsOf, readFailure } from '../failures/read-failure.ts';
+import { operatorsOfFailure, readFailure } from '../failures/read-failure.ts';
 import { waitAtMost } from './coroutines.ts';
 
 /** How a run follows its settings, which are in the galley.yaml of the workers. */
@@ -35,7 +35,7 @@ export async function rereadSettings<T>(source: SettingsSource<T>): Promise<void
     if (isCancellation(error)) throw error;
     const { type, message } = readFailure(error);
     const missing = type === 'NotConfigured' ? message : `no worker returned the settings: ${message}`;
-    source.reportMissing({ message: missing.slice(0, MAX_MESSAGE), operators: operatorsOf(error) });
+    source.reportMissing({ message: missing.slice(0, MAX_MESSAGE), operators: operatorsOfFailure(error) });
   }
 }
 

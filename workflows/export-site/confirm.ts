@@ -8,14 +8,14 @@ import {
 import type { Activities } from '../../activities/create-activities.ts';
 import { formatDurationMs } from '../../contract/duration.ts';
 import { CONFIRM_WITHIN_MS } from '../../contract/export-defaults.ts';
-import { readFailure, reasonOf } from '../failures/read-failure.ts';
+import { failureReason, readFailure } from '../failures/read-failure.ts';
 import { retryPolicy } from '../retry/activity-timeouts.ts';
 import { confirmLate, confirmServed, jobBefore, unconfirmedTargets } from './confirmations.ts';
 import { actionBegan, actionFailed, jobServed } from './histories.ts';
 import { notifyServed } from './notifications.ts';
 import { rollBackIf } from './rollback.ts';
 import type { SiteRun } from './run.ts';
-import type { Target } from './state.ts';
+import type { Deployment } from './state.ts';
 import { rollbackTried } from './transitions.ts';
 
 /** Polls a deployment by its retry policy: that needs no history and no worker slot, however long it takes. */
@@ -53,11 +53,11 @@ export async function confirmLoop(run: SiteRun): Promise<void> {
   }
 }
 
-function nameOf({ valuesFile, confirmation }: Target): string {
+function nameOf({ valuesFile, confirmation }: Deployment): string {
   return `${valuesFile} ${confirmation?.jobId}`;
 }
 
-async function confirm(run: SiteRun, target: Target): Promise<void> {
+async function confirm(run: SiteRun, target: Deployment): Promise<void> {
   const { state, site } = run;
   const { confirmation, valuesFile } = target;
   if (confirmation === null) return;
@@ -73,7 +73,7 @@ async function confirm(run: SiteRun, target: Target): Promise<void> {
       return served(run, target);
     } catch (error) {
       if (isCancellation(error)) throw error;
-      const why = reasonOf(error, 'no response in time');
+      const why = failureReason(error, 'no response in time');
       confirmLate(state, target, `${version ?? jobId} wasn't served within ${formatDurationMs(withinMs)}: ${why}`);
     }
   }
@@ -82,7 +82,7 @@ async function confirm(run: SiteRun, target: Target): Promise<void> {
   served(run, target);
 }
 
-function served(run: SiteRun, target: Target): void {
+function served(run: SiteRun, target: Deployment): void {
   const at = new Date().toISOString();
   confirmServed(run.state, target, at);
   if (target.confirmation !== null) jobServed(run.state.histories, target.confirmation.jobId, at);

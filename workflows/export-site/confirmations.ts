@@ -1,15 +1,15 @@
-import type { MutableState, MutableTarget, State, Target } from './state.ts';
+import type { Deployment, MutableDeployment, MutableState, State } from './state.ts';
 
 /** Whether deployments serve what was written to them, as their `statusUrl` says. */
 
 /** The job was written; now the deployment's status must say that it serves it. */
-export function beginConfirmation(target: MutableTarget, jobId: string, nowMs: number): void {
+export function beginConfirmation(target: MutableDeployment, jobId: string, nowMs: number): void {
   if (target.confirmation?.jobId === jobId) return;
   target.confirmation = { jobId, sinceMs: nowMs, servedAt: null, late: false };
 }
 
 /** The deployment serves its job. */
-export function confirmServed(state: MutableState, target: MutableTarget, at: string): void {
+export function confirmServed(state: MutableState, target: MutableDeployment, at: string): void {
   if (target.confirmation === null) return;
   target.confirmation.servedAt = at;
   target.confirmation.late = false;
@@ -17,7 +17,7 @@ export function confirmServed(state: MutableState, target: MutableTarget, at: st
 }
 
 /** The deployment didn't serve its job in time. One report per job, however many deployments are late. */
-export function confirmLate(state: MutableState, target: MutableTarget, message: string): void {
+export function confirmLate(state: MutableState, target: MutableDeployment, message: string): void {
   const { live } = state;
   if (target.confirmation === null || live === null) return;
   target.confirmation.late = true;
@@ -33,7 +33,7 @@ export function jobBefore({ live, jobs }: State): { jobId: string; version: stri
 }
 
 /** The deployments that should serve the live job and whose status hasn't said so. */
-export function unconfirmedTargets({ live, targets }: State): Target[] {
+export function unconfirmedTargets({ live, targets }: State): Deployment[] {
   return targets.filter(
     ({ jobId, held, off, confirmation }) =>
       confirmation !== null &&

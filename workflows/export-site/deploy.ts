@@ -10,14 +10,14 @@ import {
 import type { Activities } from '../../activities/create-activities.ts';
 import { deploymentTaskQueue } from '../../contract/names.ts';
 import { holdsLink, type TargetKind } from '../../contract/target-kind.ts';
-import { reasonOf } from '../failures/read-failure.ts';
+import { failureReason } from '../failures/read-failure.ts';
 import { adminApiCall, retryPolicy } from '../retry/activity-timeouts.ts';
 import { beginConfirmation } from './confirmations.ts';
 import { jobDeployed } from './histories.ts';
 import { awaitLongWrites, replacesWrite, writeLong } from './long-writes.ts';
 import { notifyServed } from './notifications.ts';
 import type { SiteRun } from './run.ts';
-import type { State, Target } from './state.ts';
+import type { Deployment, State } from './state.ts';
 import { applyReport, catchUpSequence, isBehind, nextSequence, wantedJobId, writeFailed } from './targets.ts';
 
 /** Obtains a fresh link to the bundle of a job. May be repeated, so a cancelled one is not awaited. */
@@ -95,11 +95,11 @@ export async function deploy(run: SiteRun, link: Deploy): Promise<string | null>
 }
 
 /** A values file takes milliseconds. */
-function isQuick({ kind }: Target): boolean {
+function isQuick({ kind }: Deployment): boolean {
   return kind === 'valuesFile';
 }
 
-function needsWrite(run: SiteRun, target: Target, link: Deploy): boolean {
+function needsWrite(run: SiteRun, target: Deployment, link: Deploy): boolean {
   const { state } = run;
   // The newest job goes to held deployments too: only the write itself can tell whether the pin still holds.
   if (!isNewest(state, link) && wantedJobId(state, target) !== link.jobId) return false;
@@ -108,21 +108,21 @@ function needsWrite(run: SiteRun, target: Target, link: Deploy): boolean {
 }
 
 /** Returns the deployment's name if it has a newer job. */
-async function writeAlone(run: SiteRun, target: Target, link: Deploy): Promise<string | null> {
+async function writeAlone(run: SiteRun, target: Deployment, link: Deploy): Promise<string | null> {
   const outcome = await write(run, target, link, nextSequence(run.state));
   notifyServed(run);
   return outcome === 'older' ? target.valuesFile : null;
 }
 
 /** Waits for earlier writes to the same deployment. */
-function writeInTurn(run: SiteRun, target: Target, link: Deploy): Promise<string | null> {
+function writeInTurn(run: SiteRun, target: Deployment, link: Deploy): Promise<string | null> {
   const earlier = run.lastWrites.get(target.valuesFile) ?? Promise.resolve();
   const turn = earlier.then(() => CancellationScope.nonCancellable(() => writeAlone(run, target, link)));
   run.lastWrites.set(target.valuesFile, turn);
   return turn;
 }
 
-async function write(run: SiteRun, target: Target, link: Deploy, sequence: number) {
+async function write(run: SiteRun, target: Deployment, link: Deploy, sequence: number) {
   const { state } = run;
   const newest = isNewest(state, link);
   const kind = target.jobId === link.jobId ? 'refresh' : 'deploy';
@@ -151,7 +151,7 @@ async function write(run: SiteRun, target: Target, link: Deploy, sequence: numbe
 }
 
 /** Whether the deployment's status is asked what it serves. */
-function isConfirmed({ settings }: SiteRun, { valuesFile }: Target): boolean {
+function isConfirmed({ settings }: SiteRun, { valuesFile }: Deployment): boolean {
   return settings.confirmations.some((each) => each.valuesFile === valuesFile);
 }
 
@@ -160,23 +160,26 @@ function isNewest({ live }: State, { jobId }: Deploy): boolean {
 }
 
 /** Any worker has it on its disk and needs no configuration to write it. */
-export function isLocalFile({ kind, host }: Target): boolean {
+export function isLocalFile({ kind, host }: Deployment): boolean {
   return kind === 'valuesFile' && host === null;
 }
 
-function optionsOf({ kind, host }: Target): ActivityOptions {
+function optionsOf({ kind, host }: Deployment): ActivityOptions {
   return {
     ...(kind !== 'valuesFile' && { ...longWriteOptions, ...LONG_WRITES[kind] }),
     ...(host !== null && { taskQueue: deploymentTaskQueue(host) }),
   };
 }
 
-function whyFailed(error: unknown, { kind, host }: Target): string {
+function whyFailed(error: unknown, { kind, host }: Deployment): string {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   const neverStarted = cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START';
   if (host !== null && (neverStarted || kind === 'valuesFile')) {
-    return reasonOf(error, `no worker serves the host ${host}: start one there with --deployment-host ${host}`);
+    return failureReason(error, `no worker serves the host ${host}: start one there with --deployment-host ${host}`);
   }
-  if (kind === 'valuesFile') return reasonOf(error, 'no answer from its file system, or no worker to write it');
-  return reasonOf(error, neverStarted ? 'no worker was free to write it' : 'it took too long, or its worker was lost');
+  if (kind === 'valuesFile') return failureReason(error, 'no answer from its file system, or no worker to write it');
+  return failureReason(
+    error,
+    neverStarted ? 'no worker was free to write it' : 'it took too long, or its worker was lost',
+  );
 }

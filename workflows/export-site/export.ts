@@ -22,7 +22,7 @@ import { settingsSource } from './configuration.ts';
 import { createBundle, deploy } from './deploy.ts';
 import { notifyPublished } from './notifications.ts';
 import { olderJob, whyOlder } from './older-job.ts';
-import { reasonsToHold } from './review.ts';
+import { judgeFinished } from './review.ts';
 import type { SiteRun } from './run.ts';
 import { exportDueAtMs, shouldReplace } from './schedule.ts';
 import type { Exporting } from './state.ts';
@@ -32,11 +32,11 @@ import {
   cancelRequested,
   deployExport,
   endExport,
-  failExport,
   holdForReview,
   jobFinished,
   jobStarted,
   olderJobReturned,
+  recordExportFailure,
   setIdempotencyKey,
   takePending,
   undoDeploy,
@@ -61,7 +61,7 @@ const { cancelExport } = proxyActivities<Activities>({ ...adminApiCall, schedule
 /** A poll gets at least this much time, even after the timeout: the job may have ended meanwhile. */
 const LAST_POLL_MS = 5_000;
 
-type Outcome = 'deployed' | 'replaced' | 'review';
+type ExportOutcome = 'deployed' | 'replaced' | 'review';
 
 /** Exports what is published, one export at a time. */
 export async function exportLoop(run: SiteRun): Promise<void> {
@@ -131,18 +131,18 @@ async function continueExport(run: SiteRun): Promise<void> {
     if (isCancellation(error)) throw error;
     const failure = readFailure(error);
     const retryAfterMs = spreadRetryAfterMs(failure, failuresInARow(state));
-    failExport(state, exporting, failure, Date.now(), retryAfterMs);
+    recordExportFailure(state, exporting, failure, Date.now(), retryAfterMs);
   } finally {
     run.exportScope = null;
   }
 }
 
 /** Start, poll, judge, bundle, deploy. The state records each step, so that a retry or a new run creates no second job. */
-async function runExport(run: SiteRun, exporting: Exporting, scope: CancellationScope): Promise<Outcome> {
+async function runExport(run: SiteRun, exporting: Exporting, scope: CancellationScope): Promise<ExportOutcome> {
   const link = await scope.run(async () => {
     if (exporting.stage === 'starting') await start(run, exporting);
     if (exporting.stage === 'polling' && (await poll(run, exporting)) === 'replaced') return 'replaced' as const;
-    const reasons = await reasonsToHold(run, exporting, timeLimit(run, exporting, ''));
+    const reasons = await judgeFinished(run, exporting, timeLimit(run, exporting, ''));
     return reasons.length > 0 ? { reasons } : bundle(run, exporting);
   });
   const { state } = run;
@@ -213,7 +213,7 @@ async function replacement(run: SiteRun, exporting: Exporting, jobId: string): P
       () => !exporting.uncancellable && shouldReplace(exporting.publishes, run.state.pending, run.settings, Date.now()),
     );
     cancelRequested(exporting);
-    if ((await cancelJob(jobId, 'a newer publish replaces it')) === 'accepted') return 'replaced';
+    if ((await cancelExportJob(jobId, 'a newer publish replaces it')) === 'accepted') return 'replaced';
     cancelRefused(exporting);
   }
 }
@@ -226,12 +226,12 @@ async function bundle(run: SiteRun, exporting: Exporting): Promise<BundleLink> {
 }
 
 async function giveUp({ settings }: SiteRun, jobId: string): Promise<never> {
-  await cancelJob(jobId, 'it took too long');
+  await cancelExportJob(jobId, 'it took too long');
   throw jobFailed(`${jobId} didn't end within ${formatDurationMs(settings.timeoutMs)} and was given up`);
 }
 
 /** Cancels a job at the service. A failure counts as unsupported. */
-export async function cancelJob(jobId: string, reason: string): Promise<CancelOutcome> {
+export async function cancelExportJob(jobId: string, reason: string): Promise<CancelOutcome> {
   try {
     return await cancelExport.executeWithOptions({ summary: `cancel ${jobId}: ${reason}` }, [{ jobId }]);
   } catch (error) {

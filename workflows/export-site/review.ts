@@ -16,7 +16,7 @@ const { judgeExport } = proxyActivities<Activities>({
  * Why the finished export must wait for a person; empty if it may be deployed. The first export of a site has nothing to
  * be compared with.
  */
-export async function reasonsToHold(
+export async function judgeFinished(
   run: SiteRun,
   { jobId }: Exporting,
   options: { scheduleToCloseTimeout: number },

@@ -5,7 +5,7 @@ import { readFailure } from '../failures/read-failure.ts';
 import { adminApiCall } from '../retry/activity-timeouts.ts';
 import { settingsSource } from './configuration.ts';
 import { createBundle, deploy, UPDATE_LINK_TIMEOUT } from './deploy.ts';
-import { cancelJob } from './export.ts';
+import { cancelExportJob } from './export.ts';
 import type { SiteRun } from './run.ts';
 import { dropExports, rollBackTo } from './transitions.ts';
 
@@ -47,7 +47,7 @@ export async function rollBackIf(run: SiteRun, versionOrJobId: string, holds: ()
   await deploy(run, { jobId, version, bundleUrl, expiresAt, reason: 'rollback' });
 
   const running = dropped?.stage === 'polling' ? dropped.jobId : null;
-  if (running !== null) await cancelJob(running, 'a rollback replaces it');
+  if (running !== null) await cancelExportJob(running, 'a rollback replaces it');
   return true;
 }
 

@@ -77,14 +77,14 @@ export function shouldReplace(
   return settings.whenBusy === 'cancel' && since !== null && nowMs - running.oldestAtMs < settings.maxWaitMs;
 }
 
-export type Site = {
+export type ObservedSite = {
   site: string;
   state: State;
   settings: Pick<SiteSettings, 'refreshMargin' | 'minRefreshIntervalMs'>;
 };
 
 /** When the next refresh is due; infinite if there is nothing to refresh. */
-export function nextRefreshAtMs(site: Site): number {
+export function nextRefreshAtMs(site: ObservedSite): number {
   const { state } = site;
   const jobs = jobsInUse(state).map((jobId) => refreshDueAtMs(site, jobId));
   const searches = state.targets.flatMap((target) => pinSearchAtMs(state, target) ?? []);
@@ -92,7 +92,7 @@ export function nextRefreshAtMs(site: Site): number {
 }
 
 /** When a job's link has to be refreshed, or one of its deployments written to; 0 for at once. */
-export function refreshDueAtMs(site: Site, jobId: string): number {
+export function refreshDueAtMs(site: ObservedSite, jobId: string): number {
   const { state } = site;
   const link = state.links.find((candidate) => candidate.jobId === jobId);
   if (link === undefined) return 0;
@@ -104,7 +104,10 @@ export function refreshDueAtMs(site: Site, jobId: string): number {
 }
 
 /** When a link is due to be refreshed if nothing hinders it; later failures don't change it. */
-export function plannedRefreshAtMs({ site, state, settings }: Site, { obtainedAtMs, lifetimeMs }: Link): number {
+export function plannedRefreshAtMs(
+  { site, state, settings }: ObservedSite,
+  { obtainedAtMs, lifetimeMs }: Link,
+): number {
   const { refreshMargin: marginShare, minRefreshIntervalMs: minIntervalMs } = settings;
   const lastTookMs = state.refresh.tookMs;
   return obtainedAtMs + refreshDelayMs({ lifetimeMs, marginShare, lastTookMs, minIntervalMs, site });

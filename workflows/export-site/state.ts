@@ -109,8 +109,8 @@ const target = z.object({
   failures: z.int(),
   retryAtMs: ms.nullable(),
 });
-export type MutableTarget = z.infer<typeof target>;
-export type Target = Readonly<MutableTarget>;
+export type MutableDeployment = z.infer<typeof target>;
+export type Deployment = Readonly<MutableDeployment>;
 
 const continueAsNewInput = z.object({
   format: z.literal(1),

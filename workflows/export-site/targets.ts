@@ -4,7 +4,7 @@ import { backoff } from '../../base/backoff.ts';
 import type { PinnedFile, SiteSettings, TargetSummary } from '../../contract/settings.ts';
 import type { SiteError } from '../../contract/site-state.ts';
 import { holdsLink } from '../../contract/target-kind.ts';
-import type { Link, MutableState, MutableTarget, State, Target } from './state.ts';
+import type { Deployment, Link, MutableDeployment, MutableState, State } from './state.ts';
 
 /** The live job, the deployments that serve it or the job of a pin, and the links of these jobs. */
 
@@ -16,7 +16,7 @@ const MAX_JOBS = 50;
 const MAX_LINKS = 100;
 
 /** The job that a deployment has to serve: the newest one, or that of the operator's pin. Null if there is none. */
-export function wantedJobId({ live, jobs }: State, target: Target): string | null {
+export function wantedJobId({ live, jobs }: State, target: Deployment): string | null {
   if (live === null) return null;
   if (!target.held || target.pin === null || target.pin === live.version) return live.jobId;
   // A deployment with an unknown pin keeps its job, and its link is refreshed.
@@ -27,13 +27,13 @@ export function wantedJobId({ live, jobs }: State, target: Target): string | nul
 export function jobsInUse(state: State): string[] {
   if (state.live === null) return [];
   if (state.targets.length === 0) return [state.live.jobId];
-  const needsLink = (target: Target): boolean =>
+  const needsLink = (target: Deployment): boolean =>
     holdsLink(target.kind) || isBehind(state, target, Number.POSITIVE_INFINITY);
   return [...new Set(state.targets.filter(needsLink).flatMap((target) => wantedJobId(state, target) ?? []))];
 }
 
 /** Whether a deployment has to be written to, and its back-off is over. One that is being written to hasn't. */
-export function isBehind(state: State, target: Target, nowMs: number): boolean {
+export function isBehind(state: State, target: Deployment, nowMs: number): boolean {
   if (target.writing) return false;
   const wanted = wantedJobId(state, target);
   const behind = (wanted !== null && wanted !== target.jobId) || target.error !== null;
@@ -41,7 +41,7 @@ export function isBehind(state: State, target: Target, nowMs: number): boolean {
 }
 
 /** When to search the service for the job of an unknown pin: once, and again if the search failed. Null for never. */
-export function pinSearchAtMs({ jobs }: State, target: Target): number | null {
+export function pinSearchAtMs({ jobs }: State, target: Deployment): number | null {
   if (!target.held || jobs.some((job) => job.version === target.pin)) return null;
   return target.pin === target.searchedPin ? target.searchAgainAtMs : 0;
 }
@@ -117,10 +117,10 @@ export function configureTargets(
 
 /** Keeps the known deployments that are still configured, and adds the new ones. */
 export function adoptTargets(
-  targets: readonly MutableTarget[],
+  targets: readonly MutableDeployment[],
   names: readonly string[],
   summaries: readonly TargetSummary[] = [],
-): MutableTarget[] {
+): MutableDeployment[] {
   return names.map((name) => {
     const known = targets.find((target) => target.valuesFile === name);
     return known ?? newTarget(summaries.find((summary) => summary.name === name) ?? { name, kind: 'valuesFile' });
@@ -157,7 +157,7 @@ export function releasePin(state: MutableState, { valuesFile, pin, off }: Pinned
 }
 
 /** A deployment that is switched on again gets its job again, because its file may be an old copy. */
-function adoptSwitch(state: MutableState, target: MutableTarget, off: boolean): boolean {
+function adoptSwitch(state: MutableState, target: MutableDeployment, off: boolean): boolean {
   // Before the first deploy, `enabled: false` is not the operator's.
   if (off === target.off || (off && target.jobId === null)) return false;
   target.off = off;
@@ -166,18 +166,18 @@ function adoptSwitch(state: MutableState, target: MutableTarget, off: boolean): 
   return true;
 }
 
-export function beginPinSearch(target: MutableTarget): void {
+export function beginPinSearch(target: MutableDeployment): void {
   target.searchedPin = target.pin;
   target.searchAgainAtMs = null;
 }
 
-export function repeatPinSearch(target: MutableTarget, atMs: number): void {
+export function repeatPinSearch(target: MutableDeployment, atMs: number): void {
   target.searchAgainAtMs = atMs;
 }
 
 /** A write returned the deployment's present state. */
 export function applyReport(
-  target: MutableTarget,
+  target: MutableDeployment,
   report: DeploymentReport,
   written: { jobId: string; version: string | null; newest: boolean },
 ): void {
@@ -205,17 +205,17 @@ export function applyReport(
   target.retryAtMs = null;
 }
 
-export function setWriting(target: MutableTarget, writing: boolean): void {
+export function setWriting(target: MutableDeployment, writing: boolean): void {
   target.writing = writing;
 }
 
 /** Until the next write has ended, the deployment may have the files of several jobs. */
-export function writeReplaced(target: MutableTarget): void {
+export function writeReplaced(target: MutableDeployment): void {
   target.jobId = null;
   target.version = null;
 }
 
-export function writeFailed(target: MutableTarget, message: string): void {
+export function writeFailed(target: MutableDeployment, message: string): void {
   target.failures++;
   target.error = message.slice(0, 500);
   target.failedAt = new Date().toISOString();
@@ -244,7 +244,7 @@ export function catchUpSequence(state: MutableState, seen: DeploymentReport['new
   if (seen?.epoch === state.epochMs) state.sequence = Math.max(state.sequence, seen.sequence);
 }
 
-function targetOf(state: MutableState, valuesFile: string): MutableTarget | undefined {
+function targetOf(state: MutableState, valuesFile: string): MutableDeployment | undefined {
   return state.targets.find((target) => target.valuesFile === valuesFile);
 }
 
@@ -252,7 +252,7 @@ function newTarget({
   name,
   kind,
   host = null,
-}: Omit<TargetSummary, 'host'> & { host?: string | null | undefined }): MutableTarget {
+}: Omit<TargetSummary, 'host'> & { host?: string | null | undefined }): MutableDeployment {
   return {
     valuesFile: name,
     kind,

@@ -232,7 +232,7 @@ export function endExport(
  * Starts the back-off. After a retryable failure the same export continues, otherwise its publishes wait for a new one.
  * @param retryAfterMs see retry/retry-after.ts
  */
-export function failExport(
+export function recordExportFailure(
   state: MutableState,
   exporting: Exporting,
   failure: Failure,

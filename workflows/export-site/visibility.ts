@@ -12,7 +12,7 @@ import { createVisibility, escapeMarkdown, markdownLink, paragraphs } from '../e
 import { unconfirmedTargets } from './confirmations.ts';
 import type { Histories } from './histories.ts';
 import type { SiteRun } from './run.ts';
-import { nextRefreshAtMs, plannedRefreshAtMs, type Site } from './schedule.ts';
+import { nextRefreshAtMs, type ObservedSite, plannedRefreshAtMs } from './schedule.ts';
 import type { State } from './state.ts';
 import { firstToExpire } from './targets.ts';
 
@@ -23,23 +23,23 @@ export async function watchVisibility(run: SiteRun): Promise<void> {
 }
 
 /** The result of the query `state`. */
-export function siteStateWithHistories(site: Site): SiteState {
+export function siteStateWithHistories(site: ObservedSite): SiteState {
   const { deliveries, exports, refreshes, actions } = site.state.histories;
   return { ...siteStateOf(site), deliveries: withWorkflow(site, deliveries), exports, refreshes, actions };
 }
 
 /** The result of updates, which the history keeps, and of the query for a list of sites. */
-export function briefSiteStateOf(site: Site): SiteState {
+export function briefSiteStateOf(site: ObservedSite): SiteState {
   return { ...siteStateOf(site), deliveries: withWorkflow(site, site.state.histories.deliveries.slice(0, 5)) };
 }
 
-function withWorkflow({ site }: Site, deliveries: Histories['deliveries']): SiteState['deliveries'] {
+function withWorkflow({ site }: ObservedSite, deliveries: Histories['deliveries']): SiteState['deliveries'] {
   const workflowId = WORKFLOW_IDS.exportSite(site);
   return deliveries.map((delivery) => ({ ...delivery, workflowId }));
 }
 
 /** Without histories. */
-export function siteStateOf({ site, state, settings }: Site): SiteState {
+export function siteStateOf({ site, state, settings }: ObservedSite): SiteState {
   const { exporting, live, trouble, backOff } = state;
   // An overdue refresh is due now.
   const refreshAtMs = Math.max(nextRefreshAtMs({ site, state, settings }), Date.now());
@@ -159,7 +159,7 @@ function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
 }
 
 /** Each change of it is an event in the history. */
-function siteMemoOf(site: Site & { settings: { searchAttributes: boolean } }): SiteMemo {
+function siteMemoOf(site: ObservedSite & { settings: { searchAttributes: boolean } }): SiteMemo {
   const { state, settings } = site;
   const link = firstToExpire(state);
   return {

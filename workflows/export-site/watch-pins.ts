@@ -5,7 +5,7 @@ import type { PinnedFile } from '../../contract/settings.ts';
 import { quickActivity } from '../retry/activity-timeouts.ts';
 import { isLocalFile } from './deploy.ts';
 import type { SiteRun } from './run.ts';
-import type { State, Target } from './state.ts';
+import type { Deployment, State } from './state.ts';
 import { adoptPins, releasePin } from './targets.ts';
 
 /** Polls by its retry policy: that needs no history and no worker slot, however long a pin stays. */
@@ -41,7 +41,7 @@ function adopt(state: SiteRun['state'], pin: PinnedFile): boolean {
   return target !== undefined && isElsewhere(target) ? adoptPins(state, [pin]) : releasePin(state, pin);
 }
 
-function untilPinChange({ site }: SiteRun, group: readonly Target[]): Promise<PinnedFile[]> {
+function untilPinChange({ site }: SiteRun, group: readonly Deployment[]): Promise<PinnedFile[]> {
   const [{ kind, host } = { kind: 'valuesFile' as const, host: null }] = group;
   const pins = group.map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off }));
   const names = pins.map(
@@ -56,7 +56,7 @@ function untilPinChange({ site }: SiteRun, group: readonly Target[]): Promise<Pi
 }
 
 /** One wait for all local files, and one for each other deployment: one that hangs doesn't delay another. */
-function groupsOf(state: State): Target[][] {
+function groupsOf(state: State): Deployment[][] {
   const targets = watched(state);
   const others = targets.filter((target) => !isLocalFile(target)).map((target) => [target]);
   return [targets.filter(isLocalFile), ...others].filter((group) => group.length > 0);
@@ -66,7 +66,7 @@ function keyOf(state: State): string {
   return JSON.stringify(watched(state).map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off })));
 }
 
-function watched(state: State): Target[] {
+function watched(state: State): Deployment[] {
   return state.targets.filter((target) => {
     const held = target.held || target.off;
     return isElsewhere(target) ? held || target.jobId !== null : isLocalFile(target) && held;
@@ -74,7 +74,7 @@ function watched(state: State): Target[] {
 }
 
 /** Whether operators can pin it, and no worker announces that. */
-function isElsewhere(target: Target): boolean {
+function isElsewhere(target: Deployment): boolean {
   const { kind } = target;
   return kind === 'git' || kind === 'helm' || (kind === 'valuesFile' && !isLocalFile(target));
 }

@@ -44,7 +44,7 @@ export function readFailure(error: unknown): Failure {
 }
 
 /** Why an activity failed. One that timed out has often failed before, which says more than the timeout. */
-export function reasonOf(error: unknown, withoutReason: string): string {
+export function failureReason(error: unknown, withoutReason: string): string {
   const { type, message } = readFailure(error);
   if (type !== 'TimedOut' || !(error instanceof ActivityFailure)) return message;
   const before = error.cause instanceof TimeoutFailure ? error.cause.cause : undefined;
@@ -52,7 +52,7 @@ export function reasonOf(error: unknown, withoutReason: string): string {
 }
 
 /** The operators to notify of a `NotConfigured` failure, as the worker that was asked last knows them. */
-export function operatorsOf(error: unknown): string[] {
+export function operatorsOfFailure(error: unknown): string[] {
   const failed = error instanceof ActivityFailure ? error.cause : error;
   const cause = failed instanceof TimeoutFailure ? failed.cause : failed;
   if (!(cause instanceof ApplicationFailure) || cause.type !== 'NotConfigured') return [];

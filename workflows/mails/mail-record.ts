@@ -4,7 +4,7 @@ import { readFailure } from '../failures/read-failure.ts';
 
 const MAX_DETAIL = 120;
 
-export function mailRecord(event: string, to: string, { outcome, detail }: MailResult): MailRecord {
+export function toMailRecord(event: string, to: string, { outcome, detail }: MailResult): MailRecord {
   return { event, to, outcome, detail: detail?.slice(0, MAX_DETAIL) ?? null, at: new Date().toISOString() };
 }
 

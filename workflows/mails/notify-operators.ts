@@ -1,9 +1,9 @@
 import { condition, isCancellation } from '@temporalio/workflow';
 import { z } from 'zod';
 import type { MailResult } from '../../activities/mails/mail-input.ts';
-import { type MailRecord, mailRecord as mailRecordSchema } from '../../contract/agent-state.ts';
+import { type MailRecord, mailRecord } from '../../contract/agent-state.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
-import { mailRecord, resultOfFailedSend, uniqueAddresses } from './mail-record.ts';
+import { resultOfFailedSend, toMailRecord, uniqueAddresses } from './mail-record.ts';
 
 /** Of one event. */
 const MAX_OPERATORS = 50;
@@ -11,7 +11,7 @@ const MAX_OPERATORS = 50;
 /** A failure that persists: when it began, the mails about it, and whether it was reported to other targets. */
 export const incident = z.object({
   sinceMs: z.number(),
-  mails: z.array(mailRecordSchema).max(100),
+  mails: z.array(mailRecord).max(100),
   reported: z.boolean(),
 });
 
@@ -101,7 +101,7 @@ export async function mailEach(
         if (isCancellation(error)) throw error;
         return resultOfFailedSend(error);
       });
-      records.push(mailRecord(event, to, result));
+      records.push(toMailRecord(event, to, result));
     }),
   );
   for (const each of sent) if (each.status === 'rejected') throw each.reason;

@@ -18,7 +18,7 @@ type BackOff = {
 type RetryState = { backOff: BackOff | null; error: string | null };
 
 /** The result of a call, or a failure that no retry can fix. */
-type Outcome<T> = { value: T } | { failure: Failure };
+type RetryOutcome<T> = { value: T } | { failure: Failure };
 
 /**
  * Retries a call to the Admin API for as long as the service is unavailable, limits the rate or refuses the key. Returns
@@ -28,7 +28,7 @@ export async function retryUntil<T>(
   state: RetryState,
   call: () => Promise<T>,
   isOver: () => boolean,
-): Promise<Outcome<T> | undefined> {
+): Promise<RetryOutcome<T> | undefined> {
   for (;;) {
     await waitForBackOff(state, isOver);
     if (isOver()) return undefined;

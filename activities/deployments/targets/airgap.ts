@@ -16,7 +16,7 @@ import { checkFolder, checkWritable, type FolderDeps } from '../check-folder.ts'
 import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
 import { editValues } from '../edit-values.ts';
 import { withFileLock } from '../file-lock.ts';
-import { orderOf, refusalOf, type WrittenOrder, writtenReport } from '../write-order.ts';
+import { lateReport, orderOf, type WrittenOrder, writtenReport } from '../write-order.ts';
 
 export type AirgapDeps = {
   /** Signs the checksums, if a key is configured. */
@@ -53,7 +53,7 @@ export function createAirgapTarget(
       await mkdir(folder, { recursive: true });
       return await withFileLock(join(folder, LATEST), async (stillHeld) => {
         const current = await readLatest(folder);
-        const refusal = refusalOf(write, current);
+        const refusal = lateReport(write, current);
         if (refusal !== null) return refusal;
         await dropLeftovers(folder);
         const name = await folderName(folder, write);

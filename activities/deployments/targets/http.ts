@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { HttpTarget } from '../../../contract/deployment-config.ts';
-import { post } from '../../notifications/post.ts';
+import { postMessage } from '../../notifications/post.ts';
 import { canonicalSecret, signMessage } from '../../notifications/sign-message.ts';
 import type { DeploymentTarget } from '../deployment-target.ts';
 import { writtenReport } from '../write-order.ts';
@@ -21,7 +21,7 @@ export function createHttpTarget(name: string, { url, secret }: HttpTarget): Dep
       const body = { kind, site, version, jobId, bundleUrl, expiresAt };
       const identity = `deploy:${site}:${name}:${epoch}:${sequence}`;
       const message = signMessage(body, { identity, secrets, now: new Date() });
-      const { status, reason } = await post(url, message, { cancelled: signal });
+      const { status, reason } = await postMessage(url, message, { cancelled: signal });
       signal.throwIfAborted();
       if (status !== null && status >= 200 && status < 300) return writtenReport(write);
       throw new Error(explain(status, reason));

@@ -1,7 +1,7 @@
 import { plainLine } from '../message/plain-line.ts';
 
 /** The outcome of one attempt to hand a message to a mail server. */
-export type Delivery =
+export type MailDelivery =
   /** The server has accepted it. */
   | { kind: 'accepted'; answer: string }
   /** The server rejected it, temporarily or (`permanent`) for good. */
@@ -32,7 +32,7 @@ const ABOUT_THE_SESSION = new Set([503, 530, 534, 535, 538]);
  * about the message.
  * @param released whether the message's last line may have gone out.
  */
-export function readFailure(error: unknown, released: boolean): Exclude<Delivery, { kind: 'accepted' }> {
+export function readMailFailure(error: unknown, released: boolean): Exclude<MailDelivery, { kind: 'accepted' }> {
   const read = (name: string): unknown =>
     typeof error === 'object' && error !== null ? Reflect.get(error, name) : null;
   const reason = answerText(String(read('message') ?? error));

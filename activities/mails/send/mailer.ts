@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import nodemailer from 'nodemailer';
 import { type OutgoingMail, readSender, type Sender } from '../message/compose-mail.ts';
-import { answerText, type Delivery, readFailure } from './delivery.ts';
+import { answerText, type MailDelivery, readMailFailure } from './delivery.ts';
 import { HeldMessage } from './held-message.ts';
 
 /** Long enough for servers that delay their greeting; failures are retried anyway. */
@@ -38,7 +38,7 @@ export type DeliveryOptions = {
 export type Mailer = {
   sender: Sender;
   /** Sends one message. Never rejects: the result holds the error. */
-  deliver(mail: OutgoingMail, options: DeliveryOptions): Promise<Delivery>;
+  deliver(mail: OutgoingMail, options: DeliveryOptions): Promise<MailDelivery>;
   /** Closes the connections, including those in use. */
   close(): void;
 };
@@ -72,7 +72,7 @@ export function createMailer({ url, from, socketTimeoutMs = SOCKET_TIMEOUT_MS }:
     done();
   });
 
-  async function deliver(mail: OutgoingMail, options: DeliveryOptions): Promise<Delivery> {
+  async function deliver(mail: OutgoingMail, options: DeliveryOptions): Promise<MailDelivery> {
     const aborter = new AbortController();
     const { signal } = aborter;
     let held: HeldMessage | undefined;
@@ -93,7 +93,7 @@ export function createMailer({ url, from, socketTimeoutMs = SOCKET_TIMEOUT_MS }:
       if (isReleased()) return { kind: 'accepted', answer: answerText(response) };
       return { kind: 'unsent', reason: 'the mail server responded before it had the message' };
     } catch (error) {
-      return readFailure(error, isReleased());
+      return readMailFailure(error, isReleased());
     } finally {
       options.anyway.removeEventListener('abort', stopAnyway);
       options.unlessReleased.removeEventListener('abort', stopUnlessReleased);

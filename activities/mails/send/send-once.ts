@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { MailResult } from '../mail-input.ts';
 import type { OutgoingMail } from '../message/compose-mail.ts';
-import type { Delivery } from './delivery.ts';
+import type { MailDelivery } from './delivery.ts';
 import type { Mailer } from './mailer.ts';
 import { DEFERRED, type RetryTiming, retryLater, UNSENT } from './retry-later.ts';
 import { createSendingMark, type HeartbeatClient, readNote } from './sending-mark.ts';
@@ -68,7 +68,7 @@ export function earlierResult(): MailResult | null {
 }
 
 /** Null if a retry is needed. */
-function resultOf(delivery: Delivery): MailResult | null {
+function resultOf(delivery: MailDelivery): MailResult | null {
   switch (delivery.kind) {
     case 'accepted':
       return { outcome: 'sent', detail: delivery.answer };
@@ -81,7 +81,7 @@ function resultOf(delivery: Delivery): MailResult | null {
   }
 }
 
-function reasonOf(delivery: Delivery): string {
+function reasonOf(delivery: MailDelivery): string {
   return 'reason' in delivery ? `not sent: ${delivery.reason}` : delivery.answer;
 }
 

@@ -12,7 +12,7 @@ import { findExport, requireCompleted } from './export-job-view.ts';
 import { readReport } from './export-results.ts';
 
 /** What is known of a completed export. */
-type Outcome = { jobId: string; files: BundleManifest['files']; brokenLinks: ExportReport['brokenLinks'] };
+type ExportContent = { jobId: string; files: BundleManifest['files']; brokenLinks: ExportReport['brokenLinks'] };
 
 /** `GET /v1/static-export/jobs/{jobId}/changes` */
 export function changesHandler(context: ApiContext): RequestHandler {
@@ -37,7 +37,7 @@ export async function readChanges(
   return compareExports(then, now);
 }
 
-async function readOutcome(objects: ObjectStore, job: ExportJobRow, known?: ExportReport): Promise<Outcome> {
+async function readOutcome(objects: ObjectStore, job: ExportJobRow, known?: ExportReport): Promise<ExportContent> {
   const { archiveKey } = requireCompleted(job);
   try {
     const [{ files }, report] = await Promise.all([
@@ -52,7 +52,7 @@ async function readOutcome(objects: ObjectStore, job: ExportJobRow, known?: Expo
 }
 
 /** Precompressed siblings don't count: they change with their files. */
-export function compareExports(before: Outcome | undefined, now: Outcome): ExportChanges {
+export function compareExports(before: ExportContent | undefined, now: ExportContent): ExportChanges {
   const hashes = hashesByPath(before?.files ?? []);
   const paths = hashesByPath(now.files);
   const alreadyBroken = new Set(before?.brokenLinks.map(({ url }) => url));

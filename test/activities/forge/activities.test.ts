@@ -1,5 +1,5 @@
 import { createForgeActivities } from '../../../activities/forge/activities.ts';
-import type { ReviewPlan } from '../../../activities/forge/plan-review.ts';
+import type { PlannedReview } from '../../../activities/forge/plan-review.ts';
 import type { ForgeReader } from '../../../forge/forge.ts';
 import { ForgeError } from '../../../forge/forge-error.ts';
 import { activityEnvironment, failureOf } from '../activity-environment.ts';
@@ -48,7 +48,7 @@ async function plan(
   reader: ForgeReader | undefined,
   reviewers: string[] = ['lin@example.com'],
   { scheduledMs = Date.now(), retryForMs = 60_000 } = {},
-): Promise<ReviewPlan> {
+): Promise<PlannedReview> {
   const { planReview } = createForgeActivities({ forge: reader, retryForMs });
   return await environment(scheduledMs).run(planReview, {
     site: 'handbook',

@@ -3,7 +3,7 @@ import type { Signed } from '../../../api/pages/access.ts';
 import { ChangePage } from '../../../api/pages/change-page.tsx';
 import { RulePage } from '../../../api/pages/rule-page.tsx';
 import { OperatorSignInPage } from '../../../api/pages/sign-in-page.tsx';
-import type { ListedSite, SiteListPage as SiteListData } from '../../../api/pages/site-list.ts';
+import type { SiteListResult as SiteListData, SiteRow } from '../../../api/pages/site-list.ts';
 import { SiteListView } from '../../../api/pages/site-list-page.tsx';
 import { SiteListPage, SitePage, type SiteView } from '../../../api/pages/site-page.tsx';
 import type { SiteStatus } from '../../../api/site-status.ts';
@@ -28,7 +28,7 @@ export function siteView(status: Partial<SiteStatus> = {}, changes: Partial<Site
   };
 }
 
-function listed(site: string, changes: Partial<ListedSite> = {}): ListedSite {
+function listed(site: string, changes: Partial<SiteRow> = {}): SiteRow {
   return {
     site,
     domain: `${site}.example.com`,

@@ -1,6 +1,6 @@
 import {
   applyEarlyEvents,
-  applyEvent,
+  applyPullRequestEvent,
   applyReading,
   isSamePage,
   setTitle,
@@ -31,33 +31,33 @@ function reviewed(fields: object = {}): PullRequestEvent {
 describe('an event of a pull request', () => {
   it('ends the change if the pull request was merged or closed', () => {
     const merged = inReview();
-    applyEvent(merged, changed());
+    applyPullRequestEvent(merged, changed());
     expect(merged).toMatchObject({ phase: 'merged', pullRequest: { state: 'merged', mergeCommitSha: 'abc' } });
     const closed = inReview();
-    applyEvent(closed, changed({ state: 'closed', mergeCommitSha: null }));
+    applyPullRequestEvent(closed, changed({ state: 'closed', mergeCommitSha: null }));
     expect(closed.phase).toBe('closed');
-    applyEvent(closed, changed({ deliveryId: 'd2' }));
+    applyPullRequestEvent(closed, changed({ deliveryId: 'd2' }));
     expect(closed.phase).toBe('closed');
   });
 
   it('is ignored if it belongs to another pull request', () => {
     const state = inReview();
-    applyEvent(state, changed({ url: `${LINK}1` }));
-    applyEvent(state, reviewed({ url: 'https://evil.example/acme/docs/pull/7' }));
+    applyPullRequestEvent(state, changed({ url: `${LINK}1` }));
+    applyPullRequestEvent(state, reviewed({ url: 'https://evil.example/acme/docs/pull/7' }));
     expect(state).toEqual(inReview());
   });
 
   it('counts once if it is delivered again', () => {
     const state = inReview();
-    applyEvent(state, reviewed());
-    applyEvent(state, reviewed({ verdict: 'commented' }));
+    applyPullRequestEvent(state, reviewed());
+    applyPullRequestEvent(state, reviewed({ verdict: 'commented' }));
     expect(state.reviews).toEqual([{ reviewer: 'Bob', verdict: 'approved', at }]);
   });
 
   it('is kept until the pull request is known', () => {
     const state: MutableState = { ...inReview(), phase: 'working', prLink: null };
-    applyEvent(state, reviewed());
-    applyEvent(state, changed({ url: 'https://github.com/acme/other/pull/1' }));
+    applyPullRequestEvent(state, reviewed());
+    applyPullRequestEvent(state, changed({ url: 'https://github.com/acme/other/pull/1' }));
     expect(state.phase).toBe('working');
     state.phase = 'notifying';
     state.prLink = LINK;
@@ -67,7 +67,7 @@ describe('an event of a pull request', () => {
 
   it('is combined with what the forge returns', () => {
     const state = inReview();
-    applyEvent(state, reviewed());
+    applyPullRequestEvent(state, reviewed());
     const later = '2026-11-22T12:00:00Z';
     const reviews = [
       { reviewer: 'bob', verdict: 'approved', at: later } as const,
@@ -80,9 +80,9 @@ describe('an event of a pull request', () => {
 
   it('records whether a reviewer is a bot, and old comments are dropped before verdicts', () => {
     const state = inReview();
-    applyEvent(state, reviewed({ reviewer: 'copilot', bot: true }));
+    applyPullRequestEvent(state, reviewed({ reviewer: 'copilot', bot: true }));
     for (let index = 0; index < 200; index++) {
-      applyEvent(state, reviewed({ deliveryId: `c${index}`, reviewer: `r${index}`, verdict: 'commented' }));
+      applyPullRequestEvent(state, reviewed({ deliveryId: `c${index}`, reviewer: `r${index}`, verdict: 'commented' }));
     }
     expect(state.reviews).toHaveLength(100);
     expect(state.reviews[0]).toEqual({ reviewer: 'copilot', verdict: 'approved', at, bot: true });
@@ -91,7 +91,7 @@ describe('an event of a pull request', () => {
 
   it('without a title gets the title from a later reading', () => {
     const state = inReview();
-    applyEvent(state, changed({ state: 'open', mergeCommitSha: null }));
+    applyPullRequestEvent(state, changed({ state: 'open', mergeCommitSha: null }));
     setTitle(state, 'Update the changelog');
     expect(state.pullRequest).toEqual({ title: 'Update the changelog', state: 'open', mergeCommitSha: null });
     setTitle(state, 'Pull request #7');
@@ -103,8 +103,8 @@ describe('an event of a pull request', () => {
     const early: MutableState = { ...inReview(), prLink: null };
     for (let index = 0; index < 2_000; index++) {
       const fields = { deliveryId: `${index}${'x'.repeat(2_000)}`, reviewer: `${index}${'y'.repeat(10_000)}` };
-      applyEvent(state, reviewed(fields));
-      applyEvent(early, reviewed(fields));
+      applyPullRequestEvent(state, reviewed(fields));
+      applyPullRequestEvent(early, reviewed(fields));
     }
     expect(Buffer.byteLength(JSON.stringify([state, early]))).toBeLessThan(100_000);
   });

@@ -4,8 +4,8 @@ import { type MutableState, newState, restoreState, serializeState } from '../..
 import {
   applyDeliveries,
   applyOwnMerge,
-  changeEnded,
   dropWaiting,
+  recordChangeEnd,
   runAgain,
   unsubscribe,
   whyNotAgain,
@@ -169,8 +169,8 @@ describe('the end of a change', () => {
     const state = newState();
     const changes = ['a', 'b'].map((workflowId) => ({ workflowId, startedAt: receivedAt }));
     state.changes = changes;
-    changeEnded(state, { workflowId: 'b', phase: 'unchanged', message: 'x'.repeat(2_000) });
-    changeEnded(state, { workflowId: 'no longer listed', phase: 'merged', message: null });
+    recordChangeEnd(state, { workflowId: 'b', phase: 'unchanged', message: 'x'.repeat(2_000) });
+    recordChangeEnd(state, { workflowId: 'no longer listed', phase: 'merged', message: null });
     expect(state.changes[0]).toEqual(changes[0]);
     expect(state.changes[1]?.end).toEqual({ phase: 'unchanged', message: expect.stringMatching(/^x{400,499}/) });
     const input = serializeState(state, createSeenDeliveries());

@@ -7,9 +7,9 @@ import {
   applyDeliveries,
   dropExports,
   endExport,
-  failExport,
   jobFinished,
   jobStarted,
+  recordExportFailure,
   requestExport,
   requestExportInsteadOf,
   takePending,
@@ -52,7 +52,13 @@ function begin(jobId: string): NonNullable<MutableState['exporting']> {
 }
 
 function fail(exporting: NonNullable<MutableState['exporting']>, type: Failure['type'] = 'JobFailed'): void {
-  failExport(state, exporting, { type, message: `it was ${type}`, status: null, retryAfterMs: null }, NOON_MS, 0);
+  recordExportFailure(
+    state,
+    exporting,
+    { type, message: `it was ${type}`, status: null, retryAfterMs: null },
+    NOON_MS,
+    0,
+  );
 }
 
 const collectedBy = (): string[] =>

@@ -1,5 +1,5 @@
 import { composeAgentFailureMail } from '../../../../activities/mails/operators/agent-failure-mail.ts';
-import type { Delivery } from '../../../../activities/mails/send/delivery.ts';
+import type { MailDelivery } from '../../../../activities/mails/send/delivery.ts';
 import type { DeliveryOptions, Mailer } from '../../../../activities/mails/send/mailer.ts';
 
 /** Closes the resources of a test in reverse order. */
@@ -12,7 +12,7 @@ afterEach(async () => {
 const never = new AbortController().signal;
 
 /** Delivers a mail without Temporal. */
-export async function deliver(mailer: Mailer, options: Partial<DeliveryOptions> = {}): Promise<Delivery> {
+export async function deliver(mailer: Mailer, options: Partial<DeliveryOptions> = {}): Promise<MailDelivery> {
   const mail = composeAgentFailureMail(
     {
       site: 'handbook',

@@ -1,4 +1,4 @@
-import type { Delivery } from '../../../../activities/mails/send/delivery.ts';
+import type { MailDelivery } from '../../../../activities/mails/send/delivery.ts';
 import { createMailer, type DeliveryOptions, type Mailer } from '../../../../activities/mails/send/mailer.ts';
 import {
   at,
@@ -33,7 +33,7 @@ async function connect(
 async function deliverPermittedLate(
   { server, mailer }: { server: ScriptedSmtpServer; mailer: Mailer },
   options: Partial<DeliveryOptions> = {},
-): Promise<Delivery> {
+): Promise<MailDelivery> {
   let permit = (): void => undefined;
   const permission = new Promise<void>((resolve) => {
     permit = resolve;
@@ -210,7 +210,7 @@ describe('a password', () => {
     );
     closing.push(() => server.close());
     const { port } = new URL(server.url);
-    const outcomeOf = async (address: string): Promise<Delivery> => {
+    const outcomeOf = async (address: string): Promise<MailDelivery> => {
       const mailer = createMailer({ url: `smtp://me:secret@${address}`, from: 'galley@example.com' });
       closing.push(() => mailer.close());
       return await deliver(mailer);
