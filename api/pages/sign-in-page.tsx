@@ -19,8 +19,7 @@ export function OperatorSignInPage({ to, name = '', nameError, tokenError, link,
   return (
     <ShortPage title="Sign in" name="Galley">
       {message !== undefined && <Message kind="warning">{message}</Message>}
-      <Form action={SIGN_IN} csrf="">
-        <input type="hidden" name="to" value={to} />
+      <Form action={SIGN_IN} csrf="" fields={{ to, ...(link !== undefined && { link }) }}>
         <Field
           label="Your name"
           name="name"
@@ -31,7 +30,7 @@ export function OperatorSignInPage({ to, name = '', nameError, tokenError, link,
           maxLength={60}
           required
         />
-        {link === undefined ? (
+        {link === undefined && (
           <Field
             label="Operator token"
             name="token"
@@ -41,8 +40,6 @@ export function OperatorSignInPage({ to, name = '', nameError, tokenError, link,
             autocomplete="current-password"
             required
           />
-        ) : (
-          <input type="hidden" name="link" value={link} />
         )}
         <Button variant="primary">Sign in</Button>
       </Form>

@@ -1,6 +1,7 @@
 import type { Router } from 'express';
 import { ActionButton, Button, Field, Form, Select } from '../../ui/components/form.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
+import { PasskeyActions } from '../../ui/components/passkey-actions.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
@@ -199,12 +200,7 @@ function PasskeysPanel({ csrf, passkeys, now }: { csrf: string; passkeys: Accoun
           </li>
         ))}
       </ul>
-      <div class="actions">
-        <button class="button scripted-only" type="button" data-passkey="add">
-          Add a passkey
-        </button>
-      </div>
-      <p class="field-error" id="passkey-error" role="status" />
+      <PasskeyActions action="add" label="Add a passkey" />
     </Panel>
   );
 }

@@ -246,13 +246,7 @@ function MemberTable({ signed, members, now }: Pick<MembersProps, 'signed' | 'me
             userId !== signed.user.id && (
               <div class="actions">
                 <Form action={pathOf('members', id, 'role')} csrf={signed.csrf} inline>
-                  <select name="role" aria-label={`Role of ${email}`}>
-                    {ROLES.map((each) => (
-                      <option key={each} value={each} selected={each === role}>
-                        {each}
-                      </option>
-                    ))}
-                  </select>
+                  <Select label={`Role of ${email}`} isLabelHidden name="role" value={role} options={ROLE_OPTIONS} />
                   <Button label={`Change the role of ${email}`}>Change</Button>
                 </Form>
                 <ActionButton

@@ -1,5 +1,6 @@
 import { Button, ButtonLink, Field, Form } from '../../ui/components/form.tsx';
 import { Message } from '../../ui/components/message.tsx';
+import { PasskeyActions } from '../../ui/components/passkey-actions.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { ShortPage } from '../../ui/short-page.tsx';
 import { RESET } from '../admin/reset-links.ts';
@@ -23,8 +24,7 @@ export function MemberSignInPage({ to, email = '', error, message, hasOpenId }: 
     <ShortPage title="Sign in" name={NAME}>
       {message !== undefined && <Message kind="info">{message}</Message>}
       {error !== undefined && <Message kind="error">{error}</Message>}
-      <Form action={SIGN_IN} csrf="">
-        <input type="hidden" name="to" value={to} />
+      <Form action={SIGN_IN} csrf="" fields={{ to }}>
         <Field label="Email" name="email" type="email" value={email} autocomplete="username" maxLength={254} required />
         <Field
           label="Password"
@@ -36,13 +36,9 @@ export function MemberSignInPage({ to, email = '', error, message, hasOpenId }: 
         />
         <Button variant="primary">Sign in</Button>
       </Form>
-      <div class="actions">
-        <button class="button scripted-only" type="button" data-passkey="sign-in" data-to={to}>
-          Sign in with a passkey
-        </button>
+      <PasskeyActions action="sign-in" label="Sign in with a passkey" to={to}>
         {hasOpenId && <ButtonLink href={openIdPath(to)}>Sign in with single sign-on</ButtonLink>}
-      </div>
-      <p class="field-error" id="passkey-error" role="status" />
+      </PasskeyActions>
       <p class="small">
         <a href="/ui/forgot">Forgot the password?</a>
       </p>
@@ -83,8 +79,7 @@ export function ForgotPage({ hasMail }: { hasMail: boolean }) {
 export function ResetPage({ link, error }: { link: string; error?: string }) {
   return (
     <ShortPage title="New password" name={NAME} heading="Set a new password">
-      <Form action={RESET} csrf="">
-        <input type="hidden" name="link" value={link} />
+      <Form action={RESET} csrf="" fields={{ link }}>
         <Field
           label="New password"
           name="password"
@@ -158,8 +153,7 @@ export function SetupPage({ link, organization, email = '', emailError, organiza
   return (
     <ShortPage title="First administrator" name={NAME} heading="Create the first account">
       <p class="soft">You become the owner of the organization. Everyone else needs an invitation.</p>
-      <Form action={SETUP} csrf="">
-        <input type="hidden" name="link" value={link} />
+      <Form action={SETUP} csrf="" fields={{ link }}>
         <Field
           label="Organization"
           name="organization"

@@ -12,6 +12,7 @@ import { Message } from '../../ui/components/message.tsx';
 import { None } from '../../ui/components/none.tsx';
 import { Pager } from '../../ui/components/pager.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
+import { PasskeyActions } from '../../ui/components/passkey-actions.tsx';
 import { StageList } from '../../ui/components/stage-list.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { LongText, Text } from '../../ui/components/text.tsx';
@@ -184,6 +185,9 @@ function Forms({ write }: Samples) {
           </Button>
         </div>
       </Form>
+      <PasskeyActions action="add" label={write('Add a passkey')} to="/">
+        <Select label={write('Role')} isLabelHidden name="role" value="owner" options={[]} />
+      </PasskeyActions>
       <CopyField id="copied" label={write('Link')} value={write('https://example.com/bundle')} />
     </Panel>
   );

@@ -140,17 +140,20 @@ export function Field({ label, name, type = 'text', value, hint, error, rows, ..
 
 type SelectProps = {
   label: string;
+  /** Only for screen readers, such as in a row of a table. */
+  isLabelHidden?: boolean;
   name: string;
   value?: string;
   options: readonly { value: string; label: string }[];
 };
 
-export function Select({ label, name, value, options }: SelectProps) {
-  const id = `field-${name}`;
+export function Select({ label, isLabelHidden = false, name, value, options }: SelectProps) {
+  // In each row of a table, the id would be the same.
+  const id = isLabelHidden ? undefined : `field-${name}`;
   return (
     <div class="field">
-      <label for={id}>{label}</label>
-      <select id={id} name={name}>
+      {id !== undefined && <label for={id}>{label}</label>}
+      <select id={id} name={name} aria-label={isLabelHidden ? label : undefined}>
         {options.map((option) => (
           <option key={option.value} value={option.value} selected={option.value === value}>
             {option.label}

@@ -87,11 +87,7 @@ export function DecideForm(props: FormProps) {
     <Form method="post" action={`${root}${row.id}/merge`} fields={hiddenFields(props)}>
       <h3>Merge or close</h3>
       <p class="soft">
-        Merging adds a merge commit to{' '}
-        <code>
-          <Text>{row.baseBranch}</Text>
-        </code>
-        . Closing leaves the branch as it is.
+        Merging adds a merge commit to <code>{row.baseBranch}</code>. Closing leaves the branch as it is.
       </p>
       {acting === undefined && <TokenField id="decide-token" />}
       <div class="actions">

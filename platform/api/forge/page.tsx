@@ -92,45 +92,20 @@ export function PullRequestPage({ row, asked, reviews, changes, acting, canSignI
 
 type LeadProps = { row: PullRequestRow; commitCount: number | undefined };
 
+const STATE_ENDINGS = { open: ', opened ', closed: '; closed without merging ', merged: ' ' } as const;
+
 function Lead({ row: { state, author, baseBranch, headBranch, ...row }, commitCount }: LeadProps) {
-  const branches = (
-    <>
-      into{' '}
-      <code>
-        <Text>{baseBranch}</Text>
-      </code>{' '}
-      from{' '}
-      <code>
-        <Text>{headBranch}</Text>
-      </code>
-    </>
-  );
   const commits = commitCount === undefined ? 'its commits' : formatCount(commitCount, 'commit');
   const by = <Text>{author}</Text>;
-  if (state === 'open') {
-    return (
-      <>
-        {by} asks to merge {commits} {branches}, opened <Time at={row.createdAt} />
-      </>
-    );
-  }
-  const ended = (
+  const asks = state === 'open' ? ' asks to merge ' : ' asked to merge ';
+  return (
     <>
-      {row.endedBy !== null && (
-        <>
-          by <Text>{row.endedBy}</Text>{' '}
-        </>
-      )}
-      {row.endedAt !== null && <Time at={row.endedAt} />}
-    </>
-  );
-  return state === 'closed' ? (
-    <>
-      {by} asked to merge {commits} {branches}; closed without merging {ended}
-    </>
-  ) : (
-    <>
-      {commits} of {by} merged {branches} {ended} as <Sha>{row.mergeCommitSha ?? ''}</Sha>
+      {state === 'merged' ? [commits, ' of ', by, ' merged'] : [by, asks, commits]} into <code>{baseBranch}</code> from{' '}
+      <code>{headBranch}</code>
+      {STATE_ENDINGS[state]}
+      {row.endedBy !== null && ['by ', <Text key="by">{row.endedBy}</Text>, ' ']}
+      <Time at={state === 'open' ? row.createdAt : row.endedAt} />
+      {row.mergeCommitSha !== null && [' as ', <Sha key="sha">{row.mergeCommitSha}</Sha>]}
     </>
   );
 }
