@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { deploymentName, targetSettings } from '../contract/deployment-config.ts';
 import { type GalleyConfig, type SiteConfig, siteNamed } from '../contract/galley-config.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
-import { type SiteState, type StateQuery, sitePhase, siteState } from '../contract/site-state.ts';
+import { idleSiteState, type SiteState, type StateQuery, sitePhase, siteState } from '../contract/site-state.ts';
 import { HttpError } from '../web/http-error.ts';
 import { readJobProgress } from './job-progress.ts';
 import type { RecentDeliveries } from './recent-deliveries.ts';
@@ -144,39 +144,19 @@ async function queryInTurn(
 
 /** The state of a site that was never published. */
 function idle(site: string, config: SiteConfig | undefined): SiteState {
-  return {
-    site,
-    phase: 'idle',
+  const deployments = (config?.export.deployments ?? []).map((deployment) => ({
+    valuesFile: deploymentName(deployment),
+    kind: targetSettings(deployment).kind,
     jobId: null,
     version: null,
-    linkExpiresAt: null,
-    exportedAt: null,
-    withheld: null,
+    updatedAt: null,
+    held: false,
+    pin: null,
+    off: false,
     confirmed: null,
-    review: null,
-    nextRefreshAt: null,
-    lastError: null,
-    nextTryAt: null,
-    deployments: (config?.export.deployments ?? []).map((deployment) => ({
-      valuesFile: deploymentName(deployment),
-      kind: targetSettings(deployment).kind,
-      jobId: null,
-      version: null,
-      updatedAt: null,
-      held: false,
-      pin: null,
-      off: false,
-      confirmed: null,
-      error: null,
-    })),
-    pendingCount: 0,
-    deliveries: [],
-    exports: [],
-    refreshes: [],
-    actions: [],
-    trouble: null,
-    progress: null,
-  };
+    error: null,
+  }));
+  return idleSiteState(site, deployments);
 }
 
 /** The state from the search attributes, as far as the namespace has them. */

@@ -185,6 +185,41 @@ export const siteState = z.object({
 });
 export type SiteState = z.infer<typeof siteState>;
 
+/** The fields that `galley sites status` and the site's page show as they are, in this order. */
+export const SHOWN_FIELDS = [
+  { field: 'version', label: 'Version', type: 'version' },
+  { field: 'exportedAt', label: 'Exported', type: 'time' },
+  { field: 'linkExpiresAt', label: 'Link expires', type: 'time' },
+  { field: 'nextRefreshAt', label: 'Next refresh', type: 'time' },
+  { field: 'pendingCount', label: 'Waiting', type: 'publishes' },
+] as const satisfies { field: keyof SiteState; label: string; type: string }[];
+
+/** The state of a site that was never published. */
+export function idleSiteState(site: string, deployments: SiteState['deployments']): SiteState {
+  return {
+    site,
+    phase: 'idle',
+    jobId: null,
+    version: null,
+    linkExpiresAt: null,
+    exportedAt: null,
+    withheld: null,
+    confirmed: null,
+    review: null,
+    nextRefreshAt: null,
+    lastError: null,
+    nextTryAt: null,
+    deployments,
+    pendingCount: 0,
+    deliveries: [],
+    exports: [],
+    refreshes: [],
+    actions: [],
+    trouble: null,
+    progress: null,
+  };
+}
+
 /** The memo field of a site's workflow that has a `SiteMemo`. */
 export const SITE_MEMO = 'status';
 

@@ -1,3 +1,4 @@
+import { SHOWN_FIELDS } from '../../contract/site-state.ts';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
@@ -6,26 +7,30 @@ import { Version } from './site-list-page.tsx';
 
 /** What is served now, and what comes next. */
 export function SiteFacts({ status, now }: { status: SiteStatus; now: Date }) {
-  const { version, exportedAt, linkExpiresAt, nextRefreshAt, pendingCount, progress, deliveries } = status;
+  const { progress, deliveries } = status;
   const lastPublish = deliveries.find(({ workflowId }) => workflowId !== null);
   const servedMs = publishToServedMs(status);
   return (
     <DefinitionList
       items={[
-        { term: 'Version', value: <Version>{version}</Version> },
-        { term: 'Exported', value: <RelativeTime at={exportedAt} now={now} none="never" /> },
+        ...SHOWN_FIELDS.map((shown) => ({ term: shown.label, value: fieldValue(shown, status, now) })),
         { term: 'Last publish', value: <RelativeTime at={lastPublish?.at} now={now} none="unknown" /> },
         ...(servedMs === undefined ? [] : [{ term: 'From publish to served', value: formatDuration(servedMs) }]),
-        { term: 'Link expires', value: <RelativeTime at={linkExpiresAt} now={now} /> },
-        { term: 'Next refresh', value: <RelativeTime at={nextRefreshAt} now={now} /> },
-        {
-          term: 'Waiting',
-          value: pendingCount === 0 ? 'no publishes' : formatCount(pendingCount, 'publish', 'publishes'),
-        },
         ...(progress === null ? [] : [{ term: 'Progress', value: progressText(progress) }]),
       ]}
     />
   );
+}
+
+function fieldValue(shown: (typeof SHOWN_FIELDS)[number], status: SiteStatus, now: Date) {
+  switch (shown.type) {
+    case 'version':
+      return <Version>{status[shown.field]}</Version>;
+    case 'time':
+      return <RelativeTime at={status[shown.field]} now={now} />;
+    case 'publishes':
+      return status[shown.field] === 0 ? 'no publishes' : formatCount(status[shown.field], 'publish', 'publishes');
+  }
 }
 
 /** Of the newest export that a deployment's status has confirmed. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { siteState } from '../../contract/site-state.ts';
+import { SHOWN_FIELDS, siteState } from '../../contract/site-state.ts';
 import { plain, wrap } from '../output.ts';
 
 /** Deliveries that a receiver counted and kept no longer. */
@@ -20,7 +20,7 @@ export type SiteStatus = z.infer<typeof siteStatus>;
 
 const WORKING: readonly string[] = ['debouncing', 'exporting', 'bundling', 'deploying', 'confirming'];
 const INDENT = '  ';
-const LABEL_COLUMNS = 12;
+const LABEL_COLUMNS = 14;
 
 /** The state in one or two lines. Lists and results of actions have no exports, refreshes and actions to describe. */
 export function describeBriefly(site: SiteStatus): string {
@@ -49,7 +49,7 @@ const NEWEST = 10;
 
 /** Everything that an operator looks for, a line each. */
 export function describeInFull(site: SiteStatus, { urls, now }: Known): string[] {
-  const { phase = 'unknown', version, withheld, deployments = [], exports = [] } = site;
+  const { phase = 'unknown', withheld, deployments = [], exports = [] } = site;
   const deployed = exports.find(({ deployedAt }) => deployedAt !== null);
   const progress = progressOf(site);
   const error = errorOf(site);
@@ -60,7 +60,7 @@ export function describeInFull(site: SiteStatus, { urls, now }: Known): string[]
   return [
     `${site.site}: ${phase}`,
     ...label('progress', progress),
-    ...label('version', version),
+    ...SHOWN_FIELDS.flatMap(({ field, label: name }) => label(name.toLowerCase(), shown(site[field]))),
     ...label('withholds', withheld && `the newer ${plain(withheld.version ?? 'export')} of ${withheld.exportedAt}`),
     ...label('review', reviewOf(site)),
     ...label('pages', deployed?.pageCount?.toString()),
@@ -71,12 +71,15 @@ export function describeInFull(site: SiteStatus, { urls, now }: Known): string[]
       ...label('held', held && `at ${pin} by ${valuesFile}`),
       ...label('off', off && valuesFile),
     ]),
-    ...label('link until', site.linkExpiresAt),
-    ...label('refresh at', site.nextRefreshAt),
     ...label('error', error?.replace(/^error: /, '')),
     ...label('next try', error && site.nextTryAt && `${site.nextTryAt} (${untilThen(site.nextTryAt, now)})`),
     ...deliveryLines(site),
   ];
+}
+
+/** Nothing for what there isn't. */
+function shown(value: string | number | null | undefined): string {
+  return value ? plain(String(value)) : '';
 }
 
 function deliveryLines(site: SiteStatus): string[] {

@@ -41,7 +41,7 @@ test('sites status shows the version that a rollback withholds and disabled depl
     deployments: [{ ...deployment, valuesFile: 'a.yaml', jobId: null, version: null, off: true }],
   };
   expect(await statusOf(() => state, 'docs')).toBe(
-    'docs: live\n  version     v1\n  withholds   the newer v2 of 2026-11-21T08:13:42Z\n  off         a.yaml\n',
+    'docs: live\n  version       v1\n  withholds     the newer v2 of 2026-11-21T08:13:42Z\n  off           a.yaml\n',
   );
 });
 
@@ -71,8 +71,8 @@ test('sites status shows the next attempt of a failed export and whole percents,
     progress: { percent: 41.7, pageCount: 12 },
   });
   const lines = describeInFull(state, { urls: new Map(), now });
-  expect(lines).toContain('  progress    41 %, 12 pages');
-  expect(lines).toContain('  next try    2026-11-21T08:13:30Z (in 90 s)');
+  expect(lines).toContain('  progress      41 %, 12 pages');
+  expect(lines).toContain('  next try      2026-11-21T08:13:30Z (in 90 s)');
   expect(
     lines
       .join('\n')

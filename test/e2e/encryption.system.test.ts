@@ -43,6 +43,6 @@ describe('GALLEY_ENCRYPTION_KEY', () => {
   scenario('lets the operator see the status', async () => {
     const variables = { OPERATOR_TOKEN };
     const args = ['sites', 'status', 'sealed', '--url', system.url];
-    expect(await runToEnd(await builtGalley(), args, variables)).toMatch(/^sealed: live\n(?: .*\n)* +link until /);
+    expect(await runToEnd(await builtGalley(), args, variables)).toMatch(/^sealed: live\n(?: .*\n)* +link expires /);
   });
 });

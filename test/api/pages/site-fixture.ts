@@ -1,5 +1,5 @@
 import type { SiteStatus } from '../../../api/site-status.ts';
-import type { DeliveryRecord, ExportRecord } from '../../../contract/site-state.ts';
+import { type DeliveryRecord, type ExportRecord, idleSiteState } from '../../../contract/site-state.ts';
 
 export const NOW = new Date('2026-11-21T10:30:00Z');
 
@@ -50,18 +50,13 @@ function delivery(index: number): DeliveryRecord {
 export function siteStatus(changes: Partial<SiteStatus> = {}): SiteStatus {
   const valuesFile = { jobId: 'se_000000000000000c', version: '2026-11-21.12', updatedAt: ago(856) };
   return {
-    site: 'handbook',
+    ...idleSiteState('handbook', []),
     phase: 'live',
     jobId: 'se_000000000000000c',
     version: '2026-11-21.12',
     linkExpiresAt: ago(-85_000),
     exportedAt: ago(858),
-    withheld: null,
-    confirmed: null,
-    review: null,
     nextRefreshAt: ago(-68_000),
-    lastError: null,
-    nextTryAt: null,
     deployments: [
       {
         ...valuesFile,
@@ -79,7 +74,6 @@ export function siteStatus(changes: Partial<SiteStatus> = {}): SiteStatus {
         ...{ updatedAt: ago(7_300), held: true, pin: '2026-11-21.11', off: false, confirmed: null, error: null },
       },
     ],
-    pendingCount: 0,
     deliveries: Array.from({ length: 40 }, (_each, index) => delivery(index)),
     exports: Array.from({ length: 12 }, (_each, index) =>
       exportRecord(
@@ -97,8 +91,6 @@ export function siteStatus(changes: Partial<SiteStatus> = {}): SiteStatus {
       { at: ago(5_000), actor: 'Grace', action: 'pause', detail: null, error: null },
       { at: ago(90_000), actor: 'Ada', action: 'rollback', detail: '2026-11-21.2', error: 'that version is gone' },
     ],
-    trouble: null,
-    progress: null,
     current: true,
     rejected: [{ source: 'contentful', reason: 'the signature is wrong', count: 3, lastAt: ago(1_000) }],
     ...changes,
