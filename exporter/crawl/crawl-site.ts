@@ -3,10 +3,9 @@ import type { ModuleImports } from '../document/javascript/import-map.ts';
 import { ExportFailure } from '../export-failure.ts';
 import type { GuardFor } from '../fetch/address-guard.ts';
 import type { Clock } from '../fetch/clock.ts';
-import type { FetcherFor } from '../fetch/fetcher.ts';
 import type { RestartCheck } from '../job-cache.ts';
 import { type Budget, createBudget } from '../limits.ts';
-import type { Fetcher, ObjectStore, Renderer } from '../ports.ts';
+import type { Fetcher } from '../ports.ts';
 import type { Rendering } from '../render/render-site.ts';
 import type { LinkTablesFor } from '../reuse/link-tables.ts';
 import {
@@ -17,32 +16,26 @@ import {
 } from '../reuse/previous-responses.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { type CrawlWithSettings, type ExportSettings, readCrawl } from '../settings.ts';
-import { crawlProgress, NO_PROGRESS, type Progress, type StageDeps } from '../stage.ts';
-import type { SegmentStore } from '../store/segment-store.ts';
+import { crawlProgress, NO_PROGRESS, type Progress } from '../stage.ts';
 import { crawlDelayMs } from '../urls/robots.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl-frontier.ts';
 import { createCrawlScope } from './crawl-scope.ts';
-import { createModuleReader, type ResponseParser } from './read-response.ts';
+import { createModuleReader } from './read-response.ts';
 import type { StoredUrlsFor } from './report-urls.ts';
 import { revalidatePreviousExport } from './revalidate.ts';
 import { crawlPlan } from './site-rules.ts';
-import { type OnBody, visit } from './visit.ts';
+import { type OnBody, type VisitingStageDeps, visit } from './visit.ts';
 
 /** Counting pages takes longer the more there are, so it may use at most one part in this many of the time. */
 const COUNTING_SHARE = 20;
 
-type CrawlDeps = StageDeps & {
-  objects: ObjectStore;
-  segments: SegmentStore;
-  computing: ResponseParser;
+type CrawlDeps = VisitingStageDeps & {
   clock: Clock;
   forgetIfRestarted: RestartCheck;
   stored: StoredUrlsFor;
   linksFor: LinkTablesFor;
   previousFilesFor: PreviousFilesFor;
-  fetcherFor: FetcherFor;
   guardFor: GuardFor;
-  renderer: Renderer | undefined;
 };
 
 /** What one activity knows of its crawl, for its heartbeats and for when it ends. */

@@ -2,15 +2,11 @@ import { needCompressors } from '../assemble/precompress.ts';
 import { sideBySide } from '../concurrency.ts';
 import type { Crawl, FoundUrl, Visited } from '../crawl-records.ts';
 import { type KeepingFetcher, keepResponses } from '../fetch/caching-fetcher.ts';
-import type { FetcherFor } from '../fetch/fetcher.ts';
 import type { ExportLimits } from '../limits.ts';
-import type { ObjectStore, Renderer } from '../ports.ts';
 import { needBrowser } from '../render/find-browser.ts';
 import { engineVersion } from '../reuse/engine-version.ts';
 import { openPreviousCrawl, reuseKeyOf } from '../reuse/reuse-key.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
-import type { StageDeps } from '../stage.ts';
-import type { SegmentStore } from '../store/segment-store.ts';
 import { notFoundUrl } from '../urls/assign-path.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
@@ -18,18 +14,10 @@ import { crawlDelayMs } from '../urls/robots.ts';
 import type { ResourceKind } from '../urls/types.ts';
 import { createCrawlScope } from './crawl-scope.ts';
 import { type Discovery, discover } from './discover.ts';
-import { createModuleReader, type ResponseParser } from './read-response.ts';
+import { createModuleReader } from './read-response.ts';
 import { createStrongestUses, enqueueUrls, settleVisits } from './report-urls.ts';
 import { type CrawlPlan, crawlPlan, readRules } from './site-rules.ts';
-import { visit } from './visit.ts';
-
-type OpenDeps = StageDeps & {
-  objects: ObjectStore;
-  segments: SegmentStore;
-  computing: ResponseParser;
-  renderer: Renderer | undefined;
-  fetcherFor: FetcherFor;
-};
+import { type VisitingStageDeps, visit } from './visit.ts';
 
 export type OpenedExport =
   | { state: 'open'; domain: string; version: string; pageHints: number; plan: CrawlPlan; visitsSamples: boolean }
@@ -49,7 +37,7 @@ export type ExportRequest = {
  * undefined if the job is over.
  */
 export async function openExport(
-  deps: OpenDeps,
+  deps: VisitingStageDeps,
   jobId: string,
   readRequest: () => Promise<ExportRequest | undefined>,
 ): Promise<OpenedExport> {
@@ -101,7 +89,7 @@ const NO_HINTS: Discovery = { sitemaps: [], pages: [] };
 
 /** Opens the job's crawl if it isn't open yet. Returns the kept crawl that it reuses, if there is one. */
 async function openWithBase(
-  deps: OpenDeps,
+  deps: VisitingStageDeps,
   { projectId, incremental }: ExportRequest,
   settings: ExportSettings,
 ): Promise<Crawl | undefined> {
@@ -147,7 +135,7 @@ type FirstUrls = {
 const MAX_VISITED = 4;
 
 function createFirstUrls(
-  deps: OpenDeps,
+  deps: VisitingStageDeps,
   { settings, token, fetcher }: { settings: ExportSettings; token: string; fetcher: KeepingFetcher },
 ): FirstUrls {
   const { store, limits } = deps;

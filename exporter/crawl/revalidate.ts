@@ -1,11 +1,10 @@
-import type { Logger } from 'pino';
 import { createWorkList } from '../concurrency.ts';
 import type { FoundUrl, UnchangedUrl } from '../crawl-records.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
 import { isFinal } from '../fetch/caching-fetcher.ts';
 import { NO_VALIDATORS } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
-import type { CrawlStore, Fetcher, FetchResult, ObjectStore, Validators } from '../ports.ts';
+import type { Fetcher, FetchResult, Validators } from '../ports.ts';
 import {
   isSame,
   type PreviousResponse,
@@ -14,29 +13,19 @@ import {
   validatorsOf,
 } from '../reuse/previous-responses.ts';
 import type { ExportSettings } from '../settings.ts';
-import type { SegmentStore } from '../store/segment-store.ts';
 import { notFoundUrl } from '../urls/assign-path.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
 import type { Site } from '../urls/types.ts';
 import { CrawlOver } from './crawl-frontier.ts';
 import type { CrawlScope } from './crawl-scope.ts';
-import type { ResponseParser } from './read-response.ts';
 import { enqueueUrls, type StoredUrlsFor, settleVisits } from './report-urls.ts';
-import { visit } from './visit.ts';
+import { type VisitingStageDeps, visit } from './visit.ts';
 
 /** URLs held in memory; what is queued past them is crawled as usual. */
 const MAX_STARTS = 50_000;
 
-type RevalidateDeps = {
-  store: CrawlStore;
-  objects: ObjectStore;
-  segments: SegmentStore;
-  logger: Logger;
-  limits: ExportLimits;
-  computing: ResponseParser;
-  stored: StoredUrlsFor;
-};
+type RevalidateDeps = VisitingStageDeps & { stored: StoredUrlsFor };
 
 type Options = {
   settings: ExportSettings;

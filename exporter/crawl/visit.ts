@@ -1,8 +1,8 @@
-import type { Logger } from 'pino';
 import { yieldToEventLoop } from '../concurrency.ts';
 import type { LeasedUrl, Visited } from '../crawl-records.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
 import { NO_VALIDATORS, retryDelayMs } from '../fetch/fetch-result.ts';
+import type { FetcherFor } from '../fetch/fetcher.ts';
 import type { ExportLimits } from '../limits.ts';
 import type {
   FetchedRedirect,
@@ -12,6 +12,7 @@ import type {
   FetchOptions,
   FetchResult,
   ObjectStore,
+  Renderer,
   Validators,
 } from '../ports.ts';
 import type { RenderResponse } from '../render/render-site.ts';
@@ -23,6 +24,8 @@ import {
   validatorsOf,
 } from '../reuse/previous-responses.ts';
 import type { ExportSettings } from '../settings.ts';
+import type { StageDeps } from '../stage.ts';
+import type { SegmentStore } from '../store/segment-store.ts';
 import { assignPath, notFoundUrl } from '../urls/assign-path.ts';
 import { isOfSite, isWanted, normalizeUrl, originUrl } from '../urls/identity.ts';
 import { kindOfRank, rankOf } from '../urls/resource-rank.ts';
@@ -32,13 +35,18 @@ import type { Site } from '../urls/types.ts';
 import { type ResponseParser, readResponse } from './read-response.ts';
 import { type LargeBody, storeLarge } from './store-visits.ts';
 
-type VisitDeps = {
-  fetcher: Fetcher;
+/** What a stage needs that visits URLs. */
+export type VisitingStageDeps = StageDeps & {
   objects: ObjectStore;
-  limits: ExportLimits;
-  logger: Logger;
-  importsOf: ModuleImports;
+  segments: SegmentStore;
   computing: ResponseParser;
+  fetcherFor: FetcherFor;
+  renderer: Renderer | undefined;
+};
+
+type VisitDeps = Pick<VisitingStageDeps, 'objects' | 'limits' | 'logger' | 'computing'> & {
+  fetcher: Fetcher;
+  importsOf: ModuleImports;
   /** The responses of the previous export, if it may be reused. */
   known?: PreviousResponses | undefined;
   /** Throws if this many more bytes would exceed the export's budget. */
