@@ -1,9 +1,9 @@
 import { type Interceptor, type StatusObject, status } from '@grpc/grpc-js';
 import { type ConnectionOptions, isRetryableError, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { backoff, jitterMs } from '../base/backoff.ts';
 import { endWithConnection } from './closed-connection.ts';
 
-const FIRST_DELAY_MS = 60;
-const LONGEST_DELAY_MS = 400;
+const grownDelayMs = backoff({ firstMs: 60, maxMs: 400, factor: 1.6 });
 const ATTEMPTS = 8;
 
 /** The calls that send an update, the second one also starts the workflow. */
@@ -38,7 +38,7 @@ export const RECEIVER_CONNECTION: Pick<ConnectionOptions, 'interceptors' | 'chan
 
 /** The delay after the nth attempt, with ±20 % jitter so that the deliveries of many sites don't retry at once. */
 export function reconnectDelayMs(attempt: number, random: () => number = Math.random): number {
-  return Math.min(FIRST_DELAY_MS * 1.6 ** (attempt - 1), LONGEST_DELAY_MS) * (0.8 + 0.4 * random());
+  return jitterMs(grownDelayMs(attempt), 0.2, random());
 }
 
 function retryIf(isTransient: (received: StatusObject) => boolean): Interceptor {

@@ -1,4 +1,4 @@
-import { spreadMs } from '../contract/duration.ts';
+import { backoff, spreadMs } from '../base/backoff.ts';
 import { type AdminApiError, isTemporary } from './admin-api-error.ts';
 
 /** Every request of the client may be repeated: those that create something carry an `Idempotency-Key`. */
@@ -16,7 +16,7 @@ const GROWTH = 3;
  * How long to wait before the next attempt, with jitter; undefined if there is none.
  * @param failedAttempts at least 1
  */
-export function retryDelayMs(
+export function requestRetryDelayMs(
   error: AdminApiError,
   failedAttempts: number,
   { attempts = 4, longestDelayMs = 30_000 }: RetryPolicy,
@@ -24,6 +24,6 @@ export function retryDelayMs(
   if (!(failedAttempts < attempts) || !isTemporary(error)) return undefined;
   const retryAfterMs = error.retryAfterMs ?? 0;
   if (!(retryAfterMs <= longestDelayMs)) return undefined;
-  const grownMs = Math.min(FIRST_DELAY_MS * GROWTH ** (failedAttempts - 1), longestDelayMs);
+  const grownMs = backoff({ firstMs: FIRST_DELAY_MS, factor: GROWTH, maxMs: longestDelayMs })(failedAttempts);
   return spreadMs(Math.max(grownMs, retryAfterMs), failedAttempts, Math.random());
 }

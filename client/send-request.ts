@@ -1,10 +1,11 @@
+import { parseRetryAfterMs } from '../base/retry-after.ts';
 import { adminApiKey, adminApiUrl } from '../contract/admin-api.ts';
 import { AdminApiError, type AdminApiFailure, isSuccess } from './admin-api-error.ts';
 import { pause, withDeadline } from './deadline.ts';
 import { errorReason, faultReason } from './error-reason.ts';
 import { type HttpResponse, httpRequest } from './http-request.ts';
-import { type RetryPolicy, retryDelayMs } from './retry-delay.ts';
-import { parseRetryAfterMs, parseTimestampMs } from './timestamps.ts';
+import { type RetryPolicy, requestRetryDelayMs } from './retry-delay.ts';
+import { parseTimestampMs } from './timestamps.ts';
 
 /** A response of the service, whatever its status. */
 export type AdminApiResponse = {
@@ -102,7 +103,7 @@ export function createSendRequest(options: AdminApiClientOptions): SendRequest {
       try {
         return await attempt(request, options);
       } catch (error) {
-        const delayMs = error instanceof AdminApiError ? retryDelayMs(error, attempts, policy) : undefined;
+        const delayMs = error instanceof AdminApiError ? requestRetryDelayMs(error, attempts, policy) : undefined;
         if (delayMs === undefined) throw error;
         await pause(delayMs, options.signal);
       }

@@ -1,6 +1,3 @@
-/** Longest accepted Retry-After; longer ones are cut to it. */
-const MAX_RETRY_AFTER_MS = 3_600_000;
-
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})[Tt _](\d{2}:\d{2}:)(\d{2})(?:[.,](\d+))?\s*([Zz]|[+-]\d{2}:?\d{2}|)$/;
 
 /**
@@ -21,21 +18,6 @@ export function parseTimestampMs(value: unknown): number | undefined {
   const offset = zone === '' || zone.toUpperCase() === 'Z' ? 'Z' : zone.replace(/^([+-]\d{2}):?(\d{2})$/, '$1:$2');
   const ms = finite(Date.parse(`${day}T${hourMinute}${wholeSecond}${offset}`));
   return ms === undefined ? undefined : ms + Math.floor(Number(`0.${fraction || '0'}`) * 1000);
-}
-
-/**
- * Parses `Retry-After` (seconds or a date) as a wait in milliseconds, 0 to one hour. A date is compared with the
- * response's `Date` if it has one, so clock skew doesn't matter.
- */
-export function parseRetryAfterMs(value: string | undefined, responseDate: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const ms = /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) * 1000 : untilMs(value, responseDate);
-  return ms === undefined ? undefined : Math.ceil(Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS));
-}
-
-function untilMs(value: string, responseDate: string | undefined): number | undefined {
-  const end = parseTimestampMs(value);
-  return end === undefined ? undefined : end - (parseTimestampMs(responseDate) ?? Date.now());
 }
 
 /** A smaller number is seconds (as milliseconds it would be 1973; as seconds, this is the year 5138). */

@@ -45,16 +45,3 @@ export function formatDurationMs(ms: number): string {
   const unit = units.find((candidate) => ms >= UNIT_MS[candidate] && ms % UNIT_MS[candidate] === 0) ?? 'ms';
   return `${ms / UNIT_MS[unit]}${unit}`;
 }
-
-/** Jitter adds at most this share. */
-const SPREAD = 0.2;
-
-/**
- * Adds jitter to the waits of callers that a service rejected until the same time: never shorter than `waitMs`, at most
- * a fifth longer. The more often a caller was rejected, the less is added, so that it isn't overtaken forever.
- * @param refusals how often it was rejected, at least 1
- * @param random from 0 to 1
- */
-export function spreadMs(waitMs: number, refusals: number, random: number): number {
-  return Math.ceil(waitMs * (1 + (SPREAD * random) / Math.max(refusals, 1)));
-}

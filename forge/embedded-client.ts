@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { parseRetryAfterMs } from '../base/retry-after.ts';
 import { ForgeError } from './forge-error.ts';
 import { readBounded } from './read-bounded.ts';
 
@@ -62,8 +63,7 @@ function addressOf(pullRequestUrl: string, base: URL): string {
 
 function refusal(status: number, text: string, retryAfter: string | string[] | undefined): ForgeError {
   const retryable = status >= 500 || status === 429 || status === 408;
-  const seconds = Number(retryAfter ?? Number.NaN);
-  const retryAfterMs = retryable && seconds > 0 ? Math.min(seconds, 3_600) * 1000 : null;
+  const retryAfterMs = (retryable && parseRetryAfterMs(retryAfter?.toString())) || null;
   return new ForgeError(`The embedded forge refuses (${status}): ${saidIn(text)}`, { status, retryable, retryAfterMs });
 }
 

@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { spreadMs } from '../../base/backoff.ts';
 import type { AdminApiClient, AdminApiResponse, RequestOptions } from '../../client/admin-api-client.ts';
 import { AdminApiError } from '../../client/admin-api-error.ts';
-import { spreadMs } from '../../contract/duration.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
 import type { AdminApiOperation, ResponseVerdict } from './outcomes.ts';
 import { finalFailure, messageOf, responseVerdictOf } from './outcomes.ts';

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { parseRetryAfterMs } from '../../client/timestamps.ts';
+import { parseRetryAfterMs } from '../../base/retry-after.ts';
 import type { NotificationEvent, NotificationTarget } from '../../contract/notification.ts';
 import { composeMessage } from './message.ts';
 import { type MessageResult, postMessage } from './post.ts';

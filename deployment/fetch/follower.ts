@@ -4,7 +4,7 @@ import type { Wanted } from '../values/values.ts';
 import type { ValuesState } from '../values/watch-values.ts';
 import type { Acquired, AcquireRequest } from './acquire-bundle.ts';
 import { resourceFingerprint } from './link.ts';
-import { type RetryPauses, retryDelayMs } from './retry-delay.ts';
+import { linkRetryDelayMs, type RetryPauses } from './retry-delay.ts';
 import type { Served } from './served.ts';
 
 type WantedOn = Extract<Wanted, { enabled: true }>;
@@ -153,7 +153,7 @@ export class Follower {
     if (error instanceof ValuesFileError) return;
     const { pauses, now, random } = this.#deps;
     this.#failures += 1;
-    const delayMs = retryDelayMs(error, this.#failures, random(), pauses);
+    const delayMs = linkRetryDelayMs(error, this.#failures, random(), pauses);
     this.#report.nextTryAt = new Date(now().getTime() + delayMs).toISOString();
     this.#retry = setTimeout(() => this.#start(), delayMs);
   }

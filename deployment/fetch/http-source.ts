@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { parseRetryAfterMs } from '../../base/retry-after.ts';
 import { BundleUnavailableError, reason } from '../errors.ts';
 import { linkLabel } from './link.ts';
 
@@ -63,7 +64,7 @@ function accepted(response: HttpResponse, url: URL): HttpResponse {
   body.dump().catch(() => undefined);
   const where = `${linkLabel(url)} answered ${status}`;
   if (status >= 500 || PASSING.has(status)) {
-    throw new BundleUnavailableError(where, 'soon', status, retryAfterMs(response.header('retry-after')));
+    throw new BundleUnavailableError(where, 'soon', status, parseRetryAfterMs(response.header('retry-after')));
   }
   const meaning = [401, 403, 404, 410].includes(status) ? ': the link has expired or is refused' : '';
   throw new BundleUnavailableError(`${where}${meaning}`, 'slowly', status);
@@ -89,10 +90,4 @@ function basicAuthorization({ username, password }: URL): Record<string, string>
   if (username === '' && password === '') return {};
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
-}
-
-function retryAfterMs(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }

@@ -1,7 +1,9 @@
+import { backoff, jitterMs } from '../../base/backoff.ts';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { BundleUnavailableError, VersionPinnedError } from '../errors.ts';
 
 const MINUTE_MS = 60_000;
+const JITTER = 0.1;
 
 export type RetryPauses = { soonBaseMs: number; soonMaxMs: number; slowlyMs: number; invalidMs: number };
 
@@ -19,15 +21,11 @@ export const RETRY_PAUSES: RetryPauses = {
  * @param failures failed attempts in a row, including this one
  * @param random 0 to 1, spreads many deployments over time
  */
-export function retryDelayMs(error: unknown, failures: number, random: number, pauses = RETRY_PAUSES): number {
-  if (error instanceof BundleInvalidError) return spread(pauses.invalidMs, random);
+export function linkRetryDelayMs(error: unknown, failures: number, random: number, pauses = RETRY_PAUSES): number {
+  if (error instanceof BundleInvalidError) return jitterMs(pauses.invalidMs, JITTER, random);
   const isSlow = error instanceof BundleUnavailableError && error.pace === 'slowly';
-  if (isSlow || error instanceof VersionPinnedError) return spread(pauses.slowlyMs, random);
-  const grown = Math.min(pauses.soonMaxMs, pauses.soonBaseMs * 2 ** Math.min(failures - 1, 20));
+  if (isSlow || error instanceof VersionPinnedError) return jitterMs(pauses.slowlyMs, JITTER, random);
+  const grownMs = backoff({ firstMs: pauses.soonBaseMs, maxMs: pauses.soonMaxMs })(failures);
   const asked = error instanceof BundleUnavailableError ? (error.retryAfterMs ?? 0) : 0;
-  return Math.max(spread(grown, random), Math.min(asked, pauses.slowlyMs));
-}
-
-function spread(ms: number, random: number): number {
-  return Math.round(ms * (0.9 + 0.2 * random));
+  return Math.max(jitterMs(grownMs, JITTER, random), Math.min(asked, pauses.slowlyMs));
 }

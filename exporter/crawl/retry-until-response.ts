@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { retryDelayMs } from '../fetch/fetch-result.ts';
+import { fetchRetryDelayMs } from '../fetch/fetch-result.ts';
 import type { FetchedResponse, Fetcher, FetchFailure } from '../ports.ts';
 import { isOfSite, normalizeUrl, originUrl } from '../urls/identity.ts';
 import type { Site } from '../urls/types.ts';
@@ -55,7 +55,7 @@ export async function retryUntilResponse(
         break;
       }
       case 'failed': {
-        const delayMs = tries < maxTries ? retryDelayMs(result, tries, maxAttempts) : undefined;
+        const delayMs = tries < maxTries ? fetchRetryDelayMs(result, tries, maxAttempts) : undefined;
         if (delayMs === undefined) return { kind: 'failed', url, failure: result, tries };
         await pause(delayMs, signal);
         tries += 1;

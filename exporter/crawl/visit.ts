@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '../concurrency.ts';
 import type { LeasedUrl, Visited } from '../crawl-records.ts';
 import type { ModuleImports } from '../document/javascript/import-map.ts';
-import { NO_VALIDATORS, retryDelayMs } from '../fetch/fetch-result.ts';
+import { fetchRetryDelayMs, NO_VALIDATORS } from '../fetch/fetch-result.ts';
 import type { FetcherFor } from '../fetch/fetcher.ts';
 import type { ExportLimits } from '../limits.ts';
 import type {
@@ -183,7 +183,7 @@ function missing(leased: LeasedUrl, reason: string, status: number | null): Visi
 }
 
 function retried(leased: LeasedUrl, failure: FetchFailure, { maxAttempts }: ExportLimits): Visited | undefined {
-  const dueInMs = retryDelayMs(failure, leased.attempts, maxAttempts);
+  const dueInMs = fetchRetryDelayMs(failure, leased.attempts, maxAttempts);
   if (dueInMs === undefined) return undefined;
   const { reason, status } = failure;
   return { leased, result: { id: leased.id, outcome: 'retry', dueInMs, reason, status }, resources: [] };

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { parseRetryAfterMs } from '../../base/retry-after.ts';
 import { elementsOfHeaders } from '../document/header-elements.ts';
 import type { Fetcher, FetchOptions, FetchResult } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
@@ -18,7 +19,6 @@ import { abortWhenLate, latenessOfBody, latenessOfHead, type ResponsePace } from
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
 import { ACCEPT_ENCODING, type BodyLimits, readBody, UnreadableBody } from './read-body.ts';
 import type { ResponseBody } from './response-body.ts';
-import { readRetryAfterMs } from './retry-after-gate.ts';
 
 /** Creates a fetcher that may reach this site's origin; close it. */
 export type FetcherFor = (site: Pick<ExportSettings, 'operatorHosts'>) => Fetcher;
@@ -181,7 +181,7 @@ async function toFetchResult(
   const accepted = (status >= 200 && status < 300) || request.acceptStatus?.(status) === true;
   if (!accepted) {
     await response.body.dump();
-    return failureOfStatus(status, readRetryAfterMs(headerText(headers['retry-after']), Date.now()));
+    return failureOfStatus(status, parseRetryAfterMs(headerText(headers['retry-after'])));
   }
   return await readAccepted(response, request, limits);
 }

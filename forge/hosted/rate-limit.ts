@@ -1,3 +1,5 @@
+import { parseRetryAfterMs } from '../../base/retry-after.ts';
+
 /** A longer wait is cut to this; the next response gives the time again. */
 const MAX_WAIT_MS = 3_600_000;
 
@@ -17,9 +19,9 @@ export function rateLimitOf(
   const header = (name: string): string => String(response.headers[name] ?? '').trim();
   const theirNowMs = Date.parse(header('date')) || nowMs;
   const refused = response.status === 403 || response.status === 429;
-  const retryAfterMs = readRetryAfter(header('retry-after'), theirNowMs);
-  if (retryAfterMs !== null && (refused || response.status === 503)) {
-    return { limited: refused, waitMs: Math.min(retryAfterMs, MAX_WAIT_MS) };
+  const retryAfterMs = parseRetryAfterMs(header('retry-after'), header('date'));
+  if (retryAfterMs !== undefined && (refused || response.status === 503)) {
+    return { limited: refused, waitMs: retryAfterMs };
   }
   if (!refused) return { limited: false, waitMs: null };
   const resetSeconds = Number(header('x-ratelimit-reset'));
@@ -31,10 +33,4 @@ export function rateLimitOf(
   const limited =
     response.status === 429 || /secondary rate limit|rate limit exceeded|abuse detection/i.test(response.message);
   return { limited, waitMs: limited ? UNNAMED_WAIT_MS : null };
-}
-
-function readRetryAfter(text: string, nowMs: number): number | null {
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const dateMs = Date.parse(text);
-  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - nowMs);
 }

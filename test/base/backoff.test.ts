@@ -1,4 +1,4 @@
-import { backoff } from '../../base/backoff.ts';
+import { backoff, spreadMs } from '../../base/backoff.ts';
 
 describe('a back-off', () => {
   it.each([
@@ -9,5 +9,11 @@ describe('a back-off', () => {
   ])('of %j grows by its factor up to its maximum', (options, delaysMs) => {
     expect(delaysMs.map((_, index) => backoff(options)(index + 1))).toEqual(delaysMs);
     expect(backoff(options)(10_000)).toBe(options.maxMs);
+  });
+});
+
+describe('a wait with jitter', () => {
+  it('is never shorter, at most a fifth longer, and shorter after earlier rejections', () => {
+    expect([spreadMs(1_000, 1, 0), spreadMs(1_000, 1, 1), spreadMs(1_000, 4, 1)]).toEqual([1_000, 1_200, 1_050]);
   });
 });

@@ -1,4 +1,4 @@
-import { parseRetryAfterMs, parseTimestampMs } from '../../client/timestamps.ts';
+import { parseTimestampMs } from '../../client/timestamps.ts';
 import fc from '../helpers/fast-check.ts';
 
 const moments = fc.date({ min: new Date('1980-01-01'), max: new Date('2200-01-01'), noInvalidDate: true });
@@ -36,20 +36,5 @@ describe('a timestamp', () => {
 
   it.each([undefined, null, '', 'soon', {}, [], Number.NaN, '2026-13-45T00:00:00Z'])('%p is none', (value) => {
     expect(parseTimestampMs(value)).toBeUndefined();
-  });
-});
-
-describe('Retry-After', () => {
-  it.each([
-    ['120', 120_000],
-    [' 0 ', 0],
-    ['0.5', 500],
-    ['999999', 3_600_000],
-    ['Sat, 21 Nov 2026 08:00:30 GMT', 30_000],
-    ['Sat, 21 Nov 2026 07:00:00 GMT', 0],
-    ['whenever', undefined],
-    [undefined, undefined],
-  ])('%j is a wait of %s ms', (value, ms) => {
-    expect(parseRetryAfterMs(value, 'Sat, 21 Nov 2026 08:00:00 GMT')).toBe(ms);
   });
 });

@@ -15,7 +15,10 @@ describe('a rate limit of a forge', () => {
 
   it('may have a Retry-After in seconds or as a date', () => {
     expect(of(403, { 'retry-after': '90' })).toEqual({ limited: true, waitMs: 90_000 });
-    expect(of(429, { 'retry-after': 'Sat, 21 Nov 2026 10:00:30 GMT' })).toEqual({ limited: true, waitMs: 30_000 });
+    expect(of(429, { 'retry-after': 'Sat, 21 Nov 2026 10:00:30 GMT', date: 'Sat, 21 Nov 2026 10:00:00 GMT' })).toEqual({
+      limited: true,
+      waitMs: 30_000,
+    });
     expect(of(503, { 'retry-after': '5' })).toEqual({ limited: false, waitMs: 5_000 });
   });
 

@@ -1,4 +1,4 @@
-import { spreadMs } from '../../contract/duration.ts';
+import { spreadMs } from '../../base/backoff.ts';
 import type { Failure } from '../failures/read-failure.ts';
 
 /**

@@ -1,10 +1,7 @@
-const FIRST_MS = 1_000;
-const LONGEST_MS = 600_000;
+import { backoff } from '../../../base/backoff.ts';
 
 /** How long to wait after that many attempts (1 or more): a second, doubling to ten minutes. */
-export function deliveryRetryDelayMs(attempts: number): number {
-  return Math.min(FIRST_MS * 2 ** Math.min(attempts - 1, 20), LONGEST_MS);
-}
+export const deliveryRetryDelayMs = backoff({ firstMs: 1_000, maxMs: 600_000 });
 
 /** After this, a delivery is given up. */
 export const GIVE_UP_AFTER_MS = 86_400_000;

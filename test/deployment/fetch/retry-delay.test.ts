@@ -1,6 +1,6 @@
 import { BundleInvalidError } from '../../../bundle/errors.ts';
 import { BundleUnavailableError, VersionPinnedError } from '../../../deployment/errors.ts';
-import { RETRY_PAUSES, retryDelayMs } from '../../../deployment/fetch/retry-delay.ts';
+import { linkRetryDelayMs, RETRY_PAUSES } from '../../../deployment/fetch/retry-delay.ts';
 
 const MIDDLE = 0.5;
 
@@ -8,25 +8,25 @@ describe('the retry delay of a link', () => {
   const transient = new BundleUnavailableError('x', 'soon', 503);
 
   it('doubles from a second to a minute', () => {
-    const pauses = [1, 2, 3, 7, 50, 5000].map((failures) => retryDelayMs(transient, failures, MIDDLE));
+    const pauses = [1, 2, 3, 7, 50, 5000].map((failures) => linkRetryDelayMs(transient, failures, MIDDLE));
     expect(pauses).toEqual([1_000, 2_000, 4_000, 60_000, 60_000, 60_000]);
   });
 
   it('follows Retry-After within bounds', () => {
     const withRetryAfter = (ms: number) => new BundleUnavailableError('x', 'soon', 503, ms);
-    expect(retryDelayMs(withRetryAfter(30_000), 1, MIDDLE)).toBe(30_000);
-    expect(retryDelayMs(withRetryAfter(9e9), 1, MIDDLE)).toBe(RETRY_PAUSES.slowlyMs);
-    expect(retryDelayMs(withRetryAfter(1), 1, MIDDLE)).toBe(1_000);
+    expect(linkRetryDelayMs(withRetryAfter(30_000), 1, MIDDLE)).toBe(30_000);
+    expect(linkRetryDelayMs(withRetryAfter(9e9), 1, MIDDLE)).toBe(RETRY_PAUSES.slowlyMs);
+    expect(linkRetryDelayMs(withRetryAfter(1), 1, MIDDLE)).toBe(1_000);
   });
 
   it('is long for an expired link or another version than the pinned one, and longer for an invalid bundle', () => {
-    expect(retryDelayMs(new BundleUnavailableError('x', 'slowly', 403), 1, MIDDLE)).toBe(RETRY_PAUSES.slowlyMs);
-    expect(retryDelayMs(new VersionPinnedError('2', '1'), 1, MIDDLE)).toBe(RETRY_PAUSES.slowlyMs);
-    expect(retryDelayMs(new BundleInvalidError('x'), 1, MIDDLE)).toBe(RETRY_PAUSES.invalidMs);
+    expect(linkRetryDelayMs(new BundleUnavailableError('x', 'slowly', 403), 1, MIDDLE)).toBe(RETRY_PAUSES.slowlyMs);
+    expect(linkRetryDelayMs(new VersionPinnedError('2', '1'), 1, MIDDLE)).toBe(RETRY_PAUSES.slowlyMs);
+    expect(linkRetryDelayMs(new BundleInvalidError('x'), 1, MIDDLE)).toBe(RETRY_PAUSES.invalidMs);
   });
 
   it('differs between deployments by up to a tenth', () => {
-    expect(retryDelayMs(transient, 1, 0)).toBe(900);
-    expect(retryDelayMs(transient, 1, 1)).toBe(1_100);
+    expect(linkRetryDelayMs(transient, 1, 0)).toBe(900);
+    expect(linkRetryDelayMs(transient, 1, 1)).toBe(1_100);
   });
 });

@@ -1,4 +1,4 @@
-import { spreadMs } from '../../../contract/duration.ts';
+import { spreadMs } from '../../../base/backoff.ts';
 import { decideUse } from '../../../platform/api/sliding-window.ts';
 import { failuresInARow, startBackOff } from '../../../workflows/export-site/back-off.ts';
 import { newState } from '../../../workflows/export-site/state.ts';
@@ -86,11 +86,5 @@ describe('200 sites that share the limit of their organization', () => {
     const { waitsMs } = simulate({ sites: 200, perHour: 60, seed: 1, rounds: 18, everyMs: 4 * HOUR_MS });
     expect(waitsMs).toHaveLength(18 * 200);
     expect(hours(waitsMs)).toBeLessThan(4);
-  });
-});
-
-describe('a wait with jitter', () => {
-  it('is never shorter, at most a fifth longer, and shorter after earlier rejections', () => {
-    expect([spreadMs(1_000, 1, 0), spreadMs(1_000, 1, 1), spreadMs(1_000, 4, 1)]).toEqual([1_000, 1_200, 1_050]);
   });
 });
