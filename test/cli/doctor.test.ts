@@ -65,7 +65,8 @@ test('a correct configuration is in order, in lines of 80 columns', async () => 
   const { stdout } = await galleyHere(['doctor'], { ...FREE_PORTS, GALLEY_HOME: folder }, folder);
   expect(stdout).toMatch(/^ok {4}node: /);
   expect(stdout).not.toContain('\u001b');
-  expect(stdout.split('\n').filter((line) => line.length > 80 && !line.includes(folder))).toEqual([]);
+  // A path stays whole, however long it is.
+  expect(stdout.split('\n').filter((line) => line.length > 80 && line.trim().includes(' '))).toEqual([]);
 });
 
 test('a mistake in galley.yaml is exit code 2, and all other checks still run', async () => {

@@ -39,7 +39,8 @@ describe('galley init without a terminal', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('http://127.0.0.1:3000/webhooks/docs/contentful');
     expect(stdout).toContain('npx galley up');
-    expect(stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
+    // A path stays whole, however long it is.
+    expect(stdout.split('\n').filter((line) => line.length > 80 && line.trim().includes(' '))).toEqual([]);
     const variables = parseEnv(await read('.env'));
     expect(variables).toEqual({ OTHER: '1', CONTENTFUL_SECRET: expect.stringMatching(/^[0-9a-f]{64}$/) });
     expect(await read('.env')).toMatch(/^# mine\n/);
