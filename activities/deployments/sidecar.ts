@@ -13,9 +13,9 @@ const sidecar = z.object({
   epoch: z.int().min(0),
   sequence: z.int().min(0),
   jobId: z.string(),
-  version: z.string().nullable().default(null),
-  newestJobAt: z.string().nullable().default(null),
-  enabling: z.boolean().default(false),
+  version: z.string().nullable(),
+  newestJobAt: z.string().nullable(),
+  enabling: z.boolean(),
 });
 export type Sidecar = z.infer<typeof sidecar>;
 

@@ -49,7 +49,7 @@ export async function openPartialSource(
   const archiveBytes = range.totalBytes;
   const first = await collect(withFaults(link, response.body, range.end));
   const headBytes = readHeadLength(first.subarray(0, HEAD_LENGTH_BYTES));
-  // An archive of an older release, or none.
+  // An archive that doesn't say, or none.
   if (headBytes === undefined || headBytes > Math.min(archiveBytes, MAX_MANIFEST_BYTES)) {
     return { kind: 'whole', response: undefined };
   }

@@ -18,7 +18,7 @@ const WORKFLOWS = [
     folder: 'export-site',
     bundle: orchestrator,
     shows: {
-      ACTIVITY_TASK_SCHEDULED: words(`cancelExport confirmDeployment createBundle createExportKey judgeExport
+      ACTIVITY_TASK_SCHEDULED: words(`cancelExport confirmDeployment createBundle createExportKey findExport judgeExport
         pollExport readExport readSiteSettings sendSiteMail startExport startNotifications waitForPinChange
         writeDeployment`),
       ACTIVITY_TASK_FAILED: words(`confirmDeployment createBundle pollExport readExport readSiteSettings startExport
