@@ -1,7 +1,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey, type LoadedDataConverter, SearchAttributeType } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { deploymentName, targetSettings } from '../contract/deployment-config.ts';
+import { deploymentName, targetOf } from '../contract/deployment-config.ts';
 import { type GalleyConfig, type SiteConfig, siteNamed } from '../contract/galley-config.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
 import { idleSiteState, type SiteState, type StateQuery, sitePhase, siteState } from '../contract/site-state.ts';
@@ -146,7 +146,7 @@ async function queryInTurn(
 function idle(site: string, config: SiteConfig | undefined): SiteState {
   const deployments = (config?.export.deployments ?? []).map((deployment) => ({
     valuesFile: deploymentName(deployment),
-    kind: targetSettings(deployment).kind,
+    kind: targetOf(deployment).kind,
     jobId: null,
     version: null,
     updatedAt: null,

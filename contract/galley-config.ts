@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { adminApiKey, adminApiUrl, domainName, opaqueId, siteOrigin } from './admin-api.ts';
-import { deploymentConfig, urlWithoutCredentials } from './deployment-config.ts';
+import { deploymentConfig } from './deployment-config.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
 import { EXPORT_DEFAULTS, GUARD_DEFAULTS } from './export-defaults.ts';
 import { httpUrl } from './http-url.ts';
 import { NOTIFICATION_TYPES } from './notification.ts';
 import { checkPromptTemplate } from './prompt-template.ts';
+import { urlWithoutCredentials } from './target-kind.ts';
 import { oneOrMore, secret, standardSecret, type WebhooksSection } from './webhook-settings.ts';
 
 /**

@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 import {
   type DeploymentConfig,
   deploymentName,
-  type TargetSettings,
-  targetSettings,
+  type TargetConfig,
+  targetOf,
 } from '../../contract/deployment-config.ts';
 import type { PinnedFile } from '../../contract/settings.ts';
 import type { TargetKind } from '../../contract/target-kind.ts';
@@ -112,9 +112,9 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
 
 /** @param site undefined: the name is the path of a values file that any worker can write */
 async function openTarget({ readSite, targets }: DeploymentActivityDeps, name: string, site: string | undefined) {
-  const settings: TargetSettings =
-    site === undefined ? { kind: 'valuesFile', path: name } : targetSettings(await findEntry(readSite, site, name));
-  return { kind: settings.kind, target: createTarget(name, settings, targets) };
+  const target: TargetConfig =
+    site === undefined ? { kind: 'valuesFile', settings: name } : targetOf(await findEntry(readSite, site, name));
+  return { kind: target.kind, target: createTarget(name, target, targets) };
 }
 
 /** A benign failure, after which Temporal polls again. */

@@ -1,4 +1,5 @@
-import type { S3Target, TargetSettings } from '../../contract/deployment-config.ts';
+import type { TargetConfig } from '../../contract/deployment-config.ts';
+import { type S3Target, s3Target } from '../../contract/target-kind.ts';
 import type { FolderDeps } from './check-folder.ts';
 import type { DeploymentTarget } from './deployment-target.ts';
 import { type AirgapDeps, createAirgapTarget } from './targets/airgap.ts';
@@ -17,22 +18,22 @@ export type TargetDeps = GitTargetDeps &
   };
 
 /** The target of an entry of `deployments`. Opens nothing yet. */
-export function createTarget(name: string, settings: TargetSettings, deps: TargetDeps = {}): DeploymentTarget {
-  switch (settings.kind) {
+export function createTarget(name: string, { kind, settings }: TargetConfig, deps: TargetDeps = {}): DeploymentTarget {
+  switch (kind) {
     case 'valuesFile':
-      return createValuesFileTarget(settings.path, deps);
+      return createValuesFileTarget(settings, deps);
     case 'http':
-      return createHttpTarget(name, settings.http);
+      return createHttpTarget(name, settings);
     case 'directory':
-      return createDirectoryTarget(settings.path, deps);
+      return createDirectoryTarget(settings, deps);
     case 'git':
-      return createGitTarget(settings.git, deps);
+      return createGitTarget(settings, deps);
     case 'helm':
-      return createHelmTarget(settings.helm, deps);
+      return createHelmTarget(settings, deps);
     case 's3':
-      return createLazyS3Target(settings.s3);
+      return createLazyS3Target(s3Target(settings));
     case 'airgap':
-      return createAirgapTarget(settings.path, deps);
+      return createAirgapTarget(settings, deps);
   }
 }
 

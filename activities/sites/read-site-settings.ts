@@ -1,10 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type DeploymentConfig,
-  deploymentName,
-  localValuesFiles,
-  targetSettings,
-} from '../../contract/deployment-config.ts';
+import { type DeploymentConfig, deploymentName, localValuesFiles, targetOf } from '../../contract/deployment-config.ts';
 import { CONFIRM_WITHIN_MS } from '../../contract/export-defaults.ts';
 import type { NotificationType } from '../../contract/notification.ts';
 import type { PinnedFile, SiteSettings, TargetSummary } from '../../contract/settings.ts';
@@ -86,7 +81,7 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
 
 /** Nothing for a values file on the worker's own disk: its name says all. */
 function summaryOf(deployment: DeploymentConfig): TargetSummary[] {
-  const { kind } = targetSettings(deployment);
+  const { kind } = targetOf(deployment);
   const { host } = deployment;
   if (kind === 'valuesFile' && host === undefined) return [];
   return [{ name: deploymentName(deployment), kind, ...(host !== undefined && { host }) }];

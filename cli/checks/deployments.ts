@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { createTarget, type TargetDeps } from '../../activities/deployments/create-target.ts';
 import { errorText } from '../../base/error-code.ts';
-import { type DeploymentConfig, deploymentName, targetSettings } from '../../contract/deployment-config.ts';
+import { type DeploymentConfig, deploymentName, targetOf } from '../../contract/deployment-config.ts';
 import { deploymentTaskQueue } from '../../contract/names.ts';
 import type { Settings } from '../../programs/settings/environment.ts';
 import { createTemporal, type Temporal } from '../../programs/temporal/temporal.ts';
@@ -42,7 +42,7 @@ async function checkDeployment(check: string, entry: DeploymentConfig, context: 
   const name = deploymentName(entry);
   const { site, deps } = context;
   try {
-    const target = createTarget(name, targetSettings(entry), deps);
+    const target = createTarget(name, targetOf(entry), deps);
     const found = await target.check?.({ site, signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (found === undefined) return ok(check, `${name} is not checked`);
     const { message, fix, doubtful = false } = found;

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { webhooksSection } from '../../api/webhooks/registry.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import { deploymentName, targetSettings } from '../../contract/deployment-config.ts';
+import { type DeploymentConfig, deploymentName, targetOf } from '../../contract/deployment-config.ts';
 import { type GalleyConfig, galleyConfigSchema } from '../../contract/galley-config.ts';
+import { TARGETS } from '../../contract/target-kind.ts';
 import { describeIssue, expectation } from './messages.ts';
 import { type ConfigDocument, type ConfigPath, type Environment, interpolate, parseConfigDocument } from './yaml.ts';
 
@@ -95,33 +96,32 @@ function withoutFile(env: Environment): GalleyConfig {
 }
 
 function withAbsolutePaths(config: GalleyConfig, folder: string): GalleyConfig {
-  const absolute = (key: 'valuesFile' | 'directory' | 'airgap', path: string | undefined) =>
-    path === undefined ? {} : { [key]: resolve(folder, path) };
   const sites = Object.entries(config.sites).map(([name, site]) => {
-    const deployments = site.export.deployments.map((deployment) => ({
-      ...deployment,
-      ...absolute('valuesFile', deployment.valuesFile),
-      ...absolute('directory', deployment.directory),
-      ...absolute('airgap', deployment.airgap),
-    }));
+    const deployments = site.export.deployments.map((deployment) => withAbsolutePath(deployment, folder));
     return [name, { ...site, export: { ...site.export, deployments } }] as const;
   });
   return { ...config, sites: Object.fromEntries(sites) };
 }
 
+function withAbsolutePath(deployment: DeploymentConfig, folder: string): DeploymentConfig {
+  const { kind, settings } = targetOf(deployment);
+  const isPath = TARGETS[kind].isOnDisk && typeof settings === 'string';
+  return isPath ? { ...deployment, [kind]: resolve(folder, settings) } : deployment;
+}
+
 /**
- * Each site's workflow is the only writer of its deployments; two sites on one would overwrite each other. Only deploy
- * hooks and transfer folders can tell sites apart.
+ * Each site's workflow is the only writer of its deployments; two sites on one would overwrite each other. Only
+ * some kinds can tell sites apart.
  */
 function sharedDeployments(config: GalleyConfig): ConfigProblem[] {
   const owners = new Map<string, string>();
   return Object.entries(config.sites).flatMap(([site, { export: settings }]) =>
     settings.deployments.flatMap((deployment, index) => {
       const name = deploymentName(deployment);
-      const { kind } = targetSettings(deployment);
+      const { kind } = targetOf(deployment);
       const owner = owners.get(name);
       if (owner === undefined) owners.set(name, site);
-      if (owner === undefined || (owner !== site && (kind === 'http' || kind === 'airgap'))) return [];
+      if (owner === undefined || (owner !== site && TARGETS[kind].isShareable)) return [];
       const what = kind === 'valuesFile' ? 'a file' : 'a target';
       const message = `expected ${what} of its own, but site ${owner} writes it already`;
       return [{ path: ['sites', site, 'export', 'deployments', index, kind], message }];

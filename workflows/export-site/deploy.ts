@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
 import { deploymentTaskQueue } from '../../contract/names.ts';
-import { holdsLink, type TargetKind } from '../../contract/target-kind.ts';
+import { TARGETS } from '../../contract/target-kind.ts';
 import { failureReason } from '../failures/read-failure.ts';
 import { adminApiCall, retryPolicy } from '../retry/activity-timeouts.ts';
 import { beginConfirmation } from './confirmations.ts';
@@ -41,17 +41,8 @@ const { writeDeployment } = proxyActivities<Activities>({
 });
 
 /**
- * How long a write of the other kinds may take, without the time for which it waits for a worker. After three failures
- * the state shows why, and the refresh loop retries with a fresh link.
+ * For kinds that take longer. After three failures the state shows why, and the refresh loop retries with a fresh link.
  */
-const LONG_WRITES: Record<Exclude<TargetKind, 'valuesFile'>, ActivityOptions> = {
-  http: { startToCloseTimeout: '15s', scheduleToCloseTimeout: '1m' },
-  git: { startToCloseTimeout: '2m', scheduleToCloseTimeout: '5m' },
-  helm: { startToCloseTimeout: '2m', scheduleToCloseTimeout: '5m' },
-  directory: { startToCloseTimeout: '1h', scheduleToCloseTimeout: '2h' },
-  s3: { startToCloseTimeout: '1h', scheduleToCloseTimeout: '2h' },
-  airgap: { startToCloseTimeout: '1h', scheduleToCloseTimeout: '2h' },
-};
 const longWriteOptions = {
   scheduleToStartTimeout: '50s',
   heartbeatTimeout: '10s',
@@ -94,16 +85,15 @@ export async function deploy(run: SiteRun, link: Deploy): Promise<string | null>
   }
 }
 
-/** A values file takes milliseconds. */
 function isQuick({ kind }: Deployment): boolean {
-  return kind === 'valuesFile';
+  return TARGETS[kind].longWrite === null;
 }
 
 function needsWrite(run: SiteRun, target: Deployment, link: Deploy): boolean {
   const { state } = run;
   // The newest job goes to held deployments too: only the write itself can tell whether the pin still holds.
   if (!isNewest(state, link) && wantedJobId(state, target) !== link.jobId) return false;
-  if (holdsLink(target.kind) && link.onlyBehind !== true) return true;
+  if (TARGETS[target.kind].keepsLink && link.onlyBehind !== true) return true;
   return isBehind(state, target, Number.POSITIVE_INFINITY) || replacesWrite(run, target, link.jobId);
 }
 
@@ -165,8 +155,9 @@ export function isLocalFile({ kind, host }: Deployment): boolean {
 }
 
 function optionsOf({ kind, host }: Deployment): ActivityOptions {
+  const { longWrite } = TARGETS[kind];
   return {
-    ...(kind !== 'valuesFile' && { ...longWriteOptions, ...LONG_WRITES[kind] }),
+    ...(longWrite !== null && { ...longWriteOptions, ...longWrite }),
     ...(host !== null && { taskQueue: deploymentTaskQueue(host) }),
   };
 }

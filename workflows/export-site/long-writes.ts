@@ -1,5 +1,5 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
-import { holdsLink } from '../../contract/target-kind.ts';
+import { TARGETS } from '../../contract/target-kind.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
 import type { SiteRun } from './run.ts';
 import type { Deployment } from './state.ts';
@@ -51,7 +51,7 @@ export function writeLong(
  */
 export function replacesWrite({ longWrites, state }: SiteRun, target: Deployment, jobId: string): boolean {
   const running = longWrites.get(target.valuesFile);
-  if (running === undefined || running.jobId === jobId || holdsLink(target.kind)) return false;
+  if (running === undefined || running.jobId === jobId || TARGETS[target.kind].keepsLink) return false;
   return running.jobId !== wantedJobId(state, target);
 }
 

@@ -3,7 +3,7 @@ import type { DeploymentReport } from '../../activities/deployments/deployment-t
 import { backoff } from '../../base/backoff.ts';
 import type { PinnedFile, SiteSettings, TargetSummary } from '../../contract/settings.ts';
 import type { SiteError } from '../../contract/site-state.ts';
-import { holdsLink } from '../../contract/target-kind.ts';
+import { TARGETS } from '../../contract/target-kind.ts';
 import type { Deployment, Link, MutableDeployment, MutableState, State } from './state.ts';
 
 /** The live job, the deployments that serve it or the job of a pin, and the links of these jobs. */
@@ -28,7 +28,7 @@ export function jobsInUse(state: State): string[] {
   if (state.live === null) return [];
   if (state.targets.length === 0) return [state.live.jobId];
   const needsLink = (target: Deployment): boolean =>
-    holdsLink(target.kind) || isBehind(state, target, Number.POSITIVE_INFINITY);
+    TARGETS[target.kind].keepsLink || isBehind(state, target, Number.POSITIVE_INFINITY);
   return [...new Set(state.targets.filter(needsLink).flatMap((target) => wantedJobId(state, target) ?? []))];
 }
 

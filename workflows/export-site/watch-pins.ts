@@ -2,6 +2,7 @@ import { type ActivityOptions, CancellationScope, condition, proxyActivities } f
 import type { Activities } from '../../activities/create-activities.ts';
 import { deploymentTaskQueue } from '../../contract/names.ts';
 import type { PinnedFile } from '../../contract/settings.ts';
+import { TARGETS } from '../../contract/target-kind.ts';
 import { quickActivity } from '../retry/activity-timeouts.ts';
 import { isLocalFile } from './deploy.ts';
 import type { SiteRun } from './run.ts';
@@ -75,6 +76,5 @@ function watched(state: State): Deployment[] {
 
 /** Whether operators can pin it, and no worker announces that. */
 function isElsewhere(target: Deployment): boolean {
-  const { kind } = target;
-  return kind === 'git' || kind === 'helm' || (kind === 'valuesFile' && !isLocalFile(target));
+  return TARGETS[target.kind].hasSwitches && !isLocalFile(target);
 }

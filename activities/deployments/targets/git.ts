@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../../../base/error-code.ts';
-import type { GitTarget } from '../../../contract/deployment-config.ts';
+import type { SettingsOf } from '../../../contract/target-kind.ts';
 import type { ForgeWriter, GitCredentials } from '../../../forge/forge.ts';
 import { createGit, type Git, type Remote } from '../../../forge/git/git.ts';
 import { GitError } from '../../../forge/git/git-error.ts';
@@ -45,7 +45,7 @@ const TOKEN_USERNAME = 'x-access-token';
  * A values file in a git repository, for Argo CD or Flux to roll out. Its sidecar is committed beside it, so that several
  * workers can write, and pins work as in a file on the disk.
  */
-export function createGitTarget(settings: GitTarget, deps: GitTargetDeps = {}): DeploymentTarget {
+export function createGitTarget(settings: SettingsOf<'git'>, deps: GitTargetDeps = {}): DeploymentTarget {
   return {
     async write(write, { site, signal }) {
       const access = await openRemote(settings, deps, signal);
@@ -89,7 +89,7 @@ const FIXES: Partial<Record<GitError['reason'], string>> = {
 /** The branch that a dry run pushes to. */
 const NEVER_PUSHED = 'refs/heads/galley/doctor';
 
-async function checkBranch(access: Access, settings: GitTarget, site: string): Promise<TargetCheck> {
+async function checkBranch(access: Access, settings: SettingsOf<'git'>, site: string): Promise<TargetCheck> {
   const { repository, branch, path } = settings;
   const { git, remote, forge } = access;
   if (!(await readRemote(git, remote, [branch])).commits.has(branch)) {
@@ -123,9 +123,9 @@ type Access = { git: Git; remote: Remote; forge: ForgeWriter | undefined };
 /** A bare repository of its own, for one write or read. */
 type Clone = Pick<Access, 'git' | 'remote'> & { dir: string };
 
-type Context = Access & Clone & { settings: GitTarget; site: string };
+type Context = Access & Clone & { settings: SettingsOf<'git'>; site: string };
 
-async function openRemote(settings: GitTarget, deps: GitTargetDeps, signal: AbortSignal): Promise<Access> {
+async function openRemote(settings: SettingsOf<'git'>, deps: GitTargetDeps, signal: AbortSignal): Promise<Access> {
   const git = createGit({ signal, environment: deps.gitEnvironment });
   const forge = settings.mode === 'pull-request' ? forgeOf(settings, deps) : undefined;
   return { git, forge, remote: { repository: settings.repository, credentials: await credentialsOf(settings, forge) } };
@@ -141,14 +141,14 @@ async function withClone<T>({ git, remote }: Access, work: (clone: Clone) => Pro
   }
 }
 
-function forgeOf({ token }: GitTarget, { openForge }: GitTargetDeps): ForgeWriter {
+function forgeOf({ token }: SettingsOf<'git'>, { openForge }: GitTargetDeps): ForgeWriter {
   const forge = openForge?.(token);
   if (forge === undefined) throw new Error('mode: pull-request needs the section forge of galley.yaml');
   return forge;
 }
 
 async function credentialsOf(
-  { repository, token, username = TOKEN_USERNAME }: GitTarget,
+  { repository, token, username = TOKEN_USERNAME }: SettingsOf<'git'>,
   forge: ForgeWriter | undefined,
 ): Promise<GitCredentials | null> {
   // Over SSH the worker's key signs in, and the token is for the forge's API only.

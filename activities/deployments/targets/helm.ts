@@ -2,7 +2,7 @@ import { execa } from 'execa';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { errorText } from '../../../base/error-code.ts';
-import type { HelmTarget } from '../../../contract/deployment-config.ts';
+import type { SettingsOf } from '../../../contract/target-kind.ts';
 import type { DeploymentTarget, DeploymentWrite, TargetCheck } from '../deployment-target.ts';
 import { readSwitches } from '../edit-values.ts';
 import { planEdit } from '../plan-edit.ts';
@@ -24,7 +24,7 @@ const TIMEOUT_MS = 90_000;
  * A release of a Helm chart. Galley upgrades it with the values that it has and the two of its own, by the standard input:
  * in an argument, every user of the machine could read the link. What was written last is in the release's description.
  */
-export function createHelmTarget(settings: HelmTarget, { helmEnvironment }: HelmDeps = {}): DeploymentTarget {
+export function createHelmTarget(settings: SettingsOf<'helm'>, { helmEnvironment }: HelmDeps = {}): DeploymentTarget {
   return {
     async write(write, { signal }) {
       const run = runner(settings, helmEnvironment, signal);
@@ -44,7 +44,7 @@ export function createHelmTarget(settings: HelmTarget, { helmEnvironment }: Helm
   };
 }
 
-async function checkRelease(run: Run, settings: HelmTarget): Promise<TargetCheck> {
+async function checkRelease(run: Run, settings: SettingsOf<'helm'>): Promise<TargetCheck> {
   const { release, namespace, context = 'the current context' } = settings;
   const version = await attempt(() => run(['version', '--short']));
   if (version.error !== undefined) {
@@ -71,13 +71,13 @@ async function attempt<T>(work: () => Promise<T>): Promise<{ value: T; error?: n
 type Run = (args: readonly string[], input?: string) => Promise<string>;
 
 /** Those that its operators and Galley set, without the chart's own. */
-async function readValues(run: Run, { release }: HelmTarget): Promise<string> {
+async function readValues(run: Run, { release }: SettingsOf<'helm'>): Promise<string> {
   return await run(['get', 'values', release, '--output', 'yaml']);
 }
 
 async function upgrade(
   run: Run,
-  { release, chart }: HelmTarget,
+  { release, chart }: SettingsOf<'helm'>,
   { write, off, sidecar }: { write: DeploymentWrite; off: boolean; sidecar: Sidecar },
 ): Promise<void> {
   const enabled = write.kind === 'deploy' && !off ? { enabled: true } : {};
@@ -88,7 +88,7 @@ async function upgrade(
 }
 
 function runner(
-  { namespace, context }: HelmTarget,
+  { namespace, context }: SettingsOf<'helm'>,
   env: Readonly<Record<string, string>> | undefined,
   signal: AbortSignal,
 ): Run {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { HttpTarget } from '../../../contract/deployment-config.ts';
+import type { SettingsOf } from '../../../contract/target-kind.ts';
 import { postMessage } from '../../notifications/post.ts';
 import { canonicalSecret, signMessage } from '../../notifications/sign-message.ts';
 import type { DeploymentTarget } from '../deployment-target.ts';
@@ -13,7 +13,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
  * the receiver tells a repeated message by its `webhook-id`.
  * @param name the deployment's name, which makes the ids of messages
  */
-export function createHttpTarget(name: string, { url, secret }: HttpTarget): DeploymentTarget {
+export function createHttpTarget(name: string, { url, secret }: SettingsOf<'http'>): DeploymentTarget {
   const secrets = [secret].flat().map(canonicalSecret);
   return {
     async write(write, { site, signal }) {

@@ -13,8 +13,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { GALLEY_FOLDER } from '../../../bundle/path.ts';
 import type { BundleManifest } from '../../../contract/bundle.ts';
-import type { S3Target } from '../../../contract/deployment-config.ts';
 import { cacheControl } from '../../../contract/response-headers.ts';
+import type { S3Target } from '../../../contract/target-kind.ts';
 import { type NewFile, type PublishedPlace, type PublishedState, publishFiles } from '../bundle/publish-files.ts';
 import { parsePublishedState } from '../bundle/published-state.ts';
 import { foldersOf, redirectPages } from '../bundle/redirects.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { createGitTarget } from '../../../../activities/deployments/targets/git.ts';
-import type { GitTarget } from '../../../../contract/deployment-config.ts';
+import type { SettingsOf } from '../../../../contract/target-kind.ts';
 import { buildBundle, siteOf } from '../../../deployment/bundles.ts';
 import { openFixture } from '../../../deployment/fixture.ts';
 import { type GiteaFixture, startGiteaFixture } from '../../../forge/gitea-fixture.ts';
@@ -31,7 +31,7 @@ async function createRepository() {
       return Buffer.from(content, 'base64').toString();
     },
     pulls: async () => pulls.parse(await get('/pulls?state=all')),
-    settings: (changes: Partial<GitTarget> = {}): GitTarget => ({
+    settings: (changes: Partial<SettingsOf<'git'>> = {}): SettingsOf<'git'> => ({
       ...{ repository: files.repository, path, branch: 'main', mode: 'push', token: fixture.bot.token },
       ...changes,
     }),

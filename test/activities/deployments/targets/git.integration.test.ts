@@ -1,6 +1,6 @@
 import { rename } from 'node:fs/promises';
 import { createGitTarget } from '../../../../activities/deployments/targets/git.ts';
-import type { GitTarget } from '../../../../contract/deployment-config.ts';
+import type { SettingsOf } from '../../../../contract/target-kind.ts';
 import type { ForgeWriter, PullRequest } from '../../../../forge/forge.ts';
 import { createTestRepository, type TestRepository } from '../../../helpers/forge-repository.ts';
 import { startHttpSite } from '../../../helpers/http-site.ts';
@@ -15,7 +15,7 @@ staticExport: # of Galley
 
 const path = 'charts/docs/values.yaml';
 
-function settingsOf(repository: string, changes: Partial<GitTarget> = {}): GitTarget {
+function settingsOf(repository: string, changes: Partial<SettingsOf<'git'>> = {}): SettingsOf<'git'> {
   return { repository, path, branch: 'main', mode: 'push', ...changes };
 }
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { createTarget } from '../../../../activities/deployments/create-target.ts';
 import { createS3Target } from '../../../../activities/deployments/targets/s3.ts';
-import { deploymentConfig, parseS3Target, targetSettings } from '../../../../contract/deployment-config.ts';
+import { deploymentConfig, targetOf } from '../../../../contract/deployment-config.ts';
+import { parseS3Target } from '../../../../contract/target-kind.ts';
 import { startS3, type TestS3 } from '../../../helpers/s3.ts';
 import { describeTarget, faultsOfBundles } from './contract.ts';
 
@@ -65,7 +66,7 @@ test('keys of its own are used instead of the environment’s, and a check says 
   Object.assign(process.env, environment);
   try {
     const check = async (entry: unknown) => {
-      const settings = targetSettings(deploymentConfig.parse({ s3: entry }));
+      const settings = targetOf(deploymentConfig.parse({ s3: entry }));
       return await createTarget('s3', settings).check?.({ site: 'docs', signal: new AbortController().signal });
     };
     expect(await check({ url, accessKeyId, secretAccessKey })).toEqual({

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createTarget } from '../../../../activities/deployments/create-target.ts';
-import { deploymentConfig, targetSettings } from '../../../../contract/deployment-config.ts';
+import { deploymentConfig, targetOf } from '../../../../contract/deployment-config.ts';
 import { buildBundle } from '../../../deployment/bundles.ts';
 import { startHttpSite } from '../../../helpers/http-site.ts';
 
@@ -32,7 +32,7 @@ describe('a bucket', () => {
       for (const name of ['docs', 'blog']) {
         const url = `s3://${name}?endpoint=${encodeURIComponent(s3.origin)}&region=us-east-1`;
         const keys = { accessKeyId: `key-of-${name}`, secretAccessKey: `secret-of-${name}` };
-        const settings = targetSettings(deploymentConfig.parse({ s3: { url, ...keys } }));
+        const settings = targetOf(deploymentConfig.parse({ s3: { url, ...keys } }));
         const target = createTarget('s3', settings);
         const written = target.write(
           { ...about, bundleUrl: `${bundles.origin}/bundle.tar.gz` },
