@@ -29,12 +29,11 @@ function checksumOf(secret: string): string {
   return text;
 }
 
-/** Whether a text can be a key: its form and checksum are right. Keys of before version 0.2 have no checksum. */
+/** Whether a text can be a key: its form and checksum are right. */
 export function isApiKeyText(text: string): boolean {
   if (!text.startsWith(API_KEY_PREFIX)) return false;
   const rest = text.slice(API_KEY_PREFIX.length);
   if (!/^[\w-]+$/.test(rest)) return false;
-  if (rest.length === SECRET_CHARACTERS) return true;
   const secret = rest.slice(0, SECRET_CHARACTERS);
   return (
     rest.length === SECRET_CHARACTERS + CHECKSUM_CHARACTERS && rest.slice(SECRET_CHARACTERS) === checksumOf(secret)

@@ -69,7 +69,7 @@ export async function findActiveExportJob(db: Executor, projectId: string): Prom
   return row;
 }
 
-/** The project's completed job of a version. Older releases allowed a version more than once: then the newest. */
+/** The project's newest completed job of a version. */
 export async function findExportOfVersion(
   db: Executor,
   { projectId, version }: { projectId: string; version: string },

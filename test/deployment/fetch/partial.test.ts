@@ -144,7 +144,7 @@ it.each([
       ),
     () => undefined,
   ],
-  ['of an older release', () => buildBundle(next), () => undefined],
+  ['without offsets', () => buildBundle(next), () => undefined],
 ])('an archive %s is fetched whole', async (_name, build, before) => {
   const body = await build();
   store.bodies.set('/2', body);
