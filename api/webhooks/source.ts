@@ -89,7 +89,7 @@ export type UnsignedDelivery = {
 };
 
 /** `headers` are added to `Content-Type: application/json`. `body` replaces the body, if the secret belongs into it. */
-export type Signed = { headers: Readonly<Record<string, string>>; body?: string };
+export type SignedRequest = { headers: Readonly<Record<string, string>>; body?: string };
 
 /**
  * One content system: how it is configured, how it signs a delivery and what its deliveries mean.
@@ -108,7 +108,7 @@ export interface WebhookSource<Settings extends WebhookSettings = WebhookSetting
   /** A body as the system sends it for a publish. */
   sample(event: SampleEvent, settings: Settings): Record<string, unknown>;
   /** Signs as the system does. Throws SigningError if the system can't send this delivery. */
-  sign(delivery: UnsignedDelivery, settings: Settings): Signed;
+  sign(delivery: UnsignedDelivery, settings: Settings): SignedRequest;
 }
 
 /** Infers the type of the settings from their schema. */

@@ -4,7 +4,7 @@ import { firstMissed } from './json-delivery.ts';
 import { withFilteredFields } from './sample.ts';
 import { filters, headerName } from './settings.ts';
 import { anyEqualInConstantTime } from './signature.ts';
-import { rejected, type Signed, SigningError, type WebhookSource } from './source.ts';
+import { rejected, type SignedRequest, SigningError, type WebhookSource } from './source.ts';
 
 const tokenSettings = z.strictObject({
   ...commonSettings,
@@ -47,7 +47,7 @@ export function tokenSource({ parse, sample, eventHeaders }: Parts): WebhookSour
 }
 
 /** @throws SigningError for a token that no header can carry. */
-function tokenHeader({ header }: TokenSettings, secret: string): Signed['headers'] {
+function tokenHeader({ header }: TokenSettings, secret: string): SignedRequest['headers'] {
   if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(secret)) {
     throw new SigningError('secret', 'expected letters, digits and signs that a header can carry');
   }

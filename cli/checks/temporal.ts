@@ -13,14 +13,14 @@ const NOT_FOUND = 5;
 /** The oldest server with everything that Galley uses: updates, user metadata, Worker Versioning. */
 const OLDEST_SERVER = [1, 26] as const;
 
-interface Target {
+interface TemporalTarget {
   settings: Pick<Settings, 'variables' | 'encryptionKeys'>;
   /** The server of a running `up`. */
   embedded?: { address: string; namespace: string } | undefined;
 }
 
 /** Whether Temporal responds and has the namespace, its version, and whether it has Galley's search attributes. */
-export async function checkTemporal({ settings, embedded }: Target): Promise<Finding[]> {
+export async function checkTemporal({ settings, embedded }: TemporalTarget): Promise<Finding[]> {
   let temporal: Temporal;
   try {
     temporal = createTemporal({ settings, logger: pino({ level: 'silent' }), ...(embedded && { embedded }) });

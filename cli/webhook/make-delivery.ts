@@ -1,4 +1,4 @@
-import { type Signed, SigningError, type UnsignedDelivery } from '../../api/webhooks/source.ts';
+import { type SignedRequest, SigningError, type UnsignedDelivery } from '../../api/webhooks/source.ts';
 import { UsageError } from '../command-error.ts';
 import type { ConfiguredWebhook } from './configured-webhook.ts';
 import type { GivenBody } from './read-body.ts';
@@ -33,7 +33,7 @@ export function makeDelivery(
   };
 }
 
-function sign({ sender, settings }: Webhook, delivery: UnsignedDelivery): Signed {
+function sign({ sender, settings }: Webhook, delivery: UnsignedDelivery): SignedRequest {
   try {
     return sender.sign(delivery, settings);
   } catch (error) {

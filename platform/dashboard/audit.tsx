@@ -98,14 +98,14 @@ function AuditTable({ rows, now }: { rows: readonly AuditRow[]; now: Date }) {
           ),
         },
         { label: 'Action', cell: ({ action }) => ACTIONS[action] ?? action },
-        { label: 'Target', cell: (row) => <Target row={row} /> },
+        { label: 'Target', cell: (row) => <AuditedTarget row={row} /> },
         { label: 'Detail', cell: ({ detail }) => (detail ? <Text>{detail}</Text> : <None />) },
       ]}
     />
   );
 }
 
-function Target({ row: { target, action } }: { row: AuditRow }) {
+function AuditedTarget({ row: { target, action } }: { row: AuditRow }) {
   if (action.startsWith('export.')) return <a href={`${PATHS.exports}/${target}`}>{target}</a>;
   if (action.startsWith('agent.')) return <a href={`${PATHS.agents}/${target}`}>{target}</a>;
   if (action.startsWith('pull.')) return <a href={`/pulls/${target}`}>{target.slice(0, 11)}…</a>;

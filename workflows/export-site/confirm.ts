@@ -15,7 +15,7 @@ import { actionBegan, actionFailed, jobServed } from './histories.ts';
 import { notifyServed } from './notifications.ts';
 import { rollBackIf } from './rollback.ts';
 import type { SiteRun } from './run.ts';
-import type { Deployment } from './state.ts';
+import type { SiteDeployment } from './state.ts';
 import { rollbackTried } from './transitions.ts';
 
 /** Polls a deployment by its retry policy: that needs no history and no worker slot, however long it takes. */
@@ -53,11 +53,11 @@ export async function confirmLoop(run: SiteRun): Promise<void> {
   }
 }
 
-function nameOf({ valuesFile, confirmation }: Deployment): string {
+function nameOf({ valuesFile, confirmation }: SiteDeployment): string {
   return `${valuesFile} ${confirmation?.jobId}`;
 }
 
-async function confirm(run: SiteRun, target: Deployment): Promise<void> {
+async function confirm(run: SiteRun, target: SiteDeployment): Promise<void> {
   const { state, site } = run;
   const { confirmation, valuesFile } = target;
   if (confirmation === null) return;
@@ -82,7 +82,7 @@ async function confirm(run: SiteRun, target: Deployment): Promise<void> {
   served(run, target);
 }
 
-function served(run: SiteRun, target: Deployment): void {
+function served(run: SiteRun, target: SiteDeployment): void {
   const at = new Date().toISOString();
   confirmServed(run.state, target, at);
   if (target.confirmation !== null) jobServed(run.state.histories, target.confirmation.jobId, at);

@@ -1,4 +1,4 @@
-import type { Deployment, MutableDeployment, MutableState, State } from './state.ts';
+import type { MutableDeployment, MutableState, SiteDeployment, State } from './state.ts';
 
 /** Whether deployments serve what was written to them, as their `statusUrl` says. */
 
@@ -33,7 +33,7 @@ export function jobBefore({ live, jobs }: State): { jobId: string; version: stri
 }
 
 /** The deployments that should serve the live job and whose status hasn't said so. */
-export function unconfirmedTargets({ live, targets }: State): Deployment[] {
+export function unconfirmedTargets({ live, targets }: State): SiteDeployment[] {
   return targets.filter(
     ({ jobId, held, off, confirmation }) =>
       confirmation !== null &&

@@ -17,7 +17,7 @@ import { jobDeployed } from './histories.ts';
 import { awaitLongWrites, replacesWrite, writeLong } from './long-writes.ts';
 import { notifyServed } from './notifications.ts';
 import type { SiteRun } from './run.ts';
-import type { Deployment, State } from './state.ts';
+import type { SiteDeployment, State } from './state.ts';
 import { applyReport, catchUpSequence, isBehind, nextSequence, wantedJobId, writeFailed } from './targets.ts';
 
 /** Obtains a fresh link to the bundle of a job. May be repeated, so a cancelled one is not awaited. */
@@ -85,11 +85,11 @@ export async function deploy(run: SiteRun, link: Deploy): Promise<string | null>
   }
 }
 
-function isQuick({ kind }: Deployment): boolean {
+function isQuick({ kind }: SiteDeployment): boolean {
   return TARGETS[kind].longWrite === null;
 }
 
-function needsWrite(run: SiteRun, target: Deployment, link: Deploy): boolean {
+function needsWrite(run: SiteRun, target: SiteDeployment, link: Deploy): boolean {
   const { state } = run;
   // The newest job goes to held deployments too: only the write itself can tell whether the pin still holds.
   if (!isNewest(state, link) && wantedJobId(state, target) !== link.jobId) return false;
@@ -98,21 +98,21 @@ function needsWrite(run: SiteRun, target: Deployment, link: Deploy): boolean {
 }
 
 /** Returns the deployment's name if it has a newer job. */
-async function writeAlone(run: SiteRun, target: Deployment, link: Deploy): Promise<string | null> {
+async function writeAlone(run: SiteRun, target: SiteDeployment, link: Deploy): Promise<string | null> {
   const outcome = await write(run, target, link, nextSequence(run.state));
   notifyServed(run);
   return outcome === 'older' ? target.valuesFile : null;
 }
 
 /** Waits for earlier writes to the same deployment. */
-function writeInTurn(run: SiteRun, target: Deployment, link: Deploy): Promise<string | null> {
+function writeInTurn(run: SiteRun, target: SiteDeployment, link: Deploy): Promise<string | null> {
   const earlier = run.lastWrites.get(target.valuesFile) ?? Promise.resolve();
   const turn = earlier.then(() => CancellationScope.nonCancellable(() => writeAlone(run, target, link)));
   run.lastWrites.set(target.valuesFile, turn);
   return turn;
 }
 
-async function write(run: SiteRun, target: Deployment, link: Deploy, sequence: number) {
+async function write(run: SiteRun, target: SiteDeployment, link: Deploy, sequence: number) {
   const { state } = run;
   const newest = isNewest(state, link);
   const kind = target.jobId === link.jobId ? 'refresh' : 'deploy';
@@ -141,7 +141,7 @@ async function write(run: SiteRun, target: Deployment, link: Deploy, sequence: n
 }
 
 /** Whether the deployment's status is asked what it serves. */
-function isConfirmed({ settings }: SiteRun, { valuesFile }: Deployment): boolean {
+function isConfirmed({ settings }: SiteRun, { valuesFile }: SiteDeployment): boolean {
   return settings.confirmations.some((each) => each.valuesFile === valuesFile);
 }
 
@@ -150,11 +150,11 @@ function isNewest({ live }: State, { jobId }: Deploy): boolean {
 }
 
 /** Any worker has it on its disk and needs no configuration to write it. */
-export function isLocalFile({ kind, host }: Deployment): boolean {
+export function isLocalFile({ kind, host }: SiteDeployment): boolean {
   return kind === 'valuesFile' && host === null;
 }
 
-function optionsOf({ kind, host }: Deployment): ActivityOptions {
+function optionsOf({ kind, host }: SiteDeployment): ActivityOptions {
   const { longWrite } = TARGETS[kind];
   return {
     ...(longWrite !== null && { ...longWriteOptions, ...longWrite }),
@@ -162,7 +162,7 @@ function optionsOf({ kind, host }: Deployment): ActivityOptions {
   };
 }
 
-function whyFailed(error: unknown, { kind, host }: Deployment): string {
+function whyFailed(error: unknown, { kind, host }: SiteDeployment): string {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   const neverStarted = cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START';
   if (host !== null && (neverStarted || kind === 'valuesFile')) {

@@ -2,7 +2,7 @@ import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { TARGETS } from '../../contract/target-kind.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
 import type { SiteRun } from './run.ts';
-import type { Deployment } from './state.ts';
+import type { SiteDeployment } from './state.ts';
 import { setWriting, wantedJobId, writeFailed, writeReplaced } from './targets.ts';
 
 /** A deploy waits this long for deployments that may take long; then it goes on, and they are `writing`. */
@@ -14,7 +14,7 @@ const AWAITED_MS = 10_000;
  */
 export function writeLong(
   run: SiteRun,
-  target: Deployment,
+  target: SiteDeployment,
   jobId: string,
   write: () => Promise<string | null>,
 ): Promise<string | null> {
@@ -49,7 +49,7 @@ export function writeLong(
  * Whether a write of this job has to replace a running one of a job that is no longer wanted. A deployment with a link gets
  * every write anyway.
  */
-export function replacesWrite({ longWrites, state }: SiteRun, target: Deployment, jobId: string): boolean {
+export function replacesWrite({ longWrites, state }: SiteRun, target: SiteDeployment, jobId: string): boolean {
   const running = longWrites.get(target.valuesFile);
   if (running === undefined || running.jobId === jobId || TARGETS[target.kind].keepsLink) return false;
   return running.jobId !== wantedJobId(state, target);

@@ -4,7 +4,7 @@ import type { SiteSettings } from '../../contract/settings.ts';
 import { DIGITS, hash64 } from '../deliveries/hash64.ts';
 import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
 import { addTraces } from '../tracing/span.ts';
-import type { Link, Pending, State } from './state.ts';
+import type { JobLink, Pending, State } from './state.ts';
 import { isBehind, jobsInUse, pinSearchAtMs, wantedJobId } from './targets.ts';
 
 /** When to export and when to refresh: pure functions. */
@@ -106,7 +106,7 @@ export function refreshDueAtMs(site: ObservedSite, jobId: string): number {
 /** When a link is due to be refreshed if nothing hinders it; later failures don't change it. */
 export function plannedRefreshAtMs(
   { site, state, settings }: ObservedSite,
-  { obtainedAtMs, lifetimeMs }: Link,
+  { obtainedAtMs, lifetimeMs }: JobLink,
 ): number {
   const { refreshMargin: marginShare, minRefreshIntervalMs: minIntervalMs } = settings;
   const lastTookMs = state.refresh.tookMs;

@@ -80,7 +80,7 @@ const link = z.object({
   failures: z.int(),
   notBeforeMs: ms,
 });
-export type Link = Readonly<z.infer<typeof link>>;
+export type JobLink = Readonly<z.infer<typeof link>>;
 
 /** A deployment after the last write. */
 const target = z.object({
@@ -110,7 +110,7 @@ const target = z.object({
   retryAtMs: ms.nullable(),
 });
 export type MutableDeployment = z.infer<typeof target>;
-export type Deployment = Readonly<MutableDeployment>;
+export type SiteDeployment = Readonly<MutableDeployment>;
 
 const continueAsNewInput = z.object({
   format: z.literal(1),

@@ -4,7 +4,7 @@ import { backoff } from '../../base/backoff.ts';
 import type { PinnedFile, SiteSettings, TargetSummary } from '../../contract/settings.ts';
 import type { SiteError } from '../../contract/site-state.ts';
 import { TARGETS } from '../../contract/target-kind.ts';
-import type { Deployment, Link, MutableDeployment, MutableState, State } from './state.ts';
+import type { JobLink, MutableDeployment, MutableState, SiteDeployment, State } from './state.ts';
 
 /** The live job, the deployments that serve it or the job of a pin, and the links of these jobs. */
 
@@ -16,7 +16,7 @@ const MAX_JOBS = 50;
 const MAX_LINKS = 100;
 
 /** The job that a deployment has to serve: the newest one, or that of the operator's pin. Null if there is none. */
-export function wantedJobId({ live, jobs }: State, target: Deployment): string | null {
+export function wantedJobId({ live, jobs }: State, target: SiteDeployment): string | null {
   if (live === null) return null;
   if (!target.held || target.pin === null || target.pin === live.version) return live.jobId;
   // A deployment with an unknown pin keeps its job, and its link is refreshed.
@@ -27,13 +27,13 @@ export function wantedJobId({ live, jobs }: State, target: Deployment): string |
 export function jobsInUse(state: State): string[] {
   if (state.live === null) return [];
   if (state.targets.length === 0) return [state.live.jobId];
-  const needsLink = (target: Deployment): boolean =>
+  const needsLink = (target: SiteDeployment): boolean =>
     TARGETS[target.kind].keepsLink || isBehind(state, target, Number.POSITIVE_INFINITY);
   return [...new Set(state.targets.filter(needsLink).flatMap((target) => wantedJobId(state, target) ?? []))];
 }
 
 /** Whether a deployment has to be written to, and its back-off is over. One that is being written to hasn't. */
-export function isBehind(state: State, target: Deployment, nowMs: number): boolean {
+export function isBehind(state: State, target: SiteDeployment, nowMs: number): boolean {
   if (target.writing) return false;
   const wanted = wantedJobId(state, target);
   const behind = (wanted !== null && wanted !== target.jobId) || target.error !== null;
@@ -41,19 +41,19 @@ export function isBehind(state: State, target: Deployment, nowMs: number): boole
 }
 
 /** When to search the service for the job of an unknown pin: once, and again if the search failed. Null for never. */
-export function pinSearchAtMs({ jobs }: State, target: Deployment): number | null {
+export function pinSearchAtMs({ jobs }: State, target: SiteDeployment): number | null {
   if (!target.held || jobs.some((job) => job.version === target.pin)) return null;
   return target.pin === target.searchedPin ? target.searchAgainAtMs : 0;
 }
 
 /** The link in use that expires first. */
-export function firstToExpire(state: State): Link | null {
+export function firstToExpire(state: State): JobLink | null {
   const used = new Set(jobsInUse(state));
   const links = state.links.filter((link) => used.has(link.jobId) && link.obtainedAtMs > 0);
-  return links.reduce<Link | null>((first, link) => (first && endOf(first) <= endOf(link) ? first : link), null);
+  return links.reduce<JobLink | null>((first, link) => (first && endOf(first) <= endOf(link) ? first : link), null);
 }
 
-function endOf(link: Link): number {
+function endOf(link: JobLink): number {
   return link.obtainedAtMs + link.lifetimeMs;
 }
 
@@ -98,7 +98,7 @@ export function linkRefreshFailed(state: MutableState, jobId: string, error: Sit
 }
 
 /** Forgets the links that are no longer in use. */
-function keepLink(state: MutableState, link: Link): void {
+function keepLink(state: MutableState, link: JobLink): void {
   const used = new Set(jobsInUse(state));
   const others = state.links.filter((other) => other.jobId !== link.jobId && used.has(other.jobId));
   state.links = [link, ...others].slice(0, MAX_LINKS);

@@ -6,7 +6,7 @@ import { TARGETS } from '../../contract/target-kind.ts';
 import { quickActivity } from '../retry/activity-timeouts.ts';
 import { isLocalFile } from './deploy.ts';
 import type { SiteRun } from './run.ts';
-import type { Deployment, State } from './state.ts';
+import type { SiteDeployment, State } from './state.ts';
 import { adoptPins, releasePin } from './targets.ts';
 
 /** Polls by its retry policy: that needs no history and no worker slot, however long a pin stays. */
@@ -42,7 +42,7 @@ function adopt(state: SiteRun['state'], pin: PinnedFile): boolean {
   return target !== undefined && isElsewhere(target) ? adoptPins(state, [pin]) : releasePin(state, pin);
 }
 
-function untilPinChange({ site }: SiteRun, group: readonly Deployment[]): Promise<PinnedFile[]> {
+function untilPinChange({ site }: SiteRun, group: readonly SiteDeployment[]): Promise<PinnedFile[]> {
   const [{ kind, host } = { kind: 'valuesFile' as const, host: null }] = group;
   const pins = group.map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off }));
   const names = pins.map(
@@ -57,7 +57,7 @@ function untilPinChange({ site }: SiteRun, group: readonly Deployment[]): Promis
 }
 
 /** One wait for all local files, and one for each other deployment: one that hangs doesn't delay another. */
-function groupsOf(state: State): Deployment[][] {
+function groupsOf(state: State): SiteDeployment[][] {
   const targets = watched(state);
   const others = targets.filter((target) => !isLocalFile(target)).map((target) => [target]);
   return [targets.filter(isLocalFile), ...others].filter((group) => group.length > 0);
@@ -67,7 +67,7 @@ function keyOf(state: State): string {
   return JSON.stringify(watched(state).map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off })));
 }
 
-function watched(state: State): Deployment[] {
+function watched(state: State): SiteDeployment[] {
   return state.targets.filter((target) => {
     const held = target.held || target.off;
     return isElsewhere(target) ? held || target.jobId !== null : isLocalFile(target) && held;
@@ -75,6 +75,6 @@ function watched(state: State): Deployment[] {
 }
 
 /** Whether operators can pin it, and no worker announces that. */
-function isElsewhere(target: Deployment): boolean {
+function isElsewhere(target: SiteDeployment): boolean {
   return TARGETS[target.kind].hasSwitches && !isLocalFile(target);
 }

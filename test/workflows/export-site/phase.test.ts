@@ -1,6 +1,11 @@
 import type { SiteState } from '../../../contract/site-state.ts';
 import { addRequest, nextRefreshAtMs } from '../../../workflows/export-site/schedule.ts';
-import { type Deployment, type Exporting, type MutableState, newState } from '../../../workflows/export-site/state.ts';
+import {
+  type Exporting,
+  type MutableState,
+  newState,
+  type SiteDeployment,
+} from '../../../workflows/export-site/state.ts';
 import { adoptPins, adoptTargets, isBehind, jobsInUse, wantedJobId } from '../../../workflows/export-site/targets.ts';
 import { phaseOf, siteStateOf } from '../../../workflows/export-site/visibility.ts';
 
@@ -22,7 +27,7 @@ function exporting(stage: Exporting['stage']): Exporting {
   return { ...about, stage, publishes, uncancellable: false, cancelling: false, idempotencyKey: null, createdAt: null };
 }
 
-function target(changes: Partial<Deployment> = {}): Deployment {
+function target(changes: Partial<SiteDeployment> = {}): SiteDeployment {
   const [fresh] = adoptTargets([], ['values.yaml']);
   if (!fresh) throw new Error('No target was created');
   return { ...fresh, jobId: 'new', version: 'v2', ...changes };

@@ -1,19 +1,19 @@
 import { jobBefore } from '../../../workflows/export-site/confirmations.ts';
 import { nextRefreshAtMs } from '../../../workflows/export-site/schedule.ts';
-import { type Deployment, type MutableState, newState } from '../../../workflows/export-site/state.ts';
+import { type MutableState, newState, type SiteDeployment } from '../../../workflows/export-site/state.ts';
 import { adoptTargets, jobsInUse, pinSearchAtMs, rememberPinned } from '../../../workflows/export-site/targets.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const settings = { refreshMargin: 0.2, minRefreshIntervalMs: 30_000 };
 
 /** A deployment that was never written, with a pin to a version that was never exported. */
-function target(changes: Partial<Deployment> = {}): Deployment {
+function target(changes: Partial<SiteDeployment> = {}): SiteDeployment {
   const [fresh] = adoptTargets([], ['values.yaml']);
   if (!fresh) throw new Error('No target was created');
   return { ...fresh, pin: 'v9', held: true, ...changes };
 }
 
-function state(targets: Deployment[]): MutableState {
+function state(targets: SiteDeployment[]): MutableState {
   const live = {
     jobId: 'new',
     version: 'v2',
