@@ -41,7 +41,7 @@ function describeError(error: Error): object {
 }
 
 /** Logs to standard error, so that a command's own output stays clean: JSON lines, or readable ones on a terminal. */
-function createLogger({ level, terminal }: { level: string; terminal: boolean }): Logger {
+export function createLogger({ level, terminal }: { level: string; terminal: boolean }): Logger {
   const options = {
     level,
     base: {},
