@@ -9,7 +9,7 @@ import { HttpError } from '../web/http-error.ts';
 import { answerPing } from './answer-ping.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { createDispatch, rulesById } from './dispatch.ts';
-import { onlyMethods, plainHeaders, renderErrors, unknownPath } from './http-edge.ts';
+import { errorHandler, onlyMethods, plainHeaders, unknownPath } from './http-edge.ts';
 import { rawBody, requireJson } from './json-body.ts';
 import { createReceiverMetrics, processMetrics } from './metrics.ts';
 import { observeDeliveries } from './observe-deliveries.ts';
@@ -115,7 +115,7 @@ export function createApi(deps: ApiDeps): express.Express {
   });
 
   app.use(unknownPath);
-  app.use(renderErrors(logger));
+  app.use(errorHandler(logger));
   return app;
 }
 

@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { HttpError } from '../web/http-error.ts';
+import { renderErrors } from '../web/render-errors.ts';
+import { setRequestId } from '../web/request-id.ts';
 
 /** Headers of every response: the request's id for the log, and no sniffing, framing or caching by browsers. */
 export const plainHeaders: RequestHandler = (request, response, next) => {
-  const asked = request.get('x-request-id') ?? '';
-  response.setHeader('X-Request-Id', /^[\w.-]{1,128}$/.test(asked) ? asked : randomUUID());
+  setRequestId(request, response);
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
   response.setHeader('Referrer-Policy', 'no-referrer');
@@ -25,22 +25,15 @@ export const unknownPath: RequestHandler = () => {
   throw new HttpError(404, 'not found');
 };
 
-/** Renders every error: `{error}` with its status and headers, and no internals. */
-export function renderErrors(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, request, response, next) => {
-    if (response.headersSent) {
-      next(error);
-      return;
-    }
-    const { status, message, headers } = asHttpError(error);
-    if (status === 500) {
-      logger.error(
-        { err: error, requestId: response.get('x-request-id'), route: routeOf(request) },
-        'A request failed',
-      );
-    }
-    response.status(status).set(headers).json({ error: message });
-  };
+/** Renders every error as `{error}` without internals. */
+export function errorHandler(logger: Logger): ErrorRequestHandler {
+  return renderErrors({
+    toRefusal: asHttpError,
+    log(error, { status }, request, response) {
+      const requestId = response.get('x-request-id');
+      if (status === 500) logger.error({ err: error, requestId, route: routeOf(request) }, 'A request failed');
+    },
+  });
 }
 
 /** The route's pattern, never the path: a link to unsubscribe works like a password. */

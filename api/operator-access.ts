@@ -1,11 +1,12 @@
 import type { Request, RequestHandler } from 'express';
 import { equalInConstantTime } from '../base/equal-in-constant-time.ts';
+import { readBearerToken } from '../web/bearer-token.ts';
 import { HttpError } from '../web/http-error.ts';
 
 /** Requires the operator token as a bearer token; 401 otherwise. Without a configured token, every request gets a 401. */
 export function operatorAccess(operatorToken: string | undefined): RequestHandler {
   return (request, _response, next) => {
-    const given = /^Bearer +(\S+) *$/i.exec(request.get('authorization') ?? '')?.[1];
+    const given = readBearerToken(request);
     if (!operatorToken || given === undefined || !equalInConstantTime(given, operatorToken)) {
       throw new HttpError(401, 'the operator token is missing or wrong', { 'WWW-Authenticate': 'Bearer' });
     }

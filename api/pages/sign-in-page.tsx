@@ -1,7 +1,7 @@
 import { Button, Field, Form } from '../../ui/components/form.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { ShortPage } from '../../ui/short-page.tsx';
-import { SIGN_IN } from './access.ts';
+import { SIGN_IN } from '../../web/access.ts';
 
 type OperatorSignInProps = {
   /** Where to go then. */

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { readBearerToken } from '../../web/bearer-token.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { hashApiKey, isApiKeyText } from '../admin/api-key-text.ts';
 import { isAllowedAddress } from '../admin/api-keys.ts';
@@ -6,11 +7,6 @@ import { type Caller, findCaller, noteKeyUse } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' } as const;
-
-/** The token of `Authorization: Bearer <token>`, which may hold any characters; undefined without one. */
-export function readBearerToken(request: Request): string | undefined {
-  return /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
-}
 
 /** How often a key's last use is stored. */
 const NOTE_USE_AFTER_MS = 60_000;

@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { type ErrorBody, HttpError } from '../../web/http-error.ts';
+import { HttpError } from '../../web/http-error.ts';
+import { renderErrors } from '../../web/render-errors.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
 import { withoutValues } from '../store/query-error.ts';
 
@@ -9,15 +10,13 @@ const RETRY_AFTER_SECONDS = '5';
 
 /** The one place that turns errors into responses. Details of an unexpected error are only logged. */
 export function errorHandler(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, _request, response, next) => {
-    // The response has begun: Express then breaks the connection, which tells the client that it failed.
-    if (response.headersSent) return next(error);
-    const refusal = asHttpError(error);
-    if (refusal.status >= 500)
-      logger.error({ err: withoutValues(error), requestId: response.getHeader('X-Request-Id') }, 'Request failed');
-    const body: ErrorBody = { error: refusal.message };
-    response.status(refusal.status).set(refusal.headers).json(body);
-  };
+  return renderErrors({
+    toRefusal: asHttpError,
+    log(error, { status }, _request, response) {
+      const requestId = response.getHeader('X-Request-Id');
+      if (status >= 500) logger.error({ err: withoutValues(error), requestId }, 'Request failed');
+    },
+  });
 }
 
 /** The response to an error: client faults keep their status, anything unexpected is 500 without details. */

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
+import { readBearerToken } from '../../web/bearer-token.ts';
 import { HttpError } from '../../web/http-error.ts';
-import { readBearerToken } from './authenticate.ts';
 
 /** Lets only the operator through. */
 export function requireOperator(operatorToken: string): RequestHandler {

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
-
-const GIVEN_ID = /^[A-Za-z0-9._-]{1,128}$/;
+import { setRequestId } from '../../web/request-id.ts';
 
 /** Probes and polling clients read every few seconds, so only their failures are logged. */
 const READING = new Set(['GET', 'HEAD']);
@@ -13,9 +11,7 @@ const READING = new Set(['GET', 'HEAD']);
  */
 export function requestLog(logger: Logger): RequestHandler {
   return (request, response, next) => {
-    const given = request.headers['x-request-id'];
-    const requestId = typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID();
-    response.setHeader('X-Request-Id', requestId);
+    const requestId = setRequestId(request, response);
     const { method, path } = request;
     const startedAt = performance.now();
     response.once('close', () => {

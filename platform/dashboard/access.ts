@@ -1,16 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { fromNodeHeaders } from 'better-auth/node';
 import express, { type Request, type RequestHandler, type Response } from 'express';
-import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
-import { CSRF_FIELD } from '../../ui/components/form.tsx';
-import { fieldOf, isSameOrigin } from '../../ui/request.ts';
+import { checkCsrf, createSignedRequests, redirectToSignIn, sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
 import type { Caller } from '../store/api-keys.ts';
 import { findPendingInvitation, listMemberships, type Membership, type Role } from '../store/members.ts';
 import { authSecret } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
-
-export const SIGN_IN = '/ui/sign-in';
 
 export function invitationPath(id: string): string {
   return `/ui/invitations/${encodeURIComponent(id)}`;
@@ -103,14 +99,10 @@ function secretOf({ operatorToken }: DashboardContext, text: string): string {
   return createHmac('sha256', authSecret(operatorToken)).update(text).digest('base64url');
 }
 
-const signed = new WeakMap<Request, Signed>();
+const { keep, signedOf } = createSignedRequests<Signed>();
 
-/** Of a request that passed `requireSession`. */
-export function signedOf(request: Request): Signed {
-  const found = signed.get(request);
-  if (found === undefined) throw new HttpError(401, 'Your session has ended: please sign in again');
-  return found;
-}
+/** `signedOf` needs `requireSession` before it. */
+export { signedOf };
 
 /** Leads to the sign-in without a session. */
 export function requireSession(context: DashboardContext): RequestHandler {
@@ -125,34 +117,24 @@ export function requireSession(context: DashboardContext): RequestHandler {
       return;
     }
     if (found === undefined) {
-      // What a form would do is lost; its page is a good place to return to only for GET.
-      const to = request.method === 'GET' ? `?to=${encodeURIComponent(request.originalUrl)}` : '';
-      response.redirect(303, `${SIGN_IN}${to}`);
+      redirectToSignIn(request, response);
       return;
     }
-    signed.set(request, found);
+    keep(request, found);
     next();
   };
 }
 
-/** Rejects forms that another site's page sends. */
-export const sameOriginOnly: RequestHandler = (request, _response, next) => {
-  if (!isSameOrigin(request)) throw new HttpError(403, 'The form was sent by a page of another site');
-  next();
-};
-
 const requireCsrf: RequestHandler = (request, _response, next) => {
-  checkCsrf(request, signedOf(request));
+  checkFormCsrf(request, signedOf(request));
   next();
 };
 
 /** Throws 403 unless the form that was read has this token. */
-export function checkCsrf(request: Request, { csrf }: Pick<Signed, 'csrf'>): void {
-  if (equalInConstantTime(fieldOf(request, CSRF_FIELD), csrf)) return;
-  throw new HttpError(
-    403,
-    'The form is no longer valid, for example because you switched organizations: go back, reload the page and try again',
-  );
+export function checkFormCsrf(request: Request, { csrf }: Pick<Signed, 'csrf'>): void {
+  const message =
+    'The form is no longer valid, for example because you switched organizations: go back, reload the page and try again';
+  checkCsrf(request, csrf, message);
 }
 
 /** Lets only members with one of these roles through. */

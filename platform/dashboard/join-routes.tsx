@@ -3,6 +3,7 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
 import { sendPage } from '../../ui/send-page.ts';
+import { sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { label } from '../admin/text.ts';
 import { methodNotAllowed } from '../api/error-handler.ts';
@@ -18,7 +19,7 @@ import {
   takeSetupLink,
 } from '../store/members.ts';
 import { ensureOrganization, listOrganizations } from '../store/organizations.ts';
-import { authHeaders, checkCsrf, copyCookies, findSession, type Session, sameOriginOnly } from './access.ts';
+import { authHeaders, checkFormCsrf, copyCookies, findSession, type Session } from './access.ts';
 import { MAX_NAME, MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { withMessage } from './done-messages.ts';
@@ -154,7 +155,7 @@ async function join(context: DashboardContext, request: Request, response: Respo
   const { invitation, session, isKnown } = await openInvitation(context, request, response);
   let headers = authHeaders(request);
   if (session !== undefined) {
-    checkCsrf(request, session);
+    checkFormCsrf(request, session);
   } else {
     if (isKnown) throw new HttpError(403, 'There is an account with this email: sign in to accept');
     const parsed = newUser.safeParse({ name: fieldOf(request, 'name'), password: fieldOf(request, 'password') });

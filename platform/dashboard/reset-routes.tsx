@@ -3,6 +3,7 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
 import { sendPage } from '../../ui/send-page.ts';
+import { SIGN_IN, sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { createResetLink, hashResetSecret, RESET } from '../admin/reset-links.ts';
 import { methodNotAllowed } from '../api/error-handler.ts';
@@ -15,7 +16,6 @@ import {
   listMemberships,
   takeResetLink,
 } from '../store/members.ts';
-import { SIGN_IN, sameOriginOnly } from './access.ts';
 import { MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { takeSignInAttempt } from './sign-in-limit.ts';

@@ -4,6 +4,7 @@ import type { Crumb } from '../../ui/page.tsx';
 import { sendPage } from '../../ui/send-page.ts';
 import { ErrorPage } from '../../ui/short-page.tsx';
 import { HttpError } from '../../web/http-error.ts';
+import { renderErrors } from '../../web/render-errors.ts';
 import { asHttpError, methodNotAllowed } from '../api/error-handler.ts';
 import type { ApiContext } from '../api/platform-api-deps.ts';
 import { withoutValues } from '../store/query-error.ts';
@@ -104,18 +105,17 @@ function addAuthRoutes(router: Router, context: DashboardContext): void {
 }
 
 function renderErrorPages({ logger }: DashboardContext): ErrorRequestHandler {
-  return async (error: unknown, request, response, next) => {
-    if (response.headersSent) {
-      next(error);
-      return;
-    }
-    const { status, message, headers } = asHttpError(error);
-    if (status >= 500)
-      logger.error({ err: withoutValues(error), requestId: response.get('x-request-id') }, 'A page failed');
-    response.set(headers);
-    const page = <ErrorPage {...{ name: NAME, status, message, back: backOf(request.path) }} />;
-    await sendPage(request, response, page, status);
-  };
+  return renderErrors({
+    toRefusal: asHttpError,
+    log(error, { status }, _request, response) {
+      const requestId = response.get('x-request-id');
+      if (status >= 500) logger.error({ err: withoutValues(error), requestId }, 'A page failed');
+    },
+    send({ status, message }, request, response) {
+      const page = <ErrorPage {...{ name: NAME, status, message, back: backOf(request.path) }} />;
+      return sendPage(request, response, page, status);
+    },
+  });
 }
 
 /** The page to go on to after an error: the one whose form was sent, or its list. */

@@ -2,20 +2,11 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
 import { sendPage } from '../../ui/send-page.ts';
+import { SIGN_IN, sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { methodNotAllowed } from '../api/error-handler.ts';
 import { recordAction } from '../store/audit-log.ts';
-import {
-  authHeaders,
-  copyCookies,
-  FORM,
-  findSigned,
-  localPath,
-  requireSession,
-  SIGN_IN,
-  sameOriginOnly,
-  signedOf,
-} from './access.ts';
+import { authHeaders, copyCookies, FORM, findSigned, localPath, requireSession, signedOf } from './access.ts';
 import { EMAIL_NOT_VERIFIED, OPENID, OPENID_FAILED } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';

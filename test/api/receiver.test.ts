@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import express from 'express';
 import { pino } from 'pino';
-import { renderErrors } from '../../api/http-edge.ts';
+import { errorHandler } from '../../api/http-edge.ts';
 import { serve } from '../../programs/process/serve.ts';
 import { configWith, OPERATOR_TOKEN, startRecordingApi } from './running-api.ts';
 import type { SignedHeaders } from './sources/vendor.ts';
@@ -221,7 +221,7 @@ describe('the service', () => {
     app.get('/links/:token', () => {
       throw new Error('a fault');
     });
-    app.use(renderErrors(pino({}, { write: (line: string) => void log.push(line) })));
+    app.use(errorHandler(pino({}, { write: (line: string) => void log.push(line) })));
     const { url, stop } = await serve(app, { host: '127.0.0.1', port: 0, variable: 'PORT' });
     const response = await fetch(`${url}/links/as-good-as-a-password?key=another`);
     expect([response.status, await response.json()]).toEqual([500, { error: 'internal error' }]);

@@ -1,13 +1,14 @@
 import type { Request } from 'express';
 import { equalInConstantTime } from '../../../base/equal-in-constant-time.ts';
 import { isSameOrigin } from '../../../ui/request.ts';
+import { readBearerToken } from '../../../web/bearer-token.ts';
 import { HttpError } from '../../../web/http-error.ts';
 import { API_KEY_PREFIX } from '../../admin/api-key-text.ts';
 import { FORGE_OPERATOR, PULL_REQUEST_ID } from '../../forge/forge-context.ts';
 import { isReviewToken, readReviewToken } from '../../forge/review-links.ts';
 import type { Database } from '../../store/database.ts';
 import { getPullRequest, type PullRequestRow } from '../../store/pull-requests.ts';
-import { authenticate, readBearerToken } from '../authenticate.ts';
+import { authenticate } from '../authenticate.ts';
 
 /** Who acts: the operator, under any name; the reviewer of a link; or a signed-in member who may review. */
 export type ForgeActor = { kind: 'operator' | 'reviewer' | 'member'; name: string };

@@ -1,0 +1,42 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { equalInConstantTime } from '../base/equal-in-constant-time.ts';
+import { CSRF_FIELD } from '../ui/components/form.tsx';
+import { fieldOf, isSameOrigin } from '../ui/request.ts';
+import { HttpError } from './http-error.ts';
+
+/** The page to sign in. `to`: where to go then. */
+export const SIGN_IN = '/ui/sign-in';
+
+/** Leads a request without a session to the sign-in. */
+export function redirectToSignIn(request: Request, response: Response): void {
+  // What a form would do is lost; its page is a good place to return to only for GET.
+  const to = request.method === 'GET' ? `?to=${encodeURIComponent(request.originalUrl)}` : '';
+  response.redirect(303, `${SIGN_IN}${to}`);
+}
+
+/** Keeps who has signed in, by request, while it is handled. `signedOf` throws 401 for a request without a session. */
+export function createSignedRequests<Signed>(): {
+  keep: (request: Request, signed: Signed) => void;
+  signedOf: (request: Request) => Signed;
+} {
+  const signed = new WeakMap<Request, Signed>();
+  return {
+    keep: (request, found) => void signed.set(request, found),
+    signedOf(request) {
+      const found = signed.get(request);
+      if (found === undefined) throw new HttpError(401, 'Your session has ended: please sign in again');
+      return found;
+    },
+  };
+}
+
+/** Rejects forms that another site's page sends. */
+export const sameOriginOnly: RequestHandler = (request, _response, next) => {
+  if (!isSameOrigin(request)) throw new HttpError(403, 'The form was sent by a page of another site');
+  next();
+};
+
+/** Throws 403 unless the form that was read has this CSRF token. */
+export function checkCsrf(request: Request, csrf: string, message: string): void {
+  if (!equalInConstantTime(fieldOf(request, CSRF_FIELD), csrf)) throw new HttpError(403, message);
+}
