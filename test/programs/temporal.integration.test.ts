@@ -49,6 +49,9 @@ afterAll(async () => {
 
 const HIDDEN = 'a message that nobody may read';
 
+/** Without mail, which that worker can't send. */
+const SETTINGS = { ...RULE_SETTINGS, mail: false };
+
 /** A worker whose prompts can't be rendered, which fails their changes. */
 async function runFailing(connection: NativeConnection, dataConverter: DataConverter) {
   const taskQueue = 'failing';
@@ -56,7 +59,7 @@ async function runFailing(connection: NativeConnection, dataConverter: DataConve
     ...{ connection, dataConverter, taskQueue, namespace: 'docs' },
     workflowBundle: workflowBundle('orchestrator', dataConverter),
     activities: {
-      readRuleSettings: async () => RULE_SETTINGS,
+      readRuleSettings: async () => SETTINGS,
       renderAgentPrompt: async () => {
         throw ApplicationFailure.nonRetryable(HIDDEN, 'Rejected');
       },
@@ -86,7 +89,7 @@ describe('the connection to Temporal', () => {
       rule: 'changelog',
       events: [eventOf('entry-1', 'A page')],
       eventCount: 1,
-      settings: RULE_SETTINGS,
+      settings: SETTINGS,
     };
     const change = await client.workflow.start(agentChange, { workflowId: 'hidden', taskQueue, args: [input] });
     const cause = { type: 'AgentJobFailed', message: HIDDEN };
