@@ -60,7 +60,7 @@ function tooLarge(): HttpError {
 }
 
 /** The bytes that rawBody read. */
-export function bytesOf(body: unknown): Buffer {
+export function bodyBytes(body: unknown): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 

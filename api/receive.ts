@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { Dispatch, ReceivedDelivery } from './dispatch.ts';
-import { bytesOf, parseJson } from './json-body.ts';
+import { bodyBytes, parseJson } from './json-body.ts';
 import { RejectedDelivery } from './reject.ts';
 import type { FindSource } from './webhooks/configured-source.ts';
 import type { WebhookRequest } from './webhooks/source.ts';
@@ -76,7 +76,7 @@ export function asWebhookRequest(
     method: request.method,
     path: request.originalUrl.split('?')[0] ?? '',
     header: (name) => headerOf(request.headers, name),
-    body: bytesOf(request.body),
+    body: bodyBytes(request.body),
   };
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { siteState } from '../contract/site-state.ts';
 import { HttpError } from '../web/http-error.ts';
 import { onlyMethods } from './http-edge.ts';
-import { allowJson, bytesOf, parseJson, rawBody, requireJson } from './json-body.ts';
+import { allowJson, bodyBytes, parseJson, rawBody, requireJson } from './json-body.ts';
 import { actorOf } from './operator-access.ts';
 import type { SiteActions, SteerAction } from './site-actions.ts';
 import type { SiteStatusReader } from './site-status.ts';
@@ -46,7 +46,7 @@ export function addSteeringRoutes(app: Express, { actions, status, operator }: S
     .route('/sites/:site/rollback')
     .post(operator, requireJson, rawBody, async (request, response) => {
       const { site } = request.params;
-      const earlier = rollbackRequest.safeParse(parseJson(bytesOf(request.body)));
+      const earlier = rollbackRequest.safeParse(parseJson(bodyBytes(request.body)));
       if (!earlier.success) throw new HttpError(400, 'expected {"version": "…"} or {"jobId": "…"}');
       const job = 'version' in earlier.data ? earlier.data.version : earlier.data.jobId;
       response.json(status.of(site, await actions.rollback(site, job, actorOf(request))));
@@ -57,7 +57,7 @@ export function addSteeringRoutes(app: Express, { actions, status, operator }: S
     .route('/sites/:site/deliveries/:deliveryId/run-again')
     .post(operator, allowJson, rawBody, async (request, response) => {
       const { site, deliveryId } = request.params;
-      const bytes = bytesOf(request.body);
+      const bytes = bodyBytes(request.body);
       const asked = runAgainRequest.safeParse(bytes.length === 0 ? {} : parseJson(bytes));
       if (!asked.success) throw new HttpError(400, 'expected no body, or {"rule": "…"} with the name of an agent rule');
       const { rule } = asked.data;

@@ -8,8 +8,8 @@ type RetryPace = 'soon' | 'slowly';
  * Thrown if the values file can't be read or lacks what it needs; `key` names the place, such as
  * `staticExport.bundleUrl`.
  */
-export class ValuesFileError extends Error {
-  override readonly name = 'ValuesFileError';
+export class ValuesReadError extends Error {
+  override readonly name = 'ValuesReadError';
   readonly file: string;
   readonly key: string | null;
   /** There is no file yet, which is normal until the first deploy. */
@@ -70,7 +70,7 @@ export function problemMessage(error: unknown): string {
   if (error instanceof BundleInvalidError) return `the bundle was refused: ${error.message}`;
   if (
     error instanceof BundleUnavailableError ||
-    error instanceof ValuesFileError ||
+    error instanceof ValuesReadError ||
     error instanceof VersionPinnedError
   ) {
     return error.message;

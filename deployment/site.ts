@@ -2,7 +2,7 @@ import { pathOfSibling } from '../bundle/manifest.ts';
 import type { BundleFile, BundleManifest, BundleRedirect } from '../contract/bundle.ts';
 
 /** One unpacked version, ready to be served. A request holds it until its last byte. */
-export type Site = {
+export type ServedSite = {
   manifest: BundleManifest;
   /** The version's name on the disk: SHA-256 of the archive, or of the manifest if only parts of it were fetched. */
   archiveSha256: string;
@@ -28,8 +28,8 @@ export function createSite(
   root: string,
   archiveSha256: string,
   manifest: BundleManifest,
-  { manifestSha256 = '', storedAtMs = 0 }: Partial<Pick<Site, 'manifestSha256' | 'storedAtMs'>> = {},
-): Site {
+  { manifestSha256 = '', storedAtMs = 0 }: Partial<Pick<ServedSite, 'manifestSha256' | 'storedAtMs'>> = {},
+): ServedSite {
   // Siblings have no URL of their own, because the origin had none.
   const own = manifest.files.filter(({ encoding }) => encoding === undefined);
   const files = new Map(own.map((file) => [file.path, file]));

@@ -40,7 +40,7 @@ const RETRY_MS = 1_000;
  * The archive and the report are in the object store afterwards.
  * Throws `ExportFailure` if the site can't be exported, and the signal's reason.
  */
-export async function exportSite(
+export async function exportInProcess(
   deps: SiteDeps,
   request: ExportRequest,
   { signal, onStage = () => {} }: { signal: AbortSignal; onStage?: (stage: ExportStage) => void },

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isAlias, isMap, isNode, isScalar, type Pair, parseDocument, visit, type YAMLMap } from 'yaml';
 import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
-import { endOfKey, endOfLine, indentAt, placeOf, replacementFor, type Splice, spliceAll } from './splice.ts';
+import { endOfKey, endOfLine, indentAt, placeOf, replacementFor, spliceAll, type TextEdit } from './splice.ts';
 
 /** Thrown if a values file can't be edited without changing the operator's text; names line and column. */
 export class ValuesFileError extends Error {
@@ -145,7 +145,7 @@ function holds(edited: string, expected: unknown): boolean {
   }
 }
 
-function* candidateSplices(text: string, document: Document.Parsed, edit: ValuesEdit): Generator<Splice[]> {
+function* candidateSplices(text: string, document: Document.Parsed, edit: ValuesEdit): Generator<TextEdit[]> {
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
   const entries = (quoted: boolean): string[] => {
     const key = (name: string): string => (quoted ? JSON.stringify(name) : name);
@@ -190,8 +190,8 @@ function* candidateSplices(text: string, document: Document.Parsed, edit: Values
   }
 }
 
-function* groupSplices(text: string, group: YAMLMap, edit: ValuesEdit, newline: string): Generator<Splice[]> {
-  const splices: Splice[] = [];
+function* groupSplices(text: string, group: YAMLMap, edit: ValuesEdit, newline: string): Generator<TextEdit[]> {
+  const splices: TextEdit[] = [];
   const missing: [string, string][] = [];
   const values: [string, true | string][] = [['bundleUrl', edit.bundleUrl]];
   if (edit.enabled) values.unshift(['enabled', true]);

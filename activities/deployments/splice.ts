@@ -1,17 +1,17 @@
 import { isAlias, isScalar, type Pair, parse, type Scalar } from 'yaml';
 
 /** Replaces the characters `from` to `to` (offsets, `to` excluded) with `text`. */
-export type Splice = { from: number; to: number; text: string };
+export type TextEdit = { from: number; to: number; text: string };
 
 /** Applies splices that don't overlap. */
-export function spliceAll(text: string, splices: readonly Splice[]): string {
+export function spliceAll(text: string, splices: readonly TextEdit[]): string {
   return [...splices]
     .sort((a, b) => b.from - a.from)
     .reduce((result, { from, to, text: inserted }) => result.slice(0, from) + inserted + result.slice(to), text);
 }
 
 /** Splices that give a pair of `text` another value in its own quoting; none if it has that value already. */
-export function replacementFor(text: string, pair: Pair, value: true | string, inFlow: boolean): Splice[] {
+export function replacementFor(text: string, pair: Pair, value: true | string, inFlow: boolean): TextEdit[] {
   const node = pair.value;
   if (isAlias(node)) return [{ from: node.range?.[0] ?? 0, to: node.range?.[1] ?? 0, text: JSON.stringify(value) }];
   if (node === null) {

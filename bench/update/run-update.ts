@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { pino } from 'pino';
 import { BundleAcquirer } from '../../deployment/fetch/acquire-bundle.ts';
 import { openVersionStore } from '../../deployment/fetch/version-store.ts';
-import type { Site } from '../../deployment/site.ts';
+import type { ServedSite } from '../../deployment/site.ts';
 import { temporaryFolder, withCleanups } from '../with-cleanups.ts';
 import { folderPages, generatedPages, type Pages } from './pages.ts';
 import { writeArchive } from './write-archive.ts';
@@ -88,7 +88,7 @@ async function serveArchives(folder: string, size: number): Promise<Store> {
   };
 }
 
-type Fetcher = (edition: 1 | 2, current: Site | undefined) => Promise<Fetch & { site: Site }>;
+type Fetcher = (edition: 1 | 2, current: ServedSite | undefined) => Promise<Fetch & { site: ServedSite }>;
 
 /** A deployment's own way from a link to a version that can be served. */
 function createFetcher(home: string, store: Store): Fetcher {
@@ -117,7 +117,7 @@ function createFetcher(home: string, store: Store): Fetcher {
 }
 
 /** @throws Error if the trees differ from what was published */
-async function compare({ files, read }: Pages, ...sites: Site[]): Promise<void> {
+async function compare({ files, read }: Pages, ...sites: ServedSite[]): Promise<void> {
   for (const { path } of files) {
     const published = await read(path, 2);
     for (const { root } of sites) {

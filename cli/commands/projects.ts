@@ -12,7 +12,7 @@ import { withAdmin } from '../admin/with-admin.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { wrap } from '../output.ts';
 import { readSecret } from '../projects/read-secret.ts';
-import { repositoryUrl } from '../projects/repository-url.ts';
+import { parseRepository } from '../projects/repository-url.ts';
 
 const WHERE =
   '\nWorks beside a running service: on DATABASE_URL, or on the embedded database of GALLEY_HOME through the running `up`.';
@@ -196,7 +196,7 @@ async function changes(options: Options): Promise<Omit<SetProjectRequest, 'proje
 }
 
 async function checkedUrl(given: string): Promise<string> {
-  const { url, warning } = await repositoryUrl(given);
+  const { url, warning } = await parseRepository(given);
   if (warning !== undefined) process.stderr.write(`${warning}\n`);
   return url;
 }

@@ -6,7 +6,7 @@ import { openHome } from '../../programs/process/home.ts';
 import { CommandError } from '../command-error.ts';
 import { API_URL_OPTION, type OrchestratorClient, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
 import { printJson, printLines } from '../output.ts';
-import { describeBriefly, describeInFull, type SiteStatus, siteStatus } from '../sites/describe-site.ts';
+import { describeBriefly, describeInFull, type ShownSite, siteStatus } from '../sites/describe-site.ts';
 
 const statusList = z.object({ sites: z.array(siteStatus), nextCursor: z.string().nullish() });
 const removed = siteStatus.extend({ endedRules: z.array(z.string()).default([]) });
@@ -91,7 +91,7 @@ export function sitesCommand(): Command {
 
 type Options = { json?: boolean; url?: string };
 
-async function listSites(options: Options): Promise<SiteStatus[]> {
+async function listSites(options: Options): Promise<ShownSite[]> {
   const sites = await askForAll(await openOrchestrator(options));
   if (options.json) printJson({ sites, nextCursor: null });
   else printLines(sites.length === 0 ? ['no sites'] : sites.map((each) => describeBriefly(each)));
@@ -113,7 +113,7 @@ async function showStatus(site: string | undefined, options: Options): Promise<v
 }
 
 /** Prints the site of a response. */
-function showSite(response: unknown, options: Options): SiteStatus {
+function showSite(response: unknown, options: Options): ShownSite {
   const site = siteStatus.parse(response);
   if (options.json) printJson(response);
   else printLines([describeBriefly(site)]);
@@ -126,14 +126,14 @@ async function deploymentUrls({ url }: { url?: string | undefined }): Promise<Re
   return new Map((running?.deployments ?? []).map((each) => [each.valuesFile, each.url]));
 }
 
-function requireNoFailure(sites: readonly SiteStatus[]): void {
+function requireNoFailure(sites: readonly ShownSite[]): void {
   const failed = sites.filter(({ phase }) => phase === 'failed').map(({ site }) => site);
   if (failed.length > 0) throw new CommandError(`Failed: ${failed.join(', ')}`);
 }
 
 /** All pages of the list, in order. */
-async function askForAll(ask: OrchestratorClient): Promise<SiteStatus[]> {
-  const sites: SiteStatus[] = [];
+async function askForAll(ask: OrchestratorClient): Promise<ShownSite[]> {
+  const sites: ShownSite[] = [];
   for (let path: string | undefined = '/sites?limit=200'; path !== undefined; ) {
     const parsed: z.ZodSafeParseResult<z.infer<typeof statusList>> = statusList.safeParse(await ask(path));
     if (!parsed.success)

@@ -3,7 +3,7 @@ import { QUERIES, WORKFLOW_IDS } from '../../contract/names.ts';
 import type { ReceivedMail } from '../../embedded/mailbox/received-mail.ts';
 import { CommandError } from '../command-error.ts';
 import { requestJson } from '../request-json.ts';
-import { onOwnLine, type Stage, workflowUrl } from './steps.ts';
+import { demoWorkflowUrl, onOwnLine, type Stage } from './steps.ts';
 import { until } from './watch.ts';
 import { OWNER, REVIEWER, RULE, SITE } from './workspace.ts';
 
@@ -25,15 +25,15 @@ export async function seePullRequest(stage: Stage): Promise<Change> {
     const response = await everything.temporal.client.workflow.getHandle(ruleId).query(QUERIES.state);
     return agentRuleState.parse(response).changes.at(-1)?.workflowId;
   });
-  say(onOwnLine(`the workflow of the rule ${RULE}`, workflowUrl(everything, ruleId)));
-  say(onOwnLine('its change', workflowUrl(everything, workflowId)));
+  say(onOwnLine(`the workflow of the rule ${RULE}`, demoWorkflowUrl(everything, ruleId)));
+  say(onOwnLine('its change', demoWorkflowUrl(everything, workflowId)));
   const state = await until('an end of the agent job', AGENT_TIMEOUT_MS, signal, async () => {
     const now = await changeState(stage, workflowId);
     return now.prLink !== null || now.error !== null || now.phase === 'unchanged' ? now : undefined;
   });
   const { prLink, jobId, pullRequest } = state;
   if (prLink === null) throw new CommandError(state.error ?? 'the agent changed nothing');
-  say(onOwnLine('its agent job', workflowUrl(everything, jobId ?? '')));
+  say(onOwnLine('its agent job', demoWorkflowUrl(everything, jobId ?? '')));
   say(onOwnLine('the repository', repository.folder));
   const branches = await repository.git('branch', '--format=%(refname:short)');
   say(`  its branches: ${branches.split('\n').join(', ')}`);
@@ -91,7 +91,7 @@ export async function seeCompleted(
   const { phase, reviews, mails } = await changeState(stage, workflowId);
   const verdicts = reviews.map(({ reviewer, verdict }) => `, ${verdict} by ${reviewer}`).join('');
   say(`  workflow completed: ${phase}${verdicts}, ${mails.length} mails`);
-  say(`    ${workflowUrl(everything, workflowId)}`);
+  say(`    ${demoWorkflowUrl(everything, workflowId)}`);
   const changelog = await repository.git('show', `${repository.branch}:CHANGELOG.md`);
   say(`  CHANGELOG.md of ${repository.branch} now says:\n    ${changelog.split('\n')[2]}`);
 }

@@ -32,7 +32,7 @@ export async function publishEntry({ everything, workspace, say }: Stage, title:
   const { status, body } = await publish(url, workspace.contentfulSecret, { id: randomUUID(), title });
   if (status !== 202) throw new CommandError(`the webhook was answered ${status}: ${body}`);
   say(`  Contentful publishes "${title}": 202 after ${Date.now() - sentAt} ms`);
-  say(onOwnLine("the site's workflow", workflowUrl(everything, WORKFLOW_IDS.exportSite(SITE))));
+  say(onOwnLine("the site's workflow", demoWorkflowUrl(everything, WORKFLOW_IDS.exportSite(SITE))));
   return sentAt;
 }
 
@@ -45,7 +45,7 @@ export async function watchExport(stage: Stage, previousJobId: string | null): P
     const { jobId } = await state();
     return jobId !== null && jobId !== previousJobId ? jobId : undefined;
   });
-  say(onOwnLine("the export job's workflow", workflowUrl(everything, jobId)));
+  say(onOwnLine("the export job's workflow", demoWorkflowUrl(everything, jobId)));
   const bar = createProgressBar('  export');
   // The site only has the job's progress during the export, so keep the last one.
   let last = { percent: 0, pageCount: 0 };
@@ -99,7 +99,7 @@ export function onOwnLine(label: string, url: string): string {
   return `  ${label}:\n    ${url}`;
 }
 
-export function workflowUrl({ addresses, temporal }: Everything, workflowId: string): string {
+export function demoWorkflowUrl({ addresses, temporal }: Everything, workflowId: string): string {
   if (addresses.temporalUi === null) return `${workflowId} at ${temporal.address}`;
   return `${addresses.temporalUi}/namespaces/${temporal.namespace}/workflows/${encodeURIComponent(workflowId)}`;
 }

@@ -14,7 +14,7 @@ import { BundleInvalidError } from '../../bundle/errors.ts';
 import { checkManifest, NO_LIMITS } from '../../bundle/manifest.ts';
 import { readBundleHead } from '../../bundle/read-bundle.ts';
 import { createVerifier } from '../../contract/signing.ts';
-import { ValuesFileError } from '../../deployment/errors.ts';
+import { ValuesReadError } from '../../deployment/errors.ts';
 import { checkSignature } from '../../deployment/fetch/signature.ts';
 import { parseValues, readPublicKey } from '../../deployment/values/values.ts';
 import { CommandError, UsageError } from '../command-error.ts';
@@ -120,7 +120,7 @@ function readValuesKey(text: string, valuesFile: string): string | undefined {
     parseValues(text, valuesFile);
     return readPublicKey(text, valuesFile);
   } catch (error) {
-    if (error instanceof ValuesFileError) throw new UsageError(error.message);
+    if (error instanceof ValuesReadError) throw new UsageError(error.message);
     throw error;
   }
 }

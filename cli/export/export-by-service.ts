@@ -5,9 +5,9 @@ import { readBundleHead } from '../../bundle/read-bundle.ts';
 import type { AdminApiClient } from '../../client/admin-api-client.ts';
 import type { ExportReport } from '../../contract/admin-api.ts';
 import { bundleManifest } from '../../contract/bundle.ts';
-import { downloadBundle } from './download-bundle.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { ExportFailed } from './run-export.ts';
+import { saveBundle } from './save-bundle.ts';
 
 const POLL_MS = 500;
 
@@ -34,7 +34,7 @@ export async function exportByService(
   const { jobId } = await client.exports.start({ domain });
   try {
     const pageCount = await untilCompleted(client, jobId, { domain, signal });
-    const sizeBytes = await downloadBundle(await client.exports.bundle(jobId, { signal }), { file, signal });
+    const sizeBytes = await saveBundle(await client.exports.bundle(jobId, { signal }), { file, signal });
     const content = await readContent(file);
     return { jobId, pageCount, sizeBytes, ...content, report: await obtainReport(client, jobId) };
   } catch (error) {

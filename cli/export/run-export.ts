@@ -6,7 +6,7 @@ import type { PackedExport } from '../../exporter/assemble/pack-export.ts';
 import { storeFailedReport } from '../../exporter/assemble/report.ts';
 import { createExportDeps, type ExportDeps } from '../../exporter/export-deps.ts';
 import { ExportFailure } from '../../exporter/export-failure.ts';
-import { exportSite } from '../../exporter/export-site.ts';
+import { exportInProcess } from '../../exporter/export-site.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';
 import { reportKey } from '../../exporter/object-keys.ts';
 import type { ObjectStore } from '../../exporter/ports.ts';
@@ -76,7 +76,7 @@ async function attemptExport(task: ExportTask): Promise<Exported> {
   try {
     await checkStartPage(deps, task);
     const request = { projectId: site.domain, settings, incremental: isKept };
-    const packed = await exportSite(deps, request, { signal, onStage: shown.begin });
+    const packed = await exportInProcess(deps, request, { signal, onStage: shown.begin });
     shown.begin('completed');
     shown.reach({ progress: 100, pageCount: packed.pageCount });
     return { ...packed, jobId, report: await readReport(task.objects, jobId), crawl: store.crawlOf(jobId) };

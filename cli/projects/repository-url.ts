@@ -11,7 +11,7 @@ const SHORT_SSH = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)(.+)$/;
  * URL, and a warning if it doesn't look like a repository.
  * @throws UsageError if it contains a password, which belongs into FORGE_TOKEN.
  */
-export async function repositoryUrl(text: string): Promise<{ url: string; warning: string | undefined }> {
+export async function parseRepository(text: string): Promise<{ url: string; warning: string | undefined }> {
   const url = asUrl(text);
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed !== undefined && (parsed.password !== '' || (parsed.username !== '' && parsed.protocol !== 'ssh:')))

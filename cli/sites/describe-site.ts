@@ -16,14 +16,14 @@ export const siteStatus = siteState
   .partial()
   .required({ site: true })
   .loose();
-export type SiteStatus = z.infer<typeof siteStatus>;
+export type ShownSite = z.infer<typeof siteStatus>;
 
 const WORKING: readonly string[] = ['debouncing', 'exporting', 'bundling', 'deploying', 'confirming'];
 const INDENT = '  ';
 const LABEL_COLUMNS = 14;
 
 /** The state in one or two lines. Lists and results of actions have no exports, refreshes and actions to describe. */
-export function describeBriefly(site: SiteStatus): string {
+export function describeBriefly(site: ShownSite): string {
   const { phase = 'unknown', version, withheld, deployments = [] } = site;
   const facts = [
     phase,
@@ -48,7 +48,7 @@ interface Known {
 const NEWEST = 10;
 
 /** Everything that an operator looks for, a line each. */
-export function describeInFull(site: SiteStatus, { urls, now }: Known): string[] {
+export function describeInFull(site: ShownSite, { urls, now }: Known): string[] {
   const { phase = 'unknown', withheld, deployments = [], exports = [] } = site;
   const deployed = exports.find(({ deployedAt }) => deployedAt !== null);
   const progress = progressOf(site);
@@ -82,7 +82,7 @@ function shown(value: string | number | null | undefined): string {
   return value ? plain(String(value)) : '';
 }
 
-function deliveryLines(site: SiteStatus): string[] {
+function deliveryLines(site: ShownSite): string[] {
   const deliveries = (site.deliveries ?? []).slice(0, NEWEST).map((delivery) => {
     const { at, source, outcome, topic, workflowId, why } = delivery;
     return [at, source, outcome, topic && plain(topic), workflowId, why && `(${plain(why)})`];
@@ -94,20 +94,20 @@ function deliveryLines(site: SiteStatus): string[] {
   return lines.length === 0 ? [] : [`${INDENT}deliveries`, ...lines];
 }
 
-function reviewOf({ review }: SiteStatus): string | undefined {
+function reviewOf({ review }: ShownSite): string | undefined {
   if (!review) return undefined;
   const { version, jobId, reasons } = review;
   return `${plain(version ?? jobId)} waits for approve or reject: ${plain(reasons.join('; '))}`;
 }
 
-function progressOf({ progress }: SiteStatus): string | undefined {
+function progressOf({ progress }: ShownSite): string | undefined {
   if (!progress) return undefined;
   const { percent, pageCount } = progress;
   return `${percent === null ? '?' : Math.floor(percent)} %, ${pageCount ?? '?'} pages`;
 }
 
 /** Undefined for the failure of an earlier export while a newer one is on its way. */
-function errorOf({ phase, lastError, exports = [] }: SiteStatus): string | undefined {
+function errorOf({ phase, lastError, exports = [] }: ShownSite): string | undefined {
   if (!lastError) return undefined;
   const running = exports.find(({ outcome }) => outcome === 'running');
   const isOfRunning = running !== undefined && lastError.at >= running.startedAt;

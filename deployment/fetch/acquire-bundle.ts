@@ -5,13 +5,13 @@ import { errorText, isSystemError } from '../../base/error-code.ts';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { type BundleLimits, checkManifest } from '../../bundle/manifest.ts';
 import { BundleSignatureError, BundleUnavailableError, VersionPinnedError } from '../errors.ts';
-import type { Site } from '../site.ts';
+import type { ServedSite } from '../site.ts';
 import { assembleVersion } from './assemble-version.ts';
 import { downloadBundle, isResumable } from './download.ts';
-import type { HttpResponse } from './http-source.ts';
+import type { BundleResponse } from './http-source.ts';
 import { linkFingerprint, linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
 import { openPartialSource, type PartialSource } from './partial-source.ts';
-import type { DeploymentState } from './served.ts';
+import type { ServedState } from './served.ts';
 import { checkSignature, checkStoredSignature } from './signature.ts';
 import { createTreeWriter } from './tree-writer.ts';
 import { unpackBundle } from './unpack.ts';
@@ -29,9 +29,9 @@ export type AcquireRequest = {
   pinnedVersion: string | undefined;
   /** Bundles must be signed for this key; undefined: any bundle is accepted. */
   publicKey: string | undefined;
-  state: DeploymentState;
+  state: ServedState;
   /** The version being served. */
-  current: Site | undefined;
+  current: ServedSite | undefined;
   /** Send the request even for the link that is already served: its object may have been replaced. */
   revalidate: boolean;
   signal: AbortSignal;
@@ -39,10 +39,10 @@ export type AcquireRequest = {
 };
 
 /** `etag` validates these bytes at the link's resource; `otherVersion` is an archive that the pin rejects. */
-export type Acquired = { site: Site; etag: string | undefined };
+export type Acquired = { site: ServedSite; etag: string | undefined };
 
 /** What a link's first response shows: a version, or that the whole archive must be fetched. */
-type PartialOutcome = Acquired | { response: HttpResponse | undefined };
+type PartialOutcome = Acquired | { response: BundleResponse | undefined };
 
 /**
  * Gets the version that a link and a pin ask for, with little traffic: nothing is downloaded if the link's path names
@@ -179,12 +179,12 @@ export class BundleAcquirer {
     }
   }
 
-  async #versionsOnDisk({ current, state }: AcquireRequest): Promise<Site[]> {
+  async #versionsOnDisk({ current, state }: AcquireRequest): Promise<ServedSite[]> {
     const opened = await Promise.all(state.previous.map((name) => this.#deps.store.open(name)));
     return [current, ...opened].flatMap((site) => site ?? []);
   }
 
-  async #fromDisk(archiveSha256: string, pinnedVersion: string | undefined): Promise<Site | undefined> {
+  async #fromDisk(archiveSha256: string, pinnedVersion: string | undefined): Promise<ServedSite | undefined> {
     const bad = this.#knownBad.get(archiveSha256);
     if (bad !== undefined) throw new BundleInvalidError(bad);
     const version = this.#knownVersions.get(archiveSha256);
@@ -194,7 +194,11 @@ export class BundleAcquirer {
     return site;
   }
 
-  async #unpack(file: string, sha256: string, { pinnedVersion, publicKey, signal }: AcquireRequest): Promise<Site> {
+  async #unpack(
+    file: string,
+    sha256: string,
+    { pinnedVersion, publicKey, signal }: AcquireRequest,
+  ): Promise<ServedSite> {
     const { store, limits } = this.#deps;
     const staging = await store.stage();
     try {
@@ -217,7 +221,7 @@ export class BundleAcquirer {
   }
 
   /** The pinned version if it is on the disk and the link points to another one. */
-  async #pinnedFromDisk({ pinnedVersion, state, current }: AcquireRequest): Promise<Site | undefined> {
+  async #pinnedFromDisk({ pinnedVersion, state, current }: AcquireRequest): Promise<ServedSite | undefined> {
     if (current?.manifest.version === pinnedVersion) return current;
     for (const archiveSha256 of state.previous) {
       const site = await this.#deps.store.open(archiveSha256);
@@ -227,7 +231,7 @@ export class BundleAcquirer {
   }
 }
 
-async function isSigned(publicKey: string | undefined, site: Site | undefined): Promise<boolean> {
+async function isSigned(publicKey: string | undefined, site: ServedSite | undefined): Promise<boolean> {
   if (site === undefined) return false;
   return await checkStoredSignature(publicKey, site.root).then(
     () => true,

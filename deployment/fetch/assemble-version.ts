@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { BundleInvalidError, quoted } from '../../bundle/errors.ts';
 import { readMembers } from '../../bundle/read-bundle.ts';
 import type { BundleFile, BundleManifest } from '../../contract/bundle.ts';
-import type { Site } from '../site.ts';
+import type { ServedSite } from '../site.ts';
 import type { PartialSource } from './partial-source.ts';
 import type { TreeWriter } from './tree-writer.ts';
 
@@ -26,7 +26,7 @@ type Assembly = {
   source: PartialSource;
   manifest: BundleManifest;
   /** Versions on the disk whose files are reused. The caller holds them. */
-  sites: readonly Site[];
+  sites: readonly ServedSite[];
   writer: TreeWriter;
   signal: AbortSignal;
   onProgress(receivedBytes: number, totalBytes: number): void;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { BundleUnavailableError, reason } from '../errors.ts';
-import { type HttpResponse, openHttp } from './http-source.ts';
+import { type BundleResponse, openHttp } from './http-source.ts';
 import { linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
 
 type DownloadRequest = {
@@ -17,7 +17,7 @@ type DownloadRequest = {
   folder: string;
   maxSizeBytes: number;
   /** A response to a plain request for the link, used unless an earlier download can continue. */
-  response?: HttpResponse | undefined;
+  response?: BundleResponse | undefined;
   signal: AbortSignal;
   onProgress(receivedBytes: number, totalBytes: number | undefined): void;
 };

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { BundleUnavailableError, problemMessage, ValuesFileError } from '../errors.ts';
+import { BundleUnavailableError, problemMessage, ValuesReadError } from '../errors.ts';
 import type { Wanted } from '../values/values.ts';
 import type { ValuesState } from '../values/watch-values.ts';
 import type { Acquired, AcquireRequest } from './acquire-bundle.ts';
@@ -113,7 +113,7 @@ export class Follower {
       const status = error instanceof BundleUnavailableError ? error.status : null;
       const message = problemMessage(error);
       this.#report.problem = { message, status, at: now().toISOString() };
-      if (error instanceof ValuesFileError && error.isMissing) logger.info(`Waiting for the first deploy: ${message}`);
+      if (error instanceof ValuesReadError && error.isMissing) logger.info(`Waiting for the first deploy: ${message}`);
       else logger.warn({ status }, `Not updated: ${message}`);
       return error;
     }
@@ -150,7 +150,7 @@ export class Follower {
 
   #planRetry(error: unknown): void {
     // Only a change of the file fixes these, and it is watched.
-    if (error instanceof ValuesFileError) return;
+    if (error instanceof ValuesReadError) return;
     const { pauses, now, random } = this.#deps;
     this.#failures += 1;
     const delayMs = linkRetryDelayMs(error, this.#failures, random(), pauses);

@@ -12,7 +12,7 @@ const PASSING: ReadonlySet<number> = new Set([408, 421, 425, 429]);
 /** The longest silence of a server, before and within its response. */
 const SILENCE_MS = 30_000;
 
-export type HttpResponse = {
+export type BundleResponse = {
   status: number;
   header(name: string): string | undefined;
   body: AsyncIterable<Buffer> & { dump(): Promise<void>; destroy(): unknown };
@@ -24,7 +24,11 @@ export type HttpResponse = {
  * @returns the response if it is 200, 206, 304 or 416
  * @throws BundleUnavailableError for any other response and if there is none
  */
-export async function openHttp(link: URL, headers: Record<string, string>, signal: AbortSignal): Promise<HttpResponse> {
+export async function openHttp(
+  link: URL,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<BundleResponse> {
   let url = link;
   for (let hop = 0; ; hop += 1) {
     const response = await ask(url, headers, signal);
@@ -35,7 +39,7 @@ export async function openHttp(link: URL, headers: Record<string, string>, signa
   }
 }
 
-async function ask(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<HttpResponse> {
+async function ask(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<BundleResponse> {
   try {
     const {
       statusCode,
@@ -57,7 +61,7 @@ async function ask(url: URL, headers: Record<string, string>, signal: AbortSigna
   }
 }
 
-function accepted(response: HttpResponse, url: URL): HttpResponse {
+function accepted(response: BundleResponse, url: URL): BundleResponse {
   const { status, body } = response;
   if (status === 200 || status === 206 || status === 304 || status === 416) return response;
   // Read to the end in the background to free the connection; its content is ignored.

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type Head, MAX_MANIFEST_BYTES, readBundleHead } from '../../bundle/read-bundle.ts';
 import { HEAD_LENGTH_BYTES, readHeadLength } from '../../contract/bundle-head.ts';
 import { BundleUnavailableError, reason } from '../errors.ts';
-import { type HttpResponse, openHttp } from './http-source.ts';
+import { type BundleResponse, openHttp } from './http-source.ts';
 import { linkLabel } from './link.ts';
 
 /** The first request: a small site's head, and enough to learn the size of a large one's. */
@@ -25,7 +25,7 @@ export type PartialSource = {
 /** `whole`: the link offers no ranges, and this is its response to a plain request. */
 type OpenedSource =
   | { kind: 'unchanged' }
-  | { kind: 'whole'; response: HttpResponse | undefined }
+  | { kind: 'whole'; response: BundleResponse | undefined }
   | { kind: 'partial'; source: PartialSource };
 
 /**
@@ -62,7 +62,7 @@ export async function openPartialSource(
   return { kind: 'partial', source: { head, headBytes, archiveBytes, etag: strongEtag, read } };
 }
 
-async function giveUp(response: HttpResponse): Promise<OpenedSource> {
+async function giveUp(response: BundleResponse): Promise<OpenedSource> {
   await response.body.dump();
   return { kind: 'whole', response: undefined };
 }
@@ -80,7 +80,7 @@ function readerOf(link: URL, etag: string | undefined, signal: AbortSignal): Par
   };
 }
 
-function rangeOf({ header }: HttpResponse, start: number): { end: number; totalBytes: number } | undefined {
+function rangeOf({ header }: BundleResponse, start: number): { end: number; totalBytes: number } | undefined {
   const [, from, last, total] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header('content-range') ?? '') ?? [];
   if (from === undefined || Number(from) !== start) return undefined;
   return { end: Number(last) + 1, totalBytes: Number(total) };

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { replaceFile } from '../../base/replace-file.ts';
-import type { Site } from '../site.ts';
+import type { ServedSite } from '../site.ts';
 import { linkFingerprint, resourceFingerprint } from './link.ts';
 import type { VersionStore } from './version-store.ts';
 
@@ -26,9 +26,9 @@ const stateSchema = z.object({
   /** Older versions on the disk, newest first. */
   previous: z.array(z.string()),
 });
-export type DeploymentState = z.infer<typeof stateSchema>;
+export type ServedState = z.infer<typeof stateSchema>;
 
-const EMPTY_STATE: DeploymentState = {
+const EMPTY_STATE: ServedState = {
   formatVersion: 1,
   enabled: true,
   current: null,
@@ -36,14 +36,14 @@ const EMPTY_STATE: DeploymentState = {
 };
 
 export type Served = {
-  state(): DeploymentState;
+  state(): ServedState;
   /** The version that new requests get. */
-  site(): Site | undefined;
+  site(): ServedSite | undefined;
   /** Older versions, newest first: pages still open in browsers request their assets. */
-  previous(): readonly Site[];
+  previous(): readonly ServedSite[];
   setEnabled(enabled: boolean): Promise<void>;
   /** Serves the site from the next request on and stores its source. Returns whether the site changed. */
-  swap(site: Site, link: URL, etag: string | undefined): Promise<boolean>;
+  swap(site: ServedSite, link: URL, etag: string | undefined): Promise<boolean>;
 };
 
 type ServedOptions = {
@@ -61,8 +61,8 @@ type ServedOptions = {
  */
 export async function openServed({ stateFile, store, keepPrevious, now, logger }: ServedOptions): Promise<Served> {
   let state = await readState(stateFile);
-  let site: Site | undefined;
-  let previous: Site[] = [];
+  let site: ServedSite | undefined;
+  let previous: ServedSite[] = [];
 
   for (const archiveSha256 of [state.current?.archiveSha256, ...state.previous]) {
     const found = archiveSha256 === undefined ? undefined : await store.open(archiveSha256);
@@ -75,7 +75,7 @@ export async function openServed({ stateFile, store, keepPrevious, now, logger }
     state = { ...state, current: site === undefined ? null : unlinked(site), previous: previous.map(archiveOf) };
   }
 
-  function unlinked({ archiveSha256 }: Site): NonNullable<DeploymentState['current']> {
+  function unlinked({ archiveSha256 }: ServedSite): NonNullable<ServedState['current']> {
     return { archiveSha256, since: now().toISOString(), linkFingerprint: '', resourceFingerprint: '' };
   }
 
@@ -115,12 +115,12 @@ export async function openServed({ stateFile, store, keepPrevious, now, logger }
   };
 }
 
-function archiveOf({ archiveSha256 }: Site): string {
+function archiveOf({ archiveSha256 }: ServedSite): string {
   return archiveSha256;
 }
 
 /** Reads the state; if it is missing or damaged, it is empty, because everything can be downloaded again. */
-async function readState(file: string): Promise<DeploymentState> {
+async function readState(file: string): Promise<ServedState> {
   try {
     return stateSchema.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/pro
 import { join } from 'node:path';
 import { syncToDisk } from '../../base/durable-file.ts';
 import { type BundleManifest, bundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
-import { createSite, type Site } from '../site.ts';
+import { createSite, type ServedSite } from '../site.ts';
 
 const STAGING_PREFIX = '.staging-';
 
@@ -15,18 +15,18 @@ export type VersionStore = {
   stage(): Promise<string>;
   discard(staging: string): Promise<void>;
   /** Turns a staged version, which must be complete, into a stored one, in one rename. */
-  keep(staging: string, archiveSha256: string, manifest: BundleManifest): Promise<Site>;
+  keep(staging: string, archiveSha256: string, manifest: BundleManifest): Promise<ServedSite>;
   /** A stored version; undefined if it is missing or incomplete. */
-  open(archiveSha256: string): Promise<Site | undefined>;
+  open(archiveSha256: string): Promise<ServedSite | undefined>;
   /** Deletes all versions but the named ones, each as soon as no request reads it. */
   prune(kept: ReadonlySet<string>): Promise<void>;
 };
 
 /**
- * Stores versions in `folder`, each named by its archive's SHA-256 (`Site`). Removes leftovers of a killed process immediately.
+ * Stores versions in `folder`, each named by its archive's SHA-256 (`ServedSite`). Removes leftovers of a killed process immediately.
  */
 export async function openVersionStore(folder: string): Promise<VersionStore> {
-  const opened = new Map<string, Site>();
+  const opened = new Map<string, ServedSite>();
   const removing = new Map<string, Promise<void>>();
   let wanted = new Set<string>();
   await mkdir(folder, { recursive: true });
@@ -34,7 +34,7 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
     if (name.startsWith(STAGING_PREFIX)) await rm(join(folder, name), { recursive: true, force: true });
   }
 
-  async function register(archiveSha256: string, manifest: BundleManifest, bytes: Buffer): Promise<Site> {
+  async function register(archiveSha256: string, manifest: BundleManifest, bytes: Buffer): Promise<ServedSite> {
     const root = join(folder, archiveSha256);
     const manifestSha256 = createHash('sha256').update(bytes).digest('hex');
     // Written last.
@@ -92,7 +92,7 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
   };
 }
 
-async function isComplete(root: string, files: Site['manifest']['files']): Promise<boolean> {
+async function isComplete(root: string, files: ServedSite['manifest']['files']): Promise<boolean> {
   for (let start = 0; start < files.length; start += STAT_BATCH) {
     const checks = files.slice(start, start + STAT_BATCH).map(async ({ path, size }) => {
       const found = await stat(join(root, path));

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { BundleFile } from '../../contract/bundle.ts';
-import type { Site } from '../site.ts';
+import type { ServedSite } from '../site.ts';
 
 /** Larger files are read from the disk for each response and aren't compressed on the fly. */
 export const MAX_CACHED_BYTES = 4 * 1024 ** 2;
@@ -22,7 +22,7 @@ export type FileCache = {
    * Reads the file, and compresses it if `encoding` is given. Concurrent calls share one read. The caller holds the
    * site.
    */
-  load(site: Site, file: BundleFile, encoding: OnTheFlyCoding | undefined): Promise<CachedBody>;
+  load(site: ServedSite, file: BundleFile, encoding: OnTheFlyCoding | undefined): Promise<CachedBody>;
   sizeBytes(): number;
 };
 
@@ -50,7 +50,7 @@ export function createFileCache(maxBytes: number): FileCache {
   });
   const loading = new Map<string, Promise<CachedBody>>();
 
-  async function read(site: Site, file: BundleFile, encoding: OnTheFlyCoding | undefined): Promise<CachedBody> {
+  async function read(site: ServedSite, file: BundleFile, encoding: OnTheFlyCoding | undefined): Promise<CachedBody> {
     const plain = bodies.get(keyOf(file, undefined))?.body ?? (await readFile(join(site.root, file.path)));
     // A damaged disk must not become a long-lived entry under a valid hash.
     if (plain.length !== file.size) throw new Error(`${file.path} has another size on the disk`);

@@ -1,6 +1,6 @@
 import type { BundleFile } from '../../contract/bundle.ts';
 import { cacheControl } from '../../contract/response-headers.ts';
-import type { Site } from '../site.ts';
+import type { ServedSite } from '../site.ts';
 import { chooseEncoding } from './choose-encoding.ts';
 import { MAX_CACHED_BYTES, ON_THE_FLY_CODINGS, type OnTheFlyCoding } from './file-cache.ts';
 import type { HeaderPolicy } from './header-policy.ts';
@@ -38,9 +38,15 @@ type Prepared = {
 
 export type Representations = {
   /** `ranged`: the request has a Range, so the bytes must be those of a file on the disk. */
-  choose(site: Site, file: BundleFile, status: number, accepted: string | undefined, ranged: boolean): Representation;
+  choose(
+    site: ServedSite,
+    file: BundleFile,
+    status: number,
+    accepted: string | undefined,
+    ranged: boolean,
+  ): Representation;
   /** The file as it is, if compressing it on the fly turned out to be useless. */
-  plain(site: Site, file: BundleFile, status: number): Representation;
+  plain(site: ServedSite, file: BundleFile, status: number): Representation;
 };
 
 /**
@@ -50,7 +56,7 @@ export type Representations = {
 export function createRepresentations(policy: HeaderPolicy, isPrivate: boolean): Representations {
   const prepared = { page: new WeakMap<BundleFile, Prepared>(), error: new WeakMap<BundleFile, Prepared>() };
 
-  function prepare(site: Site, file: BundleFile, status: number): Prepared {
+  function prepare(site: ServedSite, file: BundleFile, status: number): Prepared {
     const known = status === 200 ? prepared.page : prepared.error;
     const already = known.get(file);
     if (already !== undefined) return already;
@@ -63,7 +69,7 @@ export function createRepresentations(policy: HeaderPolicy, isPrivate: boolean):
     return made;
   }
 
-  function represent(site: Site, file: BundleFile, status: number, coding: string | undefined): Representation {
+  function represent(site: ServedSite, file: BundleFile, status: number, coding: string | undefined): Representation {
     const { codings, onTheFly, byCoding } = prepare(site, file, status);
     const already = byCoding.get(coding);
     if (already !== undefined) return already;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { BundleFile } from '../../contract/bundle.ts';
-import type { Site } from '../site.ts';
+import type { ServedSite } from '../site.ts';
 
 type Resolved =
   | { kind: 'file'; file: BundleFile }
@@ -9,7 +9,7 @@ type Resolved =
   /** A path that no browser sends: broken escapes, control characters. */
   | { kind: 'malformed' };
 
-type Lookup = Pick<Site, 'file' | 'page' | 'redirect'>;
+type Lookup = Pick<ServedSite, 'file' | 'page' | 'redirect'>;
 
 /**
  * Resolves a request target. Uses only the manifest, never the disk, so no spelling of a path can escape. In this

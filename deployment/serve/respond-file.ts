@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import parseRange from 'range-parser';
 import type { BundleFile } from '../../contract/bundle.ts';
-import type { Site } from '../site.ts';
+import type { ServedSite } from '../site.ts';
 import { type FileCache, MAX_CACHED_BYTES } from './file-cache.ts';
 import { checkPreconditions } from './preconditions.ts';
 import type { Representation, Representations } from './representation.ts';
@@ -12,7 +12,7 @@ import { streamFile } from './stream-file.ts';
 type FileResponse = {
   req: IncomingMessage;
   res: ServerResponse;
-  site: Site;
+  site: ServedSite;
   file: BundleFile;
   /** 200, or 404 for the not-found page. */
   status: 200 | 404;

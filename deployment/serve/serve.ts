@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { isHashed } from '../../contract/response-headers.ts';
-import type { Site } from '../site.ts';
+import type { ServedSite } from '../site.ts';
 import type { AccessLog } from './access-log.ts';
 import type { BasicAuth } from './basic-auth.ts';
 import type { FileCache } from './file-cache.ts';
@@ -19,9 +19,9 @@ type ServeDeps = {
   basePath: string;
   /** Whether the values file switched static export off. */
   isOff(): boolean;
-  site(): Site | undefined;
+  site(): ServedSite | undefined;
   /** Older versions that a page opened before a swap may still need, newest first. */
-  previous(): readonly Site[];
+  previous(): readonly ServedSite[];
   /** Whether the last swap was so recently that pages of the version before are still open. */
   swappedRecently(): boolean;
   /** The headers of now: the operator may change them at any time. */
@@ -147,7 +147,7 @@ function responderOf(exchange: Exchange): Parameters<typeof respondFile>[0] {
  * A page that was opened before a swap still requests the files of its own version. Files with their hash in the name
  * can safely come from any version on the disk, others from the last one for a while; pages never do.
  */
-function respondNotFound(exchange: Exchange, url: string, site: Site): void {
+function respondNotFound(exchange: Exchange, url: string, site: ServedSite): void {
   const { req, res, deps } = exchange;
   const path = decodeURIComponent(url.split('?')[0] ?? url).slice(1);
   const [last, ...older] = deps.previous();

@@ -11,7 +11,7 @@ import {
   staticExportValues,
 } from '../../contract/values-file.ts';
 import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
-import { reason, ValuesFileError } from '../errors.ts';
+import { reason, ValuesReadError } from '../errors.ts';
 import { unavailableFeature } from './capabilities.ts';
 
 /** What the operator and the orchestrator ask of this deployment. `link` is set if `enabled` is. */
@@ -35,7 +35,7 @@ const MAX_SIZE_BYTES = 1024 * 1024;
 /**
  * Reads the `staticExport` group of a values file and ignores other keys. Without the group, static export is off, as
  * with `enabled: false`; the same for an empty file if `emptyIsOff`. Undefined if there is no file.
- * @throws ValuesFileError naming the key and what was expected
+ * @throws ValuesReadError naming the key and what was expected
  */
 export async function readValuesFile(
   file: string,
@@ -46,28 +46,28 @@ export async function readValuesFile(
     bytes = await readFile(file);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    throw new ValuesFileError(file, null, `can't be read (${reason(error)})`);
+    throw new ValuesReadError(file, null, `can't be read (${reason(error)})`);
   }
-  if (bytes.length > MAX_SIZE_BYTES) throw new ValuesFileError(file, null, 'expected a values file of at most 1 MiB');
-  if (bytes.length === 0 && !emptyIsOff) throw new ValuesFileError(file, null, 'the file is empty');
+  if (bytes.length > MAX_SIZE_BYTES) throw new ValuesReadError(file, null, 'expected a values file of at most 1 MiB');
+  if (bytes.length === 0 && !emptyIsOff) throw new ValuesReadError(file, null, 'the file is empty');
   return parseValues(bytes.toString('utf8'), file);
 }
 
 /** The same for a text; `file` is only for errors. */
 export function parseValues(text: string, file: string): Wanted {
-  if (nestsTooDeep(text)) throw new ValuesFileError(file, null, 'expected YAML (it nests too deep)');
+  if (nestsTooDeep(text)) throw new ValuesReadError(file, null, 'expected YAML (it nests too deep)');
   const document = parseDocument(text);
   const [problem] = document.errors;
   if (problem !== undefined) {
-    throw new ValuesFileError(file, null, `expected YAML (${problem.message.split('\n')[0] ?? problem.code})`);
+    throw new ValuesReadError(file, null, `expected YAML (${problem.message.split('\n')[0] ?? problem.code})`);
   }
   if (document.contents === null) return { enabled: false, settings: DEFAULT_SETTINGS };
-  if (!isMap(document.contents)) throw new ValuesFileError(file, null, 'expected keys such as "staticExport:"');
+  if (!isMap(document.contents)) throw new ValuesReadError(file, null, 'expected keys such as "staticExport:"');
   const settings = parseSettings(document, file);
   const group: unknown = document.get('staticExport', true);
   if (group === undefined || (isScalar(group) && group.value === null)) return { enabled: false, settings };
   if (!isMap(group))
-    throw new ValuesFileError(file, 'staticExport', 'expected the keys enabled, bundleUrl and version');
+    throw new ValuesReadError(file, 'staticExport', 'expected the keys enabled, bundleUrl and version');
 
   const parsed = staticExportValues.safeParse({
     enabled: resolvedValue(document, 'enabled', file) ?? false,
@@ -79,17 +79,17 @@ export function parseValues(text: string, file: string): Wanted {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const key = ['staticExport', ...(issue?.path ?? [])].join('.');
-    throw new ValuesFileError(file, key, EXPECTED[key] ?? issue?.message ?? 'unexpected value');
+    throw new ValuesReadError(file, key, EXPECTED[key] ?? issue?.message ?? 'unexpected value');
   }
   const { enabled, bundleUrl, version, publicKey } = parsed.data;
   if (publicKey !== undefined) checkPublicKey(publicKey, file);
   if (!enabled) return { enabled: false, settings };
   if (bundleUrl === undefined) {
-    throw new ValuesFileError(file, 'staticExport.bundleUrl', 'expected a link, as staticExport.enabled is true');
+    throw new ValuesReadError(file, 'staticExport.bundleUrl', 'expected a link, as staticExport.enabled is true');
   }
   const link = readLink(bundleUrl, file);
   if (settings.kind === 'air-gapped' && link.protocol !== 'file:') {
-    throw new ValuesFileError(
+    throw new ValuesReadError(
       file,
       'staticExport.bundleUrl',
       'expected a file link such as file:///srv/bundle.tar.gz, because an air-gapped deployment makes no outside request',
@@ -100,12 +100,12 @@ export function parseValues(text: string, file: string): Wanted {
 
 /**
  * `staticExport.publicKey`, whether the export is enabled or not.
- * @throws ValuesFileError if it is no public key
+ * @throws ValuesReadError if it is no public key
  */
 export function readPublicKey(text: string, file: string): string | undefined {
   const written = blankAsAbsent(resolvedValue(parseDocument(text), 'publicKey', file));
   if (written === undefined) return undefined;
-  if (typeof written !== 'string') throw new ValuesFileError(file, 'staticExport.publicKey', EXPECTED_PUBLIC_KEY);
+  if (typeof written !== 'string') throw new ValuesReadError(file, 'staticExport.publicKey', EXPECTED_PUBLIC_KEY);
   checkPublicKey(written, file);
   return written;
 }
@@ -114,7 +114,7 @@ export function readPublicKey(text: string, file: string): string | undefined {
 function parseSettings(document: Document, file: string): DeploymentValues {
   const group: unknown = document.get('deployment', true);
   if (group === undefined || (isScalar(group) && group.value === null)) return DEFAULT_SETTINGS;
-  if (!isMap(group)) throw new ValuesFileError(file, 'deployment', 'expected the keys kind, features and headers');
+  if (!isMap(group)) throw new ValuesReadError(file, 'deployment', 'expected the keys kind, features and headers');
   const written: unknown = group.toJS(document);
   const parsed = deploymentValues.safeParse(written);
   if (!parsed.success) {
@@ -123,13 +123,13 @@ function parseSettings(document: Document, file: string): DeploymentValues {
     // A record's key has a message of its own inside.
     const message = issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message;
     const expected = key === 'deployment.kind' ? `expected one of ${DEPLOYMENT_KINDS.join(', ')}` : message;
-    throw new ValuesFileError(file, key, expected ?? 'unexpected value');
+    throw new ValuesReadError(file, key, expected ?? 'unexpected value');
   }
   const missing = unavailableFeature(parsed.data);
   if (missing !== undefined) {
     const { kind } = parsed.data;
     const kinds = DEPLOYMENT_KINDS.filter((each) => AVAILABILITY[each][missing] !== 'no').join(', ');
-    throw new ValuesFileError(
+    throw new ValuesReadError(
       file,
       `deployment.features.${missing}`,
       `not available in a deployment of the kind ${kind}, only in ${kinds}`,
@@ -150,7 +150,7 @@ function checkPublicKey(publicKey: string, file: string): void {
   try {
     createVerifier(publicKey);
   } catch {
-    throw new ValuesFileError(file, 'staticExport.publicKey', EXPECTED_PUBLIC_KEY);
+    throw new ValuesReadError(file, 'staticExport.publicKey', EXPECTED_PUBLIC_KEY);
   }
 }
 
@@ -160,7 +160,7 @@ function nodeOf(document: Document, name: string, file: string): unknown {
   if (!isAlias(node)) return node;
   const resolved = node.resolve(document);
   if (resolved === undefined) {
-    throw new ValuesFileError(file, `staticExport.${name}`, `expected an anchor &${node.source} before its alias`);
+    throw new ValuesReadError(file, `staticExport.${name}`, `expected an anchor &${node.source} before its alias`);
   }
   return resolved;
 }
@@ -176,7 +176,7 @@ function blankAsAbsent(value: unknown): unknown {
 
 function sourceText(node: unknown, file: string): unknown {
   if (node === undefined) return undefined;
-  if (!isScalar(node)) throw new ValuesFileError(file, 'staticExport.version', EXPECTED_VERSION);
+  if (!isScalar(node)) throw new ValuesReadError(file, 'staticExport.version', EXPECTED_VERSION);
   if (typeof node.value === 'string' || node.value === null) return node.value;
   return node.source ?? String(node.value);
 }
@@ -188,6 +188,6 @@ function readLink(text: string, file: string): URL {
     fileURLToPath(link);
     return link;
   } catch {
-    throw new ValuesFileError(file, 'staticExport.bundleUrl', 'expected a file link such as file:///srv/bundle.tar.gz');
+    throw new ValuesReadError(file, 'staticExport.bundleUrl', 'expected a file link such as file:///srv/bundle.tar.gz');
   }
 }

@@ -3,14 +3,14 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import { ValuesFileError } from '../errors.ts';
+import { ValuesReadError } from '../errors.ts';
 import { readValuesFile, type Wanted } from './values.ts';
 
 /** Editors and atomic writers touch a file several times in a row; wait for the last one. */
 const SETTLE_MS = 50;
 
 /** What the values file asks for, or why it can't be read. */
-export type ValuesState = { kind: 'wanted'; wanted: Wanted } | { kind: 'unreadable'; error: ValuesFileError };
+export type ValuesState = { kind: 'wanted'; wanted: Wanted } | { kind: 'unreadable'; error: ValuesReadError };
 
 export type ValuesWatch = {
   current(): ValuesState;
@@ -65,10 +65,10 @@ async function readValues(valuesFile: string, options: { emptyIsOff: boolean }):
   try {
     const wanted = await readValuesFile(valuesFile, options);
     if (wanted !== undefined) return { kind: 'wanted', wanted };
-    const error = new ValuesFileError(valuesFile, null, 'there is no such file yet', { isMissing: true });
+    const error = new ValuesReadError(valuesFile, null, 'there is no such file yet', { isMissing: true });
     return { kind: 'unreadable', error };
   } catch (error) {
-    if (error instanceof ValuesFileError) return { kind: 'unreadable', error };
+    if (error instanceof ValuesReadError) return { kind: 'unreadable', error };
     throw error;
   }
 }

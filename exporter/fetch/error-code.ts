@@ -4,7 +4,7 @@ function isErrorLike(value: unknown): value is object {
 }
 
 /** The `code` of a Node or undici error, or of one of its causes; undefined if there is none. */
-export function errorCode(error: unknown): string | undefined {
+export function fetchErrorCode(error: unknown): string | undefined {
   return findOnCauses(error, (each) => ('code' in each && typeof each.code === 'string' ? each.code : undefined));
 }
 
@@ -13,7 +13,7 @@ export function errorMessage(error: unknown): string {
   const message = findOnCauses(error, (each) =>
     'message' in each && typeof each.message === 'string' && each.message !== '' ? each.message : undefined,
   );
-  return message ?? errorCode(error) ?? String(error);
+  return message ?? fetchErrorCode(error) ?? String(error);
 }
 
 const MAX_CAUSES = 5;

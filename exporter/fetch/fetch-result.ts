@@ -1,7 +1,7 @@
 import { backoff } from '../../base/backoff.ts';
 import type { FetchFailure, Validators } from '../ports.ts';
 import { RefusedUrl } from './address-guard.ts';
-import { errorCode, errorMessage, isCausedBy } from './error-code.ts';
+import { errorMessage, fetchErrorCode, isCausedBy } from './error-code.ts';
 import type { Lateness } from './late-response.ts';
 import { UnreadableBody } from './read-body.ts';
 import { MAX_PATIENCE_MS, OriginAskedForQuiet } from './retry-after-gate.ts';
@@ -32,7 +32,7 @@ export function failureOfLateness({ reason }: Lateness): FetchFailure {
 
 /** The failure of a thrown error. URLs that the guard refused, bad certificates and unknown names aren't retried. */
 export function failureOfError(error: unknown): FetchFailure {
-  const code = errorCode(error);
+  const code = fetchErrorCode(error);
   // undici fails an assertion only if a response breaks the protocol, such as an unrequested 101.
   const message = code === 'ERR_ASSERTION' ? 'the response breaks the rules of HTTP' : errorMessage(error);
   const hard =

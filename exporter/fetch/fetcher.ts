@@ -17,7 +17,7 @@ import {
 } from './fetch-result.ts';
 import { abortWhenLate, latenessOfBody, latenessOfHead, type ResponsePace } from './late-response.ts';
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
-import { ACCEPT_ENCODING, type BodyLimits, readBody, UnreadableBody } from './read-body.ts';
+import { ACCEPT_ENCODING, type BodyLimits, readResponseBody, UnreadableBody } from './read-body.ts';
 import type { ResponseBody } from './response-body.ts';
 
 /** Creates a fetcher that may reach this site's origin; close it. */
@@ -196,7 +196,7 @@ async function readAccepted(
   }
   const contentType = headerText(headers['content-type']) ?? '';
   const { sink } = request;
-  const body = await readBody(
+  const body = await readResponseBody(
     arriving,
     headerText(headers['content-encoding']),
     bodyLimits(request, limits),

@@ -1,7 +1,7 @@
 import { pipeline, Readable, Transform, type TransformCallback } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliDecompress, createBrotliDecompress, createGunzip, createInflate, gunzip, inflate } from 'node:zlib';
-import { errorCode, errorMessage } from './error-code.ts';
+import { errorMessage, fetchErrorCode } from './error-code.ts';
 import type { ResponseBody } from './response-body.ts';
 
 /** Takes a decoded body piece by piece. */
@@ -32,7 +32,7 @@ function limitBytes(maxBytes: number, onDecoded: (bytes: number) => void): Trans
  * is no sink. Memory stays within the limits, encoded and decoded. `onDecoded` gets the number of all decoded bytes,
  * also for a body that breaks off.
  */
-export async function readBody(
+export async function readResponseBody(
   body: ResponseBody,
   encoding: string | undefined,
   limits: BodyLimits,
@@ -61,7 +61,7 @@ export async function readBody(
     onDecoded(decoded.length);
     return decoded;
   } catch (error) {
-    if (sink === undefined || errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw error;
+    if (sink === undefined || fetchErrorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw error;
     return toSink([wire]);
   }
 }
@@ -120,6 +120,6 @@ export async function decodeBody(body: Buffer, codings: readonly Coding[], maxBy
 }
 
 function reasonOf(error: unknown, maxBytes: number): string {
-  if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') return `the decoded body is larger than ${maxBytes} bytes`;
+  if (fetchErrorCode(error) === 'ERR_BUFFER_TOO_LARGE') return `the decoded body is larger than ${maxBytes} bytes`;
   return `the body can't be decoded: ${errorMessage(error)}`;
 }

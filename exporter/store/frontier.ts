@@ -10,7 +10,7 @@ import type {
 } from '../crawl-records.ts';
 import type { CrawlStore } from '../ports.ts';
 import { addRow, fileOf, leaseRow, type MemoryCrawl, queueRow, type Row } from './memory-crawl.ts';
-import type { Place, Spill } from './spill.ts';
+import type { Extent, Spill } from './spill.ts';
 
 export function leaseUrls(
   crawl: MemoryCrawl,
@@ -86,7 +86,7 @@ export function settleUrls(
   return { urlCount, settledCount, fileCount, decodedBytes, storedBytes, taken };
 }
 
-function settleRow(crawl: MemoryCrawl, row: Row, result: SettledUrl, file: Place | null, nowMs: number): void {
+function settleRow(crawl: MemoryCrawl, row: Row, result: SettledUrl, file: Extent | null, nowMs: number): void {
   const { record } = crawl;
   const isFile = result.outcome === 'file';
   crawl.leased.delete(row);
@@ -113,7 +113,7 @@ function settleRow(crawl: MemoryCrawl, row: Row, result: SettledUrl, file: Place
   }
 }
 
-function writeFile(spill: Spill, result: Extract<SettledUrl, { outcome: 'file' }>): Place {
+function writeFile(spill: Spill, result: Extract<SettledUrl, { outcome: 'file' }>): Extent {
   const { contentType, objectKey, byteOffset, byteLength, extractionLength, sha256 } = result;
   const { linksOffset = null, linksLength = null, etag = null, lastModified = null } = result;
   const place = { objectKey, byteOffset, byteLength, extractionLength, linksOffset, linksLength };

@@ -7,7 +7,7 @@ import type {
   StoredFile,
   StoredResponse,
 } from '../crawl-records.ts';
-import type { Place, Spill } from './spill.ts';
+import type { Extent, Spill } from './spill.ts';
 
 /** What a row has of a file. It is read once or twice per export, so it is in the spill. */
 export type FilePlace = Omit<StoredFile, 'isPage'> & LinksPlace & { etag: string | null; lastModified: string | null };
@@ -34,7 +34,7 @@ export type Row = {
   fragment: string | null;
   batch: number | null;
   /** `FilePlace` as JSON. */
-  file: Place | null;
+  file: Extent | null;
 };
 
 export type Batch = {
@@ -50,10 +50,10 @@ export type BatchResult = {
   objectKey: string | null;
   sizeBytes: number;
   pageCount: number;
-  filesJson: Place;
-  brokenJson: Place | null;
-  piecesJson: Place;
-  partsJson: Place | null;
+  filesJson: Extent;
+  brokenJson: Extent | null;
+  piecesJson: Extent;
+  partsJson: Extent | null;
 };
 
 export type MemoryCrawl = {

@@ -1,12 +1,12 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 
 /** The position of a text in a spill, in bytes. */
-export type Place = { offset: number; length: number };
+export type Extent = { offset: number; length: number };
 
 /** Texts that are written once and rarely read. The newest are in memory, older ones in a file. */
 export type Spill = {
-  write(text: string): Place;
-  read(place: Place): string;
+  write(text: string): Extent;
+  read(place: Extent): string;
   close(): void;
 };
 

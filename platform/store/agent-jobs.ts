@@ -35,7 +35,7 @@ export async function getAgentJob(db: Executor, jobId: string): Promise<AgentJob
   return row;
 }
 
-export type AgentJobFilter = {
+export type AgentJobQuery = {
   /** Undefined: those of all its projects. */
   projectId?: string | undefined;
   organizationId?: string | undefined;
@@ -48,7 +48,7 @@ export type AgentJobFilter = {
 /** The jobs of a project, or of an organization, newest first. */
 export async function listAgentJobs(
   db: Executor,
-  filter: AgentJobFilter & ({ projectId: string } | { organizationId: string }),
+  filter: AgentJobQuery & ({ projectId: string } | { organizationId: string }),
 ): Promise<AgentJobRow[]> {
   const { organizationId, projectId, status, beforeSequence } = filter;
   return db

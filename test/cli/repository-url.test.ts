@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { UsageError } from '../../cli/command-error.ts';
 import { readSecret } from '../../cli/projects/read-secret.ts';
-import { repositoryUrl } from '../../cli/projects/repository-url.ts';
+import { parseRepository } from '../../cli/projects/repository-url.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 describe('the URL of a repository', () => {
@@ -14,21 +14,21 @@ describe('the URL of a repository', () => {
     ['ssh://git@git.example.com:2222/acme/docs.git', 'ssh://git@git.example.com:2222/acme/docs.git'],
     ['git@github.com:acme/docs.git', 'ssh://git@github.com/acme/docs.git'],
   ])('is accepted in the usual forms: %s', async (text, url) => {
-    expect(await repositoryUrl(text)).toEqual({ url, warning: undefined });
+    expect(await parseRepository(text)).toEqual({ url, warning: undefined });
   });
 
   test('may be a folder, bare or with a work tree', async () => {
     writeFileSync(join(folder, 'HEAD'), '');
     const bare = relative(process.cwd(), folder);
-    expect(await repositoryUrl(bare)).toEqual({ url: `file://${folder}`, warning: undefined });
+    expect(await parseRepository(bare)).toEqual({ url: `file://${folder}`, warning: undefined });
     mkdirSync(join(folder, 'tree', '.git'), { recursive: true });
     writeFileSync(join(folder, 'tree', '.git', 'HEAD'), '');
-    expect((await repositoryUrl(`file://${folder}/tree`)).warning).toBeUndefined();
+    expect((await parseRepository(`file://${folder}/tree`)).warning).toBeUndefined();
   });
 
   test('is accepted with a warning if this machine has no such repository, because another one may have it', async () => {
     const url = `file://${folder}/missing`;
-    expect(await repositoryUrl(`${folder}/missing`)).toEqual({
+    expect(await parseRepository(`${folder}/missing`)).toEqual({
       url,
       warning: `Warning: there is no git repository at ${folder}/missing on this machine. The URL is stored anyway.`,
     });
@@ -37,7 +37,7 @@ describe('the URL of a repository', () => {
   test.each(['https://user:hidden@github.com/acme/docs', 'https://hidden@github.com/a/b', 'ssh://git:hidden@host/a'])(
     'is rejected with a secret in it, which the error does not repeat: %#',
     async (text) => {
-      const refused = await repositoryUrl(text).catch((error: unknown) => error);
+      const refused = await parseRepository(text).catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(UsageError);
       expect(String(refused)).toMatch(/--repository: expected a URL without user and password/);
       expect(String(refused)).not.toContain('hidden');

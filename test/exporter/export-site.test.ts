@@ -8,7 +8,7 @@ import { HEAD_LENGTH_BYTES, readHeadLength } from '../../contract/bundle-head.ts
 import { createSigner, createVerifier } from '../../contract/signing.ts';
 import type { ExportRequest } from '../../exporter/crawl/open-export.ts';
 import { createExportDeps, type ExportDeps } from '../../exporter/export-deps.ts';
-import { type ExportStage, exportSite, SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
+import { type ExportStage, exportInProcess, SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
 import { reportKey } from '../../exporter/object-keys.ts';
 import type { ObjectStore } from '../../exporter/ports.ts';
 import { createLocalStageRunner, type Progress } from '../../exporter/stage.ts';
@@ -87,7 +87,7 @@ describe('an export in one process', () => {
     const request = requestOf();
     const stages: ExportStage[] = [];
     const reached: Progress[] = [];
-    const packed = await exportSite(
+    const packed = await exportInProcess(
       depsOf(never, {}, (at) => reached.push(at)),
       request,
       { signal: never, onStage: (stage) => stages.push(stage) },
@@ -108,7 +108,7 @@ describe('an export in one process', () => {
     const verifier = createVerifier(publicKey.export({ type: 'spki', format: 'pem' }).toString());
     const contents: Buffer[] = [];
     for (const change of [{ signer }, {}]) {
-      const { archiveKey } = await exportSite(depsOf(never, change), requestOf(), { signal: never });
+      const { archiveKey } = await exportInProcess(depsOf(never, change), requestOf(), { signal: never });
       const archive = await objects.read(archiveKey);
       const content = archive.subarray(readHeadLength(archive.subarray(0, HEAD_LENGTH_BYTES)));
       const { manifest, files } = await readBundleArchive(archive);
@@ -133,14 +133,16 @@ describe('an export in one process', () => {
       if (isNext && failures.shift() !== undefined) throw new Error('no space left on device');
       return objects.put(key, ...rest);
     };
-    const packed = await exportSite(depsOf(never, { objects: { ...objects, put } }), requestOf(), { signal: never });
+    const packed = await exportInProcess(depsOf(never, { objects: { ...objects, put } }), requestOf(), {
+      signal: never,
+    });
     expect([packed.pageCount, failures]).toEqual([2, []]);
   });
 
   it('fails at once with a permanent failure', async () => {
     site.setHandler(serveFiles({}));
     const deps = depsOf(never);
-    await expect(exportSite(deps, requestOf(), { signal: never })).rejects.toMatchObject({
+    await expect(exportInProcess(deps, requestOf(), { signal: never })).rejects.toMatchObject({
       message: expect.stringContaining(`The start page ${site.origin}/ can't be fetched`),
       type: 'ExportImpossible',
     });
@@ -154,6 +156,6 @@ describe('an export in one process', () => {
       if (request.url === '/guide') stop.abort(reason);
       else SITE(request, response);
     });
-    await expect(exportSite(depsOf(stop.signal), requestOf(), { signal: stop.signal })).rejects.toBe(reason);
+    await expect(exportInProcess(depsOf(stop.signal), requestOf(), { signal: stop.signal })).rejects.toBe(reason);
   });
 });

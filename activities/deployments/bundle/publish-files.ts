@@ -5,7 +5,7 @@ import { writeDurably } from '../../../base/durable-file.ts';
 import type { BundleFile, BundleManifest } from '../../../contract/bundle.ts';
 import type { DeploymentReport, DeploymentWrite } from '../deployment-target.ts';
 import { lateReport, orderOf, type WrittenOrder, writtenReport } from '../write-order.ts';
-import { downloadBundle } from './download-bundle.ts';
+import { fetchBundle } from './fetch-bundle.ts';
 import { readArchive } from './read-archive.ts';
 import { foldersOf } from './redirects.ts';
 
@@ -97,7 +97,7 @@ async function stageChanges(
   { folder, intact, signal }: StageOptions,
 ): Promise<Staged> {
   const archive = join(folder, 'bundle.tar.gz');
-  await downloadBundle(bundleUrl, archive, signal);
+  await fetchBundle(bundleUrl, archive, signal);
   const wanted = new Map<string, NewFile>();
   const changed: Staged['changed'] = [];
   const stage = async (file: NewFile, content: AsyncIterable<Buffer> | Buffer[]): Promise<void> => {

@@ -10,7 +10,7 @@ import { BundleInvalidError } from '../../../bundle/errors.ts';
 import { checkManifest, NO_LIMITS } from '../../../bundle/manifest.ts';
 import { readBundleHead } from '../../../bundle/read-bundle.ts';
 import type { BundleSigner } from '../../../contract/signing.ts';
-import { downloadBundle } from '../bundle/download-bundle.ts';
+import { fetchBundle } from '../bundle/fetch-bundle.ts';
 import { readArchive } from '../bundle/read-archive.ts';
 import { checkFolder, checkWritable, type FolderDeps } from '../check-folder.ts';
 import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
@@ -103,7 +103,7 @@ async function fillFolder(
   { write, signer, signal }: Omit<NewVersion, 'folder' | 'name'>,
 ): Promise<void> {
   const archive = join(temporary, ARCHIVE);
-  const { sha256 } = await downloadBundle(write.bundleUrl, archive, signal);
+  const { sha256 } = await fetchBundle(write.bundleUrl, archive, signal);
   // A damaged bundle can't be repaired on the other side.
   await readArchive(archive, { onManifest() {}, onFile: drain }, signal);
   const values = editValues('', { enabled: true, bundleUrl: 'file:///srv/galley/bundle.tar.gz' });

@@ -36,7 +36,7 @@ const KIND_BY_REL: ReadonlyMap<string, ResourceKind> = new Map([
 ]);
 
 /** `<link>`: its rel decides how it is read, and may list several relations. */
-export function readLink(reader: TagReader): void {
+export function readLinkElement(reader: TagReader): void {
   const rel = reader.value('rel').toLowerCase();
   if (rel === '') return;
   const rels = rel.split(/\s+/);

@@ -12,7 +12,7 @@ import {
   parseSrcset,
   SRCSETS,
 } from './attributes.ts';
-import { declaresCharset, readLink, readMeta, readScriptContent, readScriptTag } from './elements.ts';
+import { declaresCharset, readLinkElement, readMeta, readScriptContent, readScriptTag } from './elements.ts';
 import { scanHtml } from './scan-html.ts';
 import { type Attribute, type MarkupVisitor, scanMarkup, type Tag } from './scan-markup.ts';
 import { TagReader } from './tag-reader.ts';
@@ -79,7 +79,7 @@ class HtmlVisitor implements MarkupVisitor {
   private element(reader: TagReader): void {
     switch (reader.tag.name) {
       case 'link':
-        readLink(reader);
+        readLinkElement(reader);
         break;
       case 'script':
         readScriptTag(reader);

@@ -1,7 +1,7 @@
 import { type AgentContext, type AgentDeps, DEFAULT_AGENT_SETTINGS } from './agent-deps.ts';
 import { type AgentRunResult, endAgentRun } from './end-agent-run.ts';
 import { openAgentRun } from './open-agent-run.ts';
-import { openPullRequest, type PullRequestInput } from './open-pull-request.ts';
+import { openAgentPullRequest, type PullRequestInput } from './open-pull-request.ts';
 import { impossible } from './owner-failure.ts';
 import { type PushInput, pushChange } from './push-change.ts';
 import { runAgent } from './run-agent.ts';
@@ -29,7 +29,7 @@ export function createAgentActivities(deps: AgentActivityDeps) {
     openAgentRun: async ({ jobId, run }: RunKey) => openAgentRun(withAgents(), { jobId, run }),
     runAgent: async ({ jobId, run }: RunKey) => runAgent(withAgents(), { jobId, run }),
     pushChange: async (input: PushInput) => pushChange(withAgents(), input),
-    openPullRequest: async (input: PullRequestInput) => openPullRequest(withAgents(), input),
+    openPullRequest: async (input: PullRequestInput) => openAgentPullRequest(withAgents(), input),
     endAgentRun: (input: RunKey & { result: AgentRunResult }) => endAgentRun(deps, input),
   };
 }

@@ -26,7 +26,7 @@ const MOST_PROMPTS = 20;
  * Finds or opens the pull request of the job's branch and lists the prompts in its description. If the agent changed
  * nothing, it returns the existing one, and opens one only for earlier changes that have none.
  */
-export function openPullRequest(context: AgentContext, input: PullRequestInput): Promise<PullRequestLink> {
+export function openAgentPullRequest(context: AgentContext, input: PullRequestInput): Promise<PullRequestLink> {
   return agentStep(context, { key: input, details: () => 'opening the pull request' }, async () => {
     const { job, run } = await readRun(context.db, input);
     const forge = context.forgeFor(job.repository);

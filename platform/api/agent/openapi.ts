@@ -3,7 +3,7 @@ import { agentCancellation, agentJob, agentJobPage, promptRequest } from '../../
 import { projectId } from '../../admin/project-requests.ts';
 import { idempotencyParameter } from '../openapi/idempotency-parameter.ts';
 import { parametersOf, refTo } from '../openapi/json-schemas.ts';
-import { type Operation, plainText, rateLimitHeaders, refusals, success } from '../openapi/operations.ts';
+import { type Operation, rateLimitHeaders, refusals, success, textResponse } from '../openapi/operations.ts';
 import { LIMIT_PARAMETER } from '../paging.ts';
 import { listAgentJobsQuery } from './read-agent-jobs.ts';
 
@@ -78,7 +78,7 @@ const getAgentJobLog = operation({
   summary: 'Read what the agent printed',
   description: 'All runs in order, each after a line that names it. Empty while nothing is there yet.',
   parameters: jobPath,
-  responses: { 200: plainText('The log.'), ...refusals(401, 404) },
+  responses: { 200: textResponse('The log.'), ...refusals(401, 404) },
 });
 
 const messageAgentJob = operation({

@@ -56,7 +56,7 @@ export function success(
 }
 
 /** A success with plain text as its body. */
-export function plainText(description: string): ResponseObject {
+export function textResponse(description: string): ResponseObject {
   return { description, headers: requestId, content: { 'text/plain': { schema: { type: 'string' } } } };
 }
 

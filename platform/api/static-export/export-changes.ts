@@ -18,7 +18,7 @@ type ExportContent = { jobId: string; files: BundleManifest['files']; brokenLink
 export function changesHandler(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(context.db, request);
-    response.json(await readChanges(context, await findExport(context.db, caller, request.params.jobId)));
+    response.json(await readExportChanges(context, await findExport(context.db, caller, request.params.jobId)));
   };
 }
 
@@ -26,7 +26,7 @@ export function changesHandler(context: ApiContext): RequestHandler {
  * What differs from the project's completed export before. `report` is the job's, if it was read already. Throws 404 if a
  * bundle is no longer stored, and 409 unless the job has completed.
  */
-export async function readChanges(
+export async function readExportChanges(
   { db, objects }: Pick<ApiContext, 'db' | 'objects'>,
   job: ExportJobRow,
   report?: ExportReport,

@@ -3,7 +3,7 @@ import { findRepository } from '../../api/forge/load-pull-request.ts';
 import { firstLine } from '../../first-line.ts';
 import { type Changes, readChanges } from '../../forge/changes/read-changes.ts';
 import { PULL_REQUEST_ID } from '../../forge/forge-context.ts';
-import { type AgentJobFilter, type AgentJobRow, listAgentJobs } from '../../store/agent-jobs.ts';
+import { type AgentJobQuery, type AgentJobRow, listAgentJobs } from '../../store/agent-jobs.ts';
 import { listAgentRunLogs, listFirstPrompts, listRunPrompts } from '../../store/agent-runs.ts';
 import { listRequestedReviewers, type RequestedReviewer } from '../../store/pull-request-reviewers.ts';
 import { listReviews, type ReviewRow } from '../../store/pull-request-reviews.ts';
@@ -25,7 +25,7 @@ export type TitledJob = AgentJobRow & { title: string };
 /** An organization's jobs, newest first. */
 export async function listTitledJobs(
   { db }: DashboardContext,
-  filter: AgentJobFilter & { organizationId: string },
+  filter: AgentJobQuery & { organizationId: string },
 ): Promise<TitledJob[]> {
   const jobs = await listAgentJobs(db, filter);
   const prompts = await listFirstPrompts(

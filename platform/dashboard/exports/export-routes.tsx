@@ -5,7 +5,7 @@ import { fieldOf, queryOf } from '../../../ui/request.ts';
 import { HttpError } from '../../../web/http-error.ts';
 import { methodNotAllowed } from '../../api/error-handler.ts';
 import { cancelExport } from '../../api/static-export/cancel-export.ts';
-import { readChanges } from '../../api/static-export/export-changes.ts';
+import { readExportChanges } from '../../api/static-export/export-changes.ts';
 import { findExport, findOwnJob } from '../../api/static-export/export-job-view.ts';
 import { createBundleLink, readReport } from '../../api/static-export/export-results.ts';
 import { listExports, listExportsQuery } from '../../api/static-export/read-exports.ts';
@@ -92,7 +92,7 @@ async function readFacts(context: DashboardContext, caller: Caller, jobId: unkno
     ...{ job, report },
     phase: crawl?.phase ?? null,
     urls: crawl === undefined ? null : { settled: crawl.settledCount, all: crawl.urlCount },
-    changes: isDone ? await readChanges(context, job, report ?? undefined).catch(whole) : null,
+    changes: isDone ? await readExportChanges(context, job, report ?? undefined).catch(whole) : null,
     bundle: isDone ? await createBundleLink(context, job) : null,
     now: context.now(),
   };

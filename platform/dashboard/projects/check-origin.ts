@@ -7,7 +7,7 @@ import type { Fetcher } from '../../../exporter/ports.ts';
 import type { Project } from '../../store/projects.ts';
 
 /** One thing that was looked for, and what was there. */
-export type Finding = { what: string; isGood: boolean; found: string };
+export type OriginFinding = { what: string; isGood: boolean; found: string };
 
 const TIMEOUT_MS = 15_000;
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
@@ -17,7 +17,10 @@ const USER_AGENT = 'Mozilla/5.0 (compatible; Galley/0.1; static export)';
  * Fetches what an export begins with: the start page, robots.txt and sitemap.xml. As in an export, only public addresses
  * and the project's own origin are reached. Takes at most 15 seconds.
  */
-export async function checkOrigin({ domain, origin }: Pick<Project, 'domain' | 'origin'>): Promise<Finding[]> {
+export async function checkProjectOrigin({
+  domain,
+  origin,
+}: Pick<Project, 'domain' | 'origin'>): Promise<OriginFinding[]> {
   const site = { domain, origin: origin ?? `https://${domain}` };
   const fetcher = createFetcher({
     guard: createAddressGuard({ operatorHosts: origin === null ? [] : [hostAndPort(new URL(origin))] }),
@@ -67,7 +70,7 @@ async function fetchPath(fetcher: Fetcher, { site, path, signal }: Look): Promis
   }
 }
 
-function startFinding({ url, status, contentType, body, problem }: Fetched): Finding {
+function startFinding({ url, status, contentType, body, problem }: Fetched): OriginFinding {
   const what = 'Start page';
   if (problem !== null) return { what, isGood: false, found: `${url}: ${problem}` };
   if (!/\bhtml\b/i.test(contentType)) {
@@ -78,7 +81,7 @@ function startFinding({ url, status, contentType, body, problem }: Fetched): Fin
   return { what, isGood: true, found: `${url}: HTTP ${status}, “${title}”, ${links} links` };
 }
 
-function optionalFinding(what: string, { status, body, problem }: Fetched): Finding {
+function optionalFinding(what: string, { status, body, problem }: Fetched): OriginFinding {
   if (status === 404 || status === 410) return { what, isGood: true, found: 'none: the export follows links instead' };
   if (problem !== null) return { what, isGood: false, found: problem };
   if (what === 'robots.txt') {

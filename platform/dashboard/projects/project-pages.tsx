@@ -11,7 +11,7 @@ import { Title } from '../../../ui/components/title.tsx';
 import { withoutCredentials } from '../../api/agent/agent-job-view.ts';
 import type { Project } from '../../store/projects.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
-import type { Finding } from './check-origin.ts';
+import type { OriginFinding } from './check-origin.ts';
 import { CHOICE_NAMES, CHOICES, type ChoiceName } from './project-form.ts';
 
 type Shared = Pick<MemberLayoutProps, 'signed' | 'messages'>;
@@ -72,7 +72,7 @@ function Repository({ project: { repository, ref } }: { project: Project }) {
   );
 }
 
-type ProjectProps = Shared & { project: Project; findings?: readonly Finding[] };
+type ProjectProps = Shared & { project: Project; findings?: readonly OriginFinding[] };
 
 export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
   const { signed } = layout;
@@ -142,7 +142,7 @@ function Choice({ name, value }: { name: ChoiceName; value: string | boolean | r
 const GOOD = { tone: 'good', label: 'Fine' } as const;
 const BAD = { tone: 'bad', label: 'Problem' } as const;
 
-function Findings({ findings }: { findings: readonly Finding[] }) {
+function Findings({ findings }: { findings: readonly OriginFinding[] }) {
   return (
     <Panel title="What the origin says">
       <Table

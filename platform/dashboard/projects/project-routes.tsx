@@ -12,7 +12,7 @@ import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { PATHS, pathOf } from '../layout.tsx';
 import { addPage, MAKERS } from '../pages.ts';
-import { checkOrigin } from './check-origin.ts';
+import { checkProjectOrigin } from './check-origin.ts';
 import { settingsOf } from './project-form.ts';
 import { ProjectPage, ProjectsPage } from './project-pages.tsx';
 
@@ -64,7 +64,7 @@ export function addProjectRoutes(router: Router, context: DashboardContext): voi
       roles: MAKERS,
       async run(request) {
         const { signed, project } = await projectOf(context, request);
-        const findings = await checkOrigin(project);
+        const findings = await checkProjectOrigin(project);
         return <ProjectPage signed={signed} project={project} findings={findings} />;
       },
     },

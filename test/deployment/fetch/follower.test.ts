@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { pino } from 'pino';
-import { BundleUnavailableError, ValuesFileError } from '../../../deployment/errors.ts';
+import { BundleUnavailableError, ValuesReadError } from '../../../deployment/errors.ts';
 import type { Acquired, AcquireRequest } from '../../../deployment/fetch/acquire-bundle.ts';
 import { Follower } from '../../../deployment/fetch/follower.ts';
 import { RETRY_PAUSES } from '../../../deployment/fetch/retry-delay.ts';
@@ -110,7 +110,7 @@ describe('a bundle that cannot be downloaded', () => {
 
 it('an unreadable values file is not retried until it changes', async () => {
   const { follower, attempts } = startFollower();
-  follower.follow({ kind: 'unreadable', error: new ValuesFileError('values.yaml', null, 'expected YAML') });
+  follower.follow({ kind: 'unreadable', error: new ValuesReadError('values.yaml', null, 'expected YAML') });
   await advance(3_600_000);
   expect(follower.report()).toMatchObject({ problem: { message: 'values.yaml: expected YAML' }, nextTryAt: null });
   expect(attempts).toEqual([]);

@@ -1,4 +1,4 @@
-import { ValuesFileError } from '../../../deployment/errors.ts';
+import { ValuesReadError } from '../../../deployment/errors.ts';
 import { parseValues, readPublicKey } from '../../../deployment/values/values.ts';
 
 function parse(text: string): unknown {
@@ -93,7 +93,7 @@ describe('a values file', () => {
         return thrown;
       }
     })();
-    expect(error).toBeInstanceOf(ValuesFileError);
+    expect(error).toBeInstanceOf(ValuesReadError);
     expect(error).toMatchObject({ key });
     expect(String(error)).toContain(expected);
     expect(String(error)).toContain(key ?? 'values.yaml');

@@ -1,5 +1,5 @@
 import type { AgentTask } from '../agent-runner.ts';
-import type { Report } from './result-channel.ts';
+import type { RunReport } from './result-channel.ts';
 import type { RunnerLimits } from './runner-limits.ts';
 
 /** One command to run on a checkout, with or without a sandbox. */
@@ -16,7 +16,7 @@ export type ContainedRun = Pick<AgentTask, 'jobId' | 'repositoryDir' | 'commit' 
 export type EndedBy = 'time' | 'output' | 'stuck' | 'abort';
 
 export type ContainedEnd = {
-  report: Report;
+  report: RunReport;
   endedBy: EndedBy | null;
   /** The wrapper's own standard error, shortened. */
   stderr: string;

@@ -7,7 +7,7 @@ import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 export const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /** A program's absolute path, searched like a shell does; undefined if no folder of `path` has it. */
-export async function findOnPath(name: string, path: string): Promise<string | undefined> {
+export async function findCommand(name: string, path: string): Promise<string | undefined> {
   const candidates = isAbsolute(name) ? [name] : path.split(delimiter).map((folder) => join(folder, name));
   for (const candidate of candidates) {
     // A relative folder in PATH would be relative to the worker's own folder.

@@ -1,5 +1,5 @@
 import { delimiter, dirname, isAbsolute } from 'node:path';
-import { DEFAULT_PATH, findOnPath, pathsOfProgram } from './find-command.ts';
+import { DEFAULT_PATH, findCommand, pathsOfProgram } from './find-command.ts';
 import type { SandboxOptions } from './runner-limits.ts';
 
 type Reach = Pick<SandboxOptions, 'environment' | 'readOnlyPaths'>;
@@ -14,7 +14,7 @@ export async function reachProgram(program: string, { environment, readOnlyPaths
   const folders = path.split(delimiter);
   const nodeFolder = dirname(process.execPath);
   const isOfCheckout = program.includes('/') && !isAbsolute(program);
-  const file = isOfCheckout ? undefined : await findOnPath(program, path);
+  const file = isOfCheckout ? undefined : await findCommand(program, path);
   if (file === undefined && !isOfCheckout) return undefined;
   const needed = await Promise.all([process.execPath, ...(file === undefined ? [] : [file])].map(pathsOfProgram));
   return {

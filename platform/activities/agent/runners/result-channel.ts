@@ -10,7 +10,7 @@ type Ending =
   | { kind: 'broken'; detail: string };
 
 /** Fields stay null if the processes ended before reporting them. */
-export type Report = { ready: boolean; exitCode: number | null; ending: Ending | null };
+export type RunReport = { ready: boolean; exitCode: number | null; ending: Ending | null };
 
 type ChannelOptions = {
   /** Where the pack is written. */
@@ -27,8 +27,8 @@ const MAX_LINE_BYTES = 4096;
  * Reads the wrapper shell's report until the channel ends or the caller destroys it. An agent that writes to the
  * channel can only misreport its own work, as it could through its files.
  */
-export async function readReport(channel: Readable, options: ChannelOptions): Promise<Report> {
-  const report: Report = { ready: false, exitCode: null, ending: null };
+export async function readRunReport(channel: Readable, options: ChannelOptions): Promise<RunReport> {
+  const report: RunReport = { ready: false, exitCode: null, ending: null };
   const chunks = chunksOf(channel);
   let rest = Buffer.alloc(0);
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
@@ -59,7 +59,7 @@ async function* chunksOf(channel: Readable): AsyncGenerator<Buffer, void> {
 /** Stores a line's report; returns the rest of the data if a pack follows. */
 function takeLine(
   line: string,
-  report: Report,
+  report: RunReport,
   options: ChannelOptions,
 ): { tree: string; sizeBytes: number } | undefined {
   const [word = '', first = '', ...others] = line.split(' ');

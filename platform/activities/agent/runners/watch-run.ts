@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ContainedEnd, type ContainedRun, type EndedBy, MACHINERY_TIMEOUT_MS } from './contained-run.ts';
-import { readReport } from './result-channel.ts';
+import { readRunReport } from './result-channel.ts';
 
 /** Enough for a message of bubblewrap or git. The agent may write there too. */
 const STDERR_BYTES = 2048;
@@ -57,7 +57,7 @@ export async function watchRun(watched: Watched): Promise<ContainedEnd> {
     child.stdin?.on('error', () => {});
     child.stdin?.end(run.stdin);
     const channel = channelOf(child);
-    const report = readReport(channel, {
+    const report = readRunReport(channel, {
       packFile,
       changeLimitBytes: run.limits.changeLimitBytes,
       onReady: () => restart('time', run.limits.timeoutMs),

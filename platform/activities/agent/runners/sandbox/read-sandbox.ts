@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { findOnPath } from '../find-command.ts';
+import { findCommand } from '../find-command.ts';
 
 const execute = promisify(execFile);
 
@@ -33,7 +33,7 @@ const PROBE_ARGS = [
  * @throws SandboxMissingError, and an Error if the trial itself failed.
  */
 export async function readSandbox(path: string): Promise<Sandbox> {
-  const program = await findOnPath('bwrap', path);
+  const program = await findCommand('bwrap', path);
   if (program === undefined) {
     throw new SandboxMissingError(
       "Agents run in a sandbox of bubblewrap, which is not on this worker's PATH (Debian and Ubuntu: apt-get install " +

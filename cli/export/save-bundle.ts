@@ -16,7 +16,7 @@ const ANSWER_TIMEOUT_MS = 30_000;
  * Writes the archive to `file` atomically; resolves with its size in bytes.
  * @throws CommandError if the link is rejected, breaks off, or its bytes don't match the hash.
  */
-export async function downloadBundle(
+export async function saveBundle(
   { bundleUrl, sha256 }: Bundle,
   { file, signal }: { file: string; signal: AbortSignal },
 ): Promise<number> {

@@ -13,7 +13,7 @@ const MAX_REDIRECTS = 5;
  * Downloads a bundle's archive to a new file. Errors name the link's host only: the rest of it is a secret.
  * @returns the archive's size and its SHA-256 in hex
  */
-export async function downloadBundle(
+export async function fetchBundle(
   bundleUrl: string,
   file: string,
   signal: AbortSignal,
