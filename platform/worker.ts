@@ -1,36 +1,22 @@
 import { fileURLToPath } from 'node:url';
-import {
-  type DataConverter,
-  type NativeConnection,
-  Worker,
-  type WorkerInterceptors,
-  type WorkerOptions,
-  type WorkflowBundleOption,
-} from '@temporalio/worker';
+import { Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import { agentTaskQueue, TASK_QUEUES } from '../contract/names.ts';
-import { versioned, type WorkerVersion } from '../contract/worker-version.ts';
+import { type CommonWorkerOptions, temporalOptions } from '../contract/worker-options.ts';
 import { DEFAULT_AGENT_SETTINGS } from './activities/agent/agent-deps.ts';
 import { createAgentActivities } from './activities/agent/create-agent-activities.ts';
 import { createPlatformActivities, type PlatformActivityDeps } from './activities/create-platform-activities.ts';
 import { redactQueryValues } from './redact-failures.ts';
 
-export type PlatformWorkerDeps = PlatformActivityDeps & {
-  connection: NativeConnection;
-  namespace?: string;
-  taskQueue?: string;
-  /** Replaces the build's own bundle (scripts/bundle-workflows.js). */
-  workflowBundle?: WorkflowBundleOption;
-  dataConverter?: DataConverter;
-  identity?: string;
-  /** For Temporal's Worker Versioning; without it the worker polls the queue unversioned. */
-  version?: WorkerVersion | undefined;
-  /** False leaves agents to `createAgentWorker` in another process. The steps around them still run here. */
-  runsAgents?: boolean;
-  /** Traces activities and, with a traced bundle, workflows. */
-  tracing?: (Pick<WorkerOptions, 'sinks'> & Pick<WorkerInterceptors, 'activity'>) | undefined;
-  /** `run` rejects if the worker hasn't stopped by then. */
-  shutdownForceTime?: WorkerOptions['shutdownForceTime'];
-};
+export type PlatformWorkerDeps = PlatformActivityDeps &
+  CommonWorkerOptions & {
+    taskQueue?: string;
+    /** Replaces the build's own bundle (scripts/bundle-workflows.js). */
+    workflowBundle?: WorkflowBundleOption;
+    /** False leaves agents to `createAgentWorker` in another process. The steps around them still run here. */
+    runsAgents?: boolean;
+    /** `run` rejects if the worker hasn't stopped by then. */
+    shutdownForceTime?: WorkerOptions['shutdownForceTime'];
+  };
 
 /** Three large exports: one share of each runs here, and other shares wait for a free process. */
 const ACTIVITIES = 24;
@@ -90,21 +76,10 @@ async function discard(worker: Worker): Promise<void> {
   await running;
 }
 
-type Shared = Omit<WorkerOptions, 'taskQueue' | 'workflowBundle' | 'workflowsPath'>;
-
-function sharedOptions(deps: PlatformWorkerDeps): Shared {
-  const { connection, namespace = 'default', dataConverter, identity, version, tracing } = deps;
+function sharedOptions(deps: PlatformWorkerDeps): ReturnType<typeof temporalOptions> {
   return {
-    connection,
-    namespace,
-    interceptors: { activity: [...(tracing?.activity ?? []), redactQueryValues] },
-    ...(tracing?.sinks && { sinks: tracing.sinks }),
-    ...(dataConverter === undefined ? {} : { dataConverter }),
-    ...(identity === undefined ? {} : { identity }),
-    ...(version === undefined ? {} : { workerDeploymentOptions: versioned(version) }),
-    // Heartbeats detect a killed worker (within 5 s) and show progress, so don't throttle them.
-    maxHeartbeatThrottleInterval: '1s',
-    defaultHeartbeatThrottleInterval: '1s',
+    ...temporalOptions(deps),
+    interceptors: { activity: [...(deps.tracing?.activity ?? []), redactQueryValues] },
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: deps.shutdownForceTime ?? SHUTDOWN_FORCE,
   };

@@ -2,14 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
-import {
-  type DataConverter,
-  type NativeConnection,
-  Worker,
-  type WorkerInterceptors,
-  type WorkerOptions,
-  type WorkflowBundleOption,
-} from '@temporalio/worker';
+import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDeps, createActivities, createNotificationActivities } from '../activities/create-activities.ts';
 import { createDeploymentActivities } from '../activities/deployments/activities.ts';
@@ -18,14 +11,12 @@ import { NOTIFICATION_SLOTS } from '../activities/notifications/send-notificatio
 import type { ReadSite } from '../activities/sites/read-site.ts';
 import type { NotifyConfig } from '../contract/galley-config.ts';
 import { deploymentTaskQueue, notificationTaskQueue, TASK_QUEUES } from '../contract/names.ts';
-import { versioned, type WorkerVersion } from '../contract/worker-version.ts';
+import { type CommonWorkerOptions, temporalOptions } from '../contract/worker-options.ts';
 import { announcePins, type WatchedFile } from './announce-pins.ts';
 
-type OrchestratorWorkerDeps = {
-  connection: NativeConnection;
+type OrchestratorWorkerDeps = CommonWorkerOptions & {
   /** Tells sites of pins that operators change; without it they notice at their next timer. */
   client?: Client;
-  namespace?: string;
   taskQueue?: string;
   readSite: ReadSite;
   /** The values files to watch for pins. */
@@ -54,15 +45,7 @@ type OrchestratorWorkerDeps = {
   logger: Logger;
   /** The bundle of scripts/bundle-workflows.js; without it the workflows are bundled at start, which takes seconds. */
   workflowBundle?: WorkflowBundleOption;
-  dataConverter?: DataConverter;
-  /** For Temporal's Worker Versioning; without it the worker polls the queue unversioned. */
-  version?: WorkerVersion | undefined;
-  identity?: string;
-  /** Traces activities and, with a traced bundle, workflows. */
-  tracing?: WorkerTracing | undefined;
 };
-
-type WorkerTracing = Pick<WorkerOptions, 'sinks'> & Pick<WorkerInterceptors, 'activity'>;
 
 /** Activities mostly wait for other machines, so many of them cost little. */
 const ACTIVITIES = 100;
@@ -84,12 +67,11 @@ const SHUTDOWN_GRACE = '8s';
  * `worker.shutdown()`, once everything has ended or was released.
  */
 export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Promise<Worker> {
-  const { connection, client, logger, dataConverter, identity, workflowBundle, version } = deps;
+  const { client, logger, workflowBundle, version } = deps;
   const { readSite, adminApi, minRefreshIntervalMs, searchAttributes, operators, forge, publicUrl } = deps;
   const mailer = deps.smtp && createMailer(deps.smtp);
   const worker = await Worker.create({
-    connection,
-    namespace: deps.namespace ?? 'default',
+    ...temporalOptions(deps),
     taskQueue: deps.taskQueue ?? TASK_QUEUES.orchestrator,
     activities: createActivities({
       readSite,
@@ -108,38 +90,23 @@ export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Pr
       ...(deps.notify === undefined ? {} : { notify: deps.notify }),
     }),
     ...(workflowBundle === undefined ? { workflowsPath: workflowsPath() } : { workflowBundle }),
-    ...(dataConverter === undefined ? {} : { dataConverter }),
-    ...(identity === undefined ? {} : { identity }),
-    workerDeploymentOptions: version === undefined ? await unversioned(workflowBundle) : versioned(version),
+    ...(version === undefined && { workerDeploymentOptions: await unversioned(workflowBundle) }),
     maxConcurrentActivityTaskExecutions: ACTIVITIES,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
     maxCachedWorkflows: CACHED_WORKFLOWS,
     // Otherwise a killed worker's workflows would wait 10 s for it before another one gets them.
     stickyQueueScheduleToStartTimeout: '2s',
-    // Heartbeats detect a killed worker (within 5 s) and show progress, so don't throttle them.
-    maxHeartbeatThrottleInterval: '1s',
-    defaultHeartbeatThrottleInterval: '1s',
     shutdownGraceTime: SHUTDOWN_GRACE,
-    ...tracingOptions(deps.tracing),
   });
   if (mailer) closeWhenEnded(worker, mailer);
   if (client) void announcePins({ client, logger, files: deps.deployments ?? [], ended: () => hasEnded(worker) });
   return worker;
 }
 
-type NotificationWorkerDeps = Pick<
-  OrchestratorWorkerDeps,
-  | 'connection'
-  | 'namespace'
-  | 'taskQueue'
-  | 'notify'
-  | 'publicUrl'
-  | 'logger'
-  | 'dataConverter'
-  | 'version'
-  | 'identity'
-  | 'tracing'
-> & { timing?: Parameters<typeof createNotificationActivities>[0]['timing'] };
+type NotificationWorkerDeps = CommonWorkerOptions &
+  Pick<OrchestratorWorkerDeps, 'taskQueue' | 'notify' | 'publicUrl' | 'logger'> & {
+    timing?: Parameters<typeof createNotificationActivities>[0]['timing'];
+  };
 
 /**
  * Creates the worker that delivers notifications, beside the orchestrator's in the same process. Its slots are its own, so
@@ -147,54 +114,35 @@ type NotificationWorkerDeps = Pick<
  * @param deps `taskQueue`: the orchestrator's
  */
 export async function createNotificationWorker(deps: NotificationWorkerDeps): Promise<Worker> {
-  const { connection, namespace = 'default', taskQueue, dataConverter, identity, version, timing } = deps;
-  const { notify, publicUrl, logger } = deps;
+  const { taskQueue, notify, publicUrl, logger, timing } = deps;
   return await Worker.create({
-    connection,
-    namespace,
+    ...temporalOptions(deps),
     taskQueue: notificationTaskQueue(taskQueue ?? TASK_QUEUES.orchestrator),
     activities: createNotificationActivities({ notify, publicUrl, logger, ...(timing && { timing }) }),
-    ...(dataConverter === undefined ? {} : { dataConverter }),
-    ...(identity === undefined ? {} : { identity }),
-    ...(version === undefined ? {} : { workerDeploymentOptions: versioned(version) }),
     maxConcurrentActivityTaskExecutions: NOTIFICATION_SLOTS,
     // Few polls, because notifications are rare.
     maxConcurrentActivityTaskPolls: 1,
     shutdownGraceTime: SHUTDOWN_GRACE,
-    ...tracingOptions(deps.tracing),
   });
 }
 
-type DeploymentWorkerDeps = Pick<
-  OrchestratorWorkerDeps,
-  'connection' | 'namespace' | 'readSite' | 'targets' | 'logger' | 'dataConverter' | 'version' | 'identity' | 'tracing'
-> & { host: string };
+type DeploymentWorkerDeps = CommonWorkerOptions &
+  Pick<OrchestratorWorkerDeps, 'readSite' | 'targets' | 'logger'> & { host: string };
 
 /**
  * Creates the worker for the deployments on one machine's disk, beside the orchestrator's in the same process. Only
  * workers of that host name poll its queue, so no other machine writes its files.
  */
 export async function createDeploymentWorker(deps: DeploymentWorkerDeps): Promise<Worker> {
-  const { connection, namespace = 'default', host, readSite, targets, logger, dataConverter, identity, version } = deps;
+  const { host, readSite, targets, logger } = deps;
   return await Worker.create({
-    connection,
-    namespace,
+    ...temporalOptions(deps),
     taskQueue: deploymentTaskQueue(host),
     activities: createDeploymentActivities({ readSite, targets, logger }),
-    ...(dataConverter === undefined ? {} : { dataConverter }),
-    ...(identity === undefined ? {} : { identity }),
-    ...(version === undefined ? {} : { workerDeploymentOptions: versioned(version) }),
     maxConcurrentActivityTaskExecutions: ACTIVITIES,
     maxConcurrentActivityTaskPolls: 1,
-    maxHeartbeatThrottleInterval: '1s',
-    defaultHeartbeatThrottleInterval: '1s',
     shutdownGraceTime: SHUTDOWN_GRACE,
-    ...tracingOptions(deps.tracing),
   });
-}
-
-function tracingOptions({ sinks, activity = [] }: WorkerTracing = {}): Pick<WorkerOptions, 'sinks' | 'interceptors'> {
-  return { ...(sinks && { sinks }), interceptors: { activity } };
 }
 
 /** Connections to the mail server live as long as the activities that use them. */

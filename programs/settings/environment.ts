@@ -6,7 +6,7 @@ import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { positiveDurationMs } from '../../contract/duration.ts';
 import { httpUrl } from '../../contract/http-url.ts';
 import type { BundleSigner } from '../../contract/signing.ts';
-import type { WorkerVersion } from '../../contract/worker-version.ts';
+import type { WorkerVersion } from '../../contract/worker-options.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';
 import type { OpenIdSettings } from '../../platform/dashboard/auth-settings.ts';
 import { type AgentSettings, agentVariables, readAgentSettings } from './agent.ts';

@@ -7,7 +7,7 @@ import type { SiteConfig } from '../../contract/galley-config.ts';
 import { QUERIES, SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import type { PublishedSignal } from '../../contract/publish-event.ts';
 import { type SiteState, siteState } from '../../contract/site-state.ts';
-import type { WorkerVersion } from '../../contract/worker-version.ts';
+import type { WorkerVersion } from '../../contract/worker-options.ts';
 import { galleyConfig } from '../../programs/config/galley-yaml.ts';
 import { exportSite } from '../../workflows/export-site.ts';
 import type { RunningAdminApi } from '../helpers/admin-api/fake-admin-api.ts';

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { z } from 'zod';
 import type { NotifyConfig, SiteConfig } from '../../contract/galley-config.ts';
 import { TASK_QUEUES } from '../../contract/names.ts';
-import type { WorkerVersion } from '../../contract/worker-version.ts';
+import type { WorkerVersion } from '../../contract/worker-options.ts';
 import { createNotificationWorker, createOrchestratorWorker } from '../../worker/worker.ts';
 import { createFakeAdminApi, type FakeAdminApi, type RunningAdminApi } from '../helpers/admin-api/fake-admin-api.ts';
 import { startHttpSite } from '../helpers/http-site.ts';

@@ -1,0 +1,44 @@
+import type { DataConverter, NativeConnection, WorkerInterceptors, WorkerOptions } from '@temporalio/worker';
+
+/**
+ * A worker's version for Temporal's Worker Versioning, set by the operator (`WORKER_DEPLOYMENT` and `WORKER_BUILD_ID`).
+ * All workers of one release, orchestrator and platform, have the same one.
+ */
+export type WorkerVersion = { deploymentName: string; buildId: string };
+
+/** What every worker of the orchestrator and the platform is given. */
+export type CommonWorkerOptions = {
+  connection: NativeConnection;
+  namespace?: string;
+  dataConverter?: DataConverter;
+  identity?: string;
+  /** For Temporal's Worker Versioning; without it the worker polls the queue unversioned. */
+  version?: WorkerVersion | undefined;
+  /** Traces activities and, with a traced bundle, workflows. */
+  tracing?: (Pick<WorkerOptions, 'sinks'> & Pick<WorkerInterceptors, 'activity'>) | undefined;
+};
+
+/** The options of Temporal's `Worker` that all workers share. */
+export function temporalOptions(options: CommonWorkerOptions): Omit<WorkerOptions, 'taskQueue'> {
+  const { connection, namespace = 'default', dataConverter, identity, version, tracing } = options;
+  return {
+    connection,
+    namespace,
+    interceptors: { activity: tracing?.activity ?? [] },
+    ...(tracing?.sinks && { sinks: tracing.sinks }),
+    ...(dataConverter === undefined ? {} : { dataConverter }),
+    ...(identity === undefined ? {} : { identity }),
+    ...(version === undefined ? {} : { workerDeploymentOptions: versioned(version) }),
+    // Heartbeats detect a killed worker (within 5 s) and show progress, so don't throttle them.
+    maxHeartbeatThrottleInterval: '1s',
+    defaultHeartbeatThrottleInterval: '1s',
+  };
+}
+
+/**
+ * The worker gets work only while Temporal has its version as the current or ramping one. All workflow types
+ * auto-upgrade, because they run for weeks: `patched` guards their changes.
+ */
+function versioned(version: WorkerVersion) {
+  return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' } as const;
+}
