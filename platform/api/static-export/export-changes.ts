@@ -4,7 +4,7 @@ import type { BundleManifest } from '../../../contract/bundle.ts';
 import { ObjectMissingError } from '../../../exporter/export-failure.ts';
 import { HttpError } from '../../../web/http-error.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
-import { readManifest } from '../../objects/read-manifest.ts';
+import { readManifest } from '../../objects/read-archive.ts';
 import { type ExportJobRow, findExportBefore } from '../../store/export-jobs.ts';
 import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';

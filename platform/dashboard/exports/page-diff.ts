@@ -1,13 +1,12 @@
 import { text } from 'node:stream/consumers';
-import { createGunzip } from 'node:zlib';
 import { structuredPatch } from 'diff';
 import { Parser } from 'htmlparser2';
-import tar from 'tar-stream';
 import { HttpError } from '../../../web/http-error.ts';
 import { findOwnJob, requireCompleted, requireEnterprise } from '../../api/static-export/export-job-view.ts';
 import type { PatchLine } from '../../forge/changes/parse-patch.ts';
 import type { Change } from '../../forge/changes/read-changes.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
+import { readArchive } from '../../objects/read-archive.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import { findExportBefore } from '../../store/export-jobs.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
@@ -41,24 +40,14 @@ async function readFile(
   archiveKey: string,
   path: string,
 ): Promise<string | undefined> {
-  const archive = await objects.get(archiveKey);
-  const entries = tar.extract();
-  const unpacked = createGunzip();
-  archive.on('error', (error) => unpacked.destroy(error));
-  unpacked.on('error', (error) => entries.destroy(error));
-  archive.pipe(unpacked).pipe(entries);
-  try {
-    for await (const entry of entries) {
-      if (entry.header.name === path) {
-        if ((entry.header.size ?? 0) > MAX_FILE_BYTES) throw new HttpError(413, 'The file is too large to compare');
-        return await text(entry);
-      }
-      entry.resume();
+  for await (const entry of readArchive(objects, archiveKey)) {
+    if (entry.header.name === path) {
+      if ((entry.header.size ?? 0) > MAX_FILE_BYTES) throw new HttpError(413, 'The file is too large to compare');
+      return await text(entry);
     }
-    return undefined;
-  } finally {
-    for (const stream of [archive, unpacked, entries]) stream.destroy();
+    entry.resume();
   }
+  return undefined;
 }
 
 /** The difference of two files. Of HTML, it is that of the text that people read. */
