@@ -20,15 +20,15 @@ import {
   reviewed as reviewedPayload,
 } from '../contract/pull-request-event.ts';
 import type { RuleSettings } from '../contract/settings.ts';
-import { settingsSource } from './agent-change/configuration.ts';
 import { endCancelled, notifyEnd } from './agent-change/end.ts';
 import { applyPullRequestEvent } from './agent-change/events.ts';
 import { submit, waitForJob } from './agent-change/job.ts';
 import { awaitReview } from './agent-change/review.ts';
 import { type ChangeRun, isOver, newRun, newState, restoreState } from './agent-change/state.ts';
-import { endBackOff } from './agent-change/transitions.ts';
+import { endBackOff, reportUnconfigured } from './agent-change/transitions.ts';
 import { changeStateOf, visibilityOf } from './agent-change/visibility.ts';
-import { rereadSettings, watchSettings } from './entity/configuration.ts';
+import { readRule } from './agent-rule/configuration.ts';
+import { rereadSettings, type SettingsSource, watchSettings } from './entity/configuration.ts';
 import { shouldContinueAsNew } from './entity/continue-as-new.ts';
 import { runUntil } from './entity/coroutines.ts';
 import { handleSignal } from './entity/handle-signal.ts';
@@ -91,6 +91,10 @@ export async function agentChange(input: AgentChangeInput): Promise<void> {
   await condition(allHandlersFinished);
   const { phase, error } = run.state;
   if (phase === 'failed') throw ApplicationFailure.nonRetryable(firstLine(error), 'AgentJobFailed');
+}
+
+function settingsSource(run: ChangeRun): SettingsSource<RuleSettings> {
+  return { ...readRule(run), run, reportMissing: ({ message }) => reportUnconfigured(run.state, message) };
 }
 
 function setHandlers(run: ChangeRun): void {

@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { AdminApiClient } from '../../client/admin-api-client.ts';
 import { createAdminApiCaller } from './call-admin-api.ts';
 import { createCancelExport } from './cancel-export.ts';
 import { createCreateBundle } from './create-bundle.ts';
-import { createExportKey } from './create-export-key.ts';
 import { createFindExport } from './find-export.ts';
 import { createJudgeExport } from './judge-export.ts';
 import { createPollExport } from './poll-export.ts';
@@ -26,4 +26,12 @@ export function createAdminApiActivities(client: AdminApiClient, options: { quic
     readExport: createReadExport(call),
     judgeExport: createJudgeExport(call),
   };
+}
+
+/**
+ * Makes the `Idempotency-Key` of one export attempt. A workflow can't make it: after a reset or a restored database it
+ * repeats its ids and random numbers, and a repeated key would return the old job.
+ */
+async function createExportKey(): Promise<string> {
+  return randomUUID();
 }

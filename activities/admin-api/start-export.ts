@@ -6,7 +6,7 @@ import { shortVersion } from './poll-export.ts';
 
 type StartExportInput = {
   domain: string;
-  /** The same for every attempt (create-export-key.ts), so a lost response creates no second job. */
+  /** The same for every attempt (`createExportKey`), so a lost response creates no second job. */
   idempotencyKey: string;
 };
 

@@ -1,3 +1,4 @@
+import { errorCode } from '../../base/error-code.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { parseInput } from '../parse-input.ts';
 import { mergeSettings } from '../project-settings.ts';
@@ -13,7 +14,6 @@ import {
   readProjectContents,
 } from '../store/remove-project.ts';
 import { isStorable } from '../store/storable-text.ts';
-import { isUniqueViolation } from '../store/unique-violation.ts';
 import {
   type AddProjectRequest,
   addProjectRequest,
@@ -155,4 +155,10 @@ function toListing(project: Project, organization: string): ProjectListing {
     ref: project.ref,
     settings: { ...settings, webhookSecretSet: webhookSecret !== null },
   };
+}
+
+/** True if the database rejected a row because its key exists. */
+function isUniqueViolation(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  return errorCode(error) === '23505' || ('cause' in error && isUniqueViolation(error.cause));
 }

@@ -41,19 +41,7 @@ export type PlatformApiDeps = {
 };
 
 /** The deps with their defaults. */
-export type ApiContext = {
-  db: Database;
-  objects: ObjectStore;
-  startExport(jobId: string): Promise<void>;
-  cancelExport(jobId: string): Promise<void>;
-  startAgentJob(key: AgentRunKey): Promise<void>;
-  cancelAgentJob(key: AgentRunKey): Promise<void>;
-  agentModel: string;
+export type ApiContext = Omit<PlatformApiDeps, 'publicUrl' | 'openId' | 'stopped' | 'metrics' | 'now'> & {
   publicUrl(): string;
-  bundleLinkTtlMs: number;
-  operatorToken?: string;
-  onForgeEvent?: () => void;
-  sendMail?: SendMail | undefined;
-  logger: Logger;
   now(): Date;
 };

@@ -24,16 +24,8 @@ type StaticExportJobResult = { status: 'completed' | 'over'; contentSha256: stri
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' } as const;
 
 const stages = proxyActivities<PlatformActivities>({
-  // These take longer for larger sites and files; the heartbeat shows that they are alive.
-  startToCloseTimeout: '24h',
-  heartbeatTimeout: '5s',
-  // Their writes must not come after the clean-up.
-  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-  retry: { ...RETRY, maximumAttempts: 30 },
-});
-
-const shared = proxyActivities<PlatformActivities>({
-  // They take new work for a minute, and continue while a large file arrives.
+  // Most take longer for larger sites; those that share the work take new work for a minute, and continue while a large
+  // file arrives. The heartbeat shows that they are alive.
   startToCloseTimeout: '24h',
   heartbeatTimeout: '5s',
   // Their writes must not come after the clean-up.
@@ -100,7 +92,7 @@ async function runStages(jobId: string) {
   const rewriters = rewritersFor(frozen.batchCount, plan.parallelActivities);
   await untilDone(1, (round) => {
     const summary = `rewrite ${frozen.batchCount} batches, round ${round}`;
-    return together(rewriters, () => shared.rewriteFiles.executeWithOptions({ summary }, [{ jobId }]));
+    return together(rewriters, () => stages.rewriteFiles.executeWithOptions({ summary }, [{ jobId }]));
   });
 
   showDetails(visibility, { stage: 'packing the archive' });
@@ -149,7 +141,7 @@ async function crawl(
     if (workflowInfo().historyLength > LONG_HISTORY_EVENTS) await continueAsNew<typeof staticExportJob>({ jobId });
     const maxMs = crawlRoundMs(round, plan);
     const summary = `crawl, round ${round}, ${crawlers} at once`;
-    const rest = await together(crawlers, () => shared.crawlSite.executeWithOptions({ summary }, [{ jobId, maxMs }]));
+    const rest = await together(crawlers, () => stages.crawlSite.executeWithOptions({ summary }, [{ jobId, maxMs }]));
     crawlers = crawlersFor(Math.max(...rest.map((each) => each.queuedCount)), plan.parallelActivities);
     return rest;
   });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { backoff } from '../../../base/backoff.ts';
 import { createIntervalLoop } from '../../interval-loop.ts';
 import type { Database } from '../../store/database.ts';
 import {
@@ -11,7 +12,6 @@ import {
 } from '../../store/forge-deliveries.ts';
 import { getProject } from '../../store/projects.ts';
 import { withoutValues } from '../../store/query-error.ts';
-import { deliveryRetryDelayMs, GIVE_UP_AFTER_MS } from './retry-delay.ts';
 import { type Attempt, sendDelivery } from './send-delivery.ts';
 
 export type ForgeDispatcher = {
@@ -31,6 +31,11 @@ type DispatcherDeps = {
   timeoutMs?: number;
 };
 
+/** How long to wait after that many attempts (1 or more): a second, doubling to ten minutes. */
+export const deliveryRetryDelayMs = backoff({ firstMs: 1_000, maxMs: 600_000 });
+
+/** After this, a delivery is given up. */
+const GIVE_UP_AFTER_MS = 86_400_000;
 /** So that one hanging receiver doesn't delay the others. */
 const AT_ONCE = 4;
 /** Longer than any attempt: a delivery leased by a dead process becomes due again after this. */
