@@ -178,7 +178,7 @@ function print(figure, value, list) {
 print('product: files, lines', `${product.length}, ${lines(product)}`);
 print('tests: files, lines', `${tests.length}, ${lines(tests)}`);
 print('import cycles between product files, at run time', importCycles());
-for (const folder of new Set(['exporter', 'deployment', 'cli', 'programs', ...(options.rooms ?? [])])) {
+for (const folder of new Set(['exporter', 'programs', ...(options.rooms ?? [])])) {
   if (!product.some((file) => file.startsWith(`${folder}/`))) continue;
   const all = roomImports(folder, { withTypes: true });
   const byValue = roomImports(folder, { withTypes: false });
