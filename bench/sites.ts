@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { EXPORT_DEFAULTS } from '../contract/export-defaults.ts';
 import { machine, progress } from './machine.ts';
 import { runSites, type SitesFigures, type SitesOptions } from './sites/run-sites.ts';
 import { table } from './table.ts';
@@ -14,7 +15,6 @@ at once over HTTP, and each site has a values file. The steps:
 Memory is read from /proc, so this needs Linux.`;
 
 const SHORTEST_LINK_SECONDS = 5;
-const DEFAULT_REFRESH_MARGIN = 0.2;
 const DAY_HOURS = 24;
 
 export function sitesBench(): Command {
@@ -47,7 +47,7 @@ function linkSeconds(text: string): number {
 export function reportSites(figures: SitesFigures): string {
   const { sites, starting, idle, refreshing, restart } = figures;
   const perRefresh = refreshing.events / refreshing.links;
-  const hoursBetween = DAY_HOURS * (1 - DEFAULT_REFRESH_MARGIN);
+  const hoursBetween = DAY_HOURS * (1 - EXPORT_DEFAULTS.refreshMargin);
   const perHour = (events: number, seconds: number): string => ((events / seconds) * 3_600).toFixed(0);
   const facts = table([
     ['sites', String(sites)],

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { sources } from '../../api/webhooks/registry.ts';
+import { EXPORT_DEFAULTS } from '../../contract/export-defaults.ts';
 import { commonSettings } from '../../contract/webhook-settings.ts';
 import { parseGalleyConfig } from '../../programs/config/galley-yaml.ts';
 
@@ -53,6 +54,20 @@ describe('the documented configurations', () => {
     const configured = examples.flatMap(({ text }) => Object.keys(parseExample(text).sites.handbook?.webhooks ?? {}));
     expect([...new Set(configured)].sort()).toEqual([...sources.keys()].sort());
   });
+});
+
+test('the documented defaults of `export` are those of the product', () => {
+  const [, section = ''] = readFileSync('docs/configuration.md', 'utf8').split(/^## `export`$/m);
+  const [table = ''] = section.split(/^## /m);
+  const rows = [...table.matchAll(/^\| `(\w+)` \| `([^`]+)` \|/gm)].map(([, key, value]) => `${key}: ${value}`);
+  expect(rows).toHaveLength(Object.keys(EXPORT_DEFAULTS).length);
+  const documented = parseExample(`sites: {handbook: {domain: docs.example.com, export: {${rows.join(', ')}}}}`);
+  const shown = parseExample(readFileSync('galley.example.yaml', 'utf8'));
+  // galley.yaml's keys name no unit.
+  const defaults = Object.fromEntries(
+    Object.entries(EXPORT_DEFAULTS).map(([key, value]) => [key.replace(/Ms$/, ''), value]),
+  );
+  for (const { sites } of [documented, shown]) expect(sites.handbook?.export).toMatchObject(defaults);
 });
 
 describe('the pages of the webhook sources', () => {

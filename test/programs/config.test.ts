@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { closest, editDistance } from '../../contract/closest-word.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { TARGET_KINDS, TARGETS } from '../../contract/target-kind.ts';
 import { loadGalleyConfig, parseGalleyConfig } from '../../programs/config/galley-yaml.ts';
 import fc from '../helpers/fast-check.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -95,17 +96,14 @@ describe('galley.yaml', () => {
     ['quietPeriod: 5', duration],
     ['refreshMargin: 95%', 'refreshMargin: expected 1% to 90%'],
     ['guards: {maxShrink: 0}', 'guards.maxShrink: expected text, got a number'],
-    [
-      'deployments: [{host: eu}]',
-      'deployments.0.valuesFile: expected one of valuesFile, git, helm, http, directory, s3, airgap',
-    ],
+    ['deployments: [{host: eu}]', `deployments.0.valuesFile: expected one of ${TARGET_KINDS.join(', ')}`],
     [
       'deployments: [{valuesFile: a, s3: "s3://bucket"}]',
       'deployments.0.s3: expected one target per entry: it has valuesFile already',
     ],
     [
       'deployments: [{s3: "s3://bucket", host: eu}]',
-      'deployments.0.host: expected only with valuesFile, directory, airgap: any worker can write to s3',
+      `deployments.0.host: expected only with ${TARGET_KINDS.filter((kind) => TARGETS[kind].isOnDisk).join(', ')}: any worker can write to s3`,
     ],
     ['deployments: [{s3: "s3://bucket?key=a"}]', 'deployments.0.s3: expected s3://bucket/prefix?endpoint=…&region=…'],
     [

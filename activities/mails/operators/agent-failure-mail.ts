@@ -1,7 +1,7 @@
 import type { OperatorMailInput } from '../mail-input.ts';
 import type { OutgoingMail, Sender } from '../message/compose-mail.ts';
 import { plainLine } from '../message/plain-line.ts';
-import { composeFailureMail } from './failure-mail.ts';
+import { composeOperatorMail } from './operator-mail.ts';
 
 /** Composes the mail to operators about a failed agent job. */
 export function composeAgentFailureMail(
@@ -26,5 +26,5 @@ export function composeAgentFailureMail(
       'The next publish starts a new job. The workflow named above shows each step in the Temporal UI.',
     ],
   };
-  return composeFailureMail({ ...input, isThread: false }, text, context);
+  return composeOperatorMail({ ...input, isThread: false }, text, context);
 }

@@ -1,7 +1,7 @@
 import type { RuleMailInput } from '../mail-input.ts';
 import type { OutgoingMail, Sender } from '../message/compose-mail.ts';
 import { plainLine } from '../message/plain-line.ts';
-import { composeFailureMail, type FailureText } from './failure-mail.ts';
+import { composeOperatorMail, type OperatorText } from './operator-mail.ts';
 
 /** Composes the mail that no worker knows a rule, or that one does again. Both are in one thread. */
 export function composeRuleMail(input: RuleMailInput, context: { sender: Sender; date: Date }): OutgoingMail {
@@ -14,10 +14,10 @@ export function composeRuleMail(input: RuleMailInput, context: { sender: Sender;
   ];
   const text = event === 'rule-trouble' ? failureText(input) : resolvedText(input);
   const mail = { ...input, changeId: `${workflowId}\n${since}`, isThread: true };
-  return composeFailureMail(mail, { subject, facts, ...text }, context);
+  return composeOperatorMail(mail, { subject, facts, ...text }, context);
 }
 
-type RuleText = Omit<FailureText, 'subject' | 'facts'>;
+type RuleText = Omit<OperatorText, 'subject' | 'facts'>;
 
 function failureText({ site, rule, error, keepsSettings }: RuleMailInput): RuleText {
   const meanwhile = keepsSettings

@@ -1,7 +1,7 @@
 import type { SiteMailInput } from '../mail-input.ts';
 import type { OutgoingMail, Sender } from '../message/compose-mail.ts';
 import { plainLine } from '../message/plain-line.ts';
-import { composeFailureMail, type FailureText } from './failure-mail.ts';
+import { composeOperatorMail, type OperatorText } from './operator-mail.ts';
 
 /** Composes the mail that a site fails, or works again. Both are in one thread. */
 export function composeSiteMail(input: SiteMailInput, context: { sender: Sender; date: Date }): OutgoingMail {
@@ -12,20 +12,20 @@ export function composeSiteMail(input: SiteMailInput, context: { sender: Sender;
     isThread: event === 'site-trouble' || event === 'site-recovered',
   };
   const text = TEXTS[event](input);
-  return composeFailureMail(mail, text, context);
+  return composeOperatorMail(mail, text, context);
 }
 
 /** The mails about one failure have one subject, so that they are one thread. */
 const FAILURE_SUBJECT = 'The site is not up to date';
 
-const TEXTS: Record<SiteMailInput['event'], (input: SiteMailInput) => FailureText> = {
+const TEXTS: Record<SiteMailInput['event'], (input: SiteMailInput) => OperatorText> = {
   'site-trouble': failureText,
   'site-recovered': resolvedText,
   'site-review': reviewText,
   'site-not-served': notServedText,
 };
 
-function failureText(input: SiteMailInput): FailureText {
+function failureText(input: SiteMailInput): OperatorText {
   const { site, error } = input;
   const domain = plainLine(input.domain, 300);
   const status = error?.status == null ? [] : [{ label: 'Status', value: String(error.status) }];
@@ -42,7 +42,7 @@ function failureText(input: SiteMailInput): FailureText {
   };
 }
 
-function resolvedText(input: SiteMailInput): FailureText {
+function resolvedText(input: SiteMailInput): OperatorText {
   const { site } = input;
   const domain = plainLine(input.domain, 300);
   return {
@@ -54,7 +54,7 @@ function resolvedText(input: SiteMailInput): FailureText {
   };
 }
 
-function reviewText(input: SiteMailInput): FailureText {
+function reviewText(input: SiteMailInput): OperatorText {
   const { site, error, version, heldVersion = '', pageUrl = null } = input;
   const domain = plainLine(input.domain, 300);
   const where = pageUrl === null ? '' : ` or on ${plainLine(pageUrl, 500)}`;
@@ -75,7 +75,7 @@ function reviewText(input: SiteMailInput): FailureText {
   };
 }
 
-function notServedText(input: SiteMailInput): FailureText {
+function notServedText(input: SiteMailInput): OperatorText {
   const { site, error, version, heldVersion = '', pageUrl = null } = input;
   const domain = plainLine(input.domain, 300);
   const where = pageUrl === null ? `galley sites status ${site}` : plainLine(pageUrl, 500);
@@ -93,7 +93,7 @@ function notServedText(input: SiteMailInput): FailureText {
   };
 }
 
-function factsOf({ workflowId, since, version, linkExpiresAt }: SiteMailInput): FailureText['facts'] {
+function factsOf({ workflowId, since, version, linkExpiresAt }: SiteMailInput): OperatorText['facts'] {
   return [
     { label: 'Failing since', value: since },
     { label: 'Version served', value: version === null ? 'none known' : plainLine(version, 200) },

@@ -2,7 +2,7 @@ import type { OpenProblem } from '../../../contract/watchdog.ts';
 import type { WatchdogMailInput } from '../mail-input.ts';
 import type { OutgoingMail, Sender } from '../message/compose-mail.ts';
 import { plainLine } from '../message/plain-line.ts';
-import { composeFailureMail, type FailureText } from './failure-mail.ts';
+import { composeOperatorMail, type OperatorText } from './operator-mail.ts';
 
 /** In place of a site's name. */
 const WATCHDOG = 'watchdog';
@@ -11,10 +11,10 @@ const WATCHDOG = 'watchdog';
 export function composeWatchdogMail(input: WatchdogMailInput, context: { sender: Sender; date: Date }): OutgoingMail {
   const { workflowId, event, to } = input;
   const mail = { site: WATCHDOG, changeId: workflowId, event, to, isThread: false };
-  return composeFailureMail(mail, input.opened.length > 0 ? openedText(input) : solvedText(input), context);
+  return composeOperatorMail(mail, input.opened.length > 0 ? openedText(input) : solvedText(input), context);
 }
 
-function openedText({ opened, solved, omitted }: WatchdogMailInput): FailureText {
+function openedText({ opened, solved, omitted }: WatchdogMailInput): OperatorText {
   const count = countOf(opened);
   return {
     subject: `Trouble with ${count}`,
@@ -29,7 +29,7 @@ function openedText({ opened, solved, omitted }: WatchdogMailInput): FailureText
   };
 }
 
-function solvedText({ solved, omitted }: WatchdogMailInput): FailureText {
+function solvedText({ solved, omitted }: WatchdogMailInput): OperatorText {
   const count = countOf(solved);
   return {
     subject: `No more trouble with ${count}`,
@@ -45,13 +45,13 @@ function countOf(problems: readonly OpenProblem[]): string {
   return sites.length === 1 ? `the site ${plainLine(sites[0] ?? '', 100)}` : `${sites.length} sites`;
 }
 
-function listed(problems: readonly OpenProblem[], textOf: (problem: OpenProblem) => string): FailureText['facts'] {
+function listed(problems: readonly OpenProblem[], textOf: (problem: OpenProblem) => string): OperatorText['facts'] {
   return problems.map((problem) => {
     const since = new Date(problem.sinceMs).toISOString();
     return { label: plainLine(problem.site, 100), value: plainLine(`${textOf(problem)} (since ${since})`, 500) };
   });
 }
 
-function others(omitted: number): FailureText['facts'] {
+function others(omitted: number): OperatorText['facts'] {
   return omitted > 0 ? [{ label: 'And', value: `${omitted} more` }] : [];
 }

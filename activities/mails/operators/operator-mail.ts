@@ -3,7 +3,7 @@ import { listId, messageId, threadId } from '../message/mail-identity.ts';
 import { plainLine } from '../message/plain-line.ts';
 
 /** One mail to one operator. The Message-ID is made of `changeId`, `event` and `to`. */
-type FailureMail = {
+type OperatorMail = {
   site: string;
   changeId: string;
   event: string;
@@ -13,7 +13,7 @@ type FailureMail = {
 };
 
 /** What only this mail says. All texts are plain. */
-export type FailureText = {
+export type OperatorText = {
   subject: string;
   heading: string;
   lead: string;
@@ -26,9 +26,9 @@ export type FailureText = {
 };
 
 /** Composes a mail about a failure or its end, as all mails to operators look. */
-export function composeFailureMail(
-  mail: FailureMail,
-  text: FailureText,
+export function composeOperatorMail(
+  mail: OperatorMail,
+  text: OperatorText,
   { sender, date }: { sender: Sender; date: Date },
 ): OutgoingMail {
   const { site, changeId, to, isThread } = mail;
