@@ -4,8 +4,10 @@ import tar from 'tar-stream';
 import { type BundleManifest, bundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
 import type { ObjectStore } from './object-store.ts';
 
+type Entry = ReturnType<typeof tar.extract> extends AsyncIterable<infer Entry> ? Entry : never;
+
 /** The files of a stored bundle, in order, and no more of the archive than the caller takes. Throws `ObjectMissingError`. */
-export async function* readArchive(objects: Pick<ObjectStore, 'get'>, archiveKey: string) {
+export async function* readArchive(objects: Pick<ObjectStore, 'get'>, archiveKey: string): AsyncGenerator<Entry> {
   const archive = await objects.get(archiveKey);
   const entries = tar.extract();
   const unpacked = createGunzip();
