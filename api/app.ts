@@ -40,11 +40,11 @@ export type ApiDeps = {
   operatorToken: string | undefined;
   /** Links that sign in to the sites page once. */
   signInLinks?: SignInLinks;
-  /** Of Temporal's UI, for links to workflows. */
+  /** The URL of Temporal's UI, for links to workflows. */
   temporalUiUrl?: string | undefined;
   /** Ends live updates, which would otherwise keep a stopping server waiting. */
   stopped?: AbortSignal;
-  /** Also verifies links to unsubscribe, besides the Admin API key. */
+  /** A second secret, besides the Admin API key, that verifies links to unsubscribe. */
   unsubscribeSecret?: string | undefined;
   logger: Logger;
   /** Whether Temporal can be reached now, for /readyz. */
@@ -54,7 +54,7 @@ export type ApiDeps = {
   /** Whether the namespace has our search attributes. Without them, workflows start without any. */
   searchAttributesReady?: () => boolean;
   now?: () => Date;
-  /** Of the request's span, if traces are on. */
+  /** Returns the `traceparent` of the request's span, if traces are on. */
   traceparent?: (() => string | undefined) | undefined;
   /** After this time without Temporal's acknowledgment, a delivery gets a 503. */
   deliveryDeadlineMs?: number;

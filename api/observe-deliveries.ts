@@ -4,7 +4,7 @@ import type { ReceiverDeps } from './receive.ts';
 import type { RecentDeliveries } from './recent-deliveries.ts';
 import type { SourcedDelivery } from './webhooks/configured-source.ts';
 
-/** For the metrics: the same body within this time counts as a repeat. The workflow decides by itself. */
+/** The metrics count the same body within this time as a repeat. The workflow decides by itself. */
 const REPEATED_BODY_MS = 60_000;
 
 type ObserverDeps = { metrics: ReceiverMetrics; recent: RecentDeliveries };

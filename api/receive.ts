@@ -18,7 +18,7 @@ export type ReceiverDeps = {
   /** Called once for each verified delivery, before the response. */
   onOutcome: (delivery: ReceivedDelivery, outcome: DispatchOutcome) => void;
   now: () => Date;
-  /** Of the request's span, if traces are on. */
+  /** Returns the `traceparent` of the request's span, if traces are on. */
   traceparent?: (() => string | undefined) | undefined;
 };
 

@@ -2,7 +2,7 @@ import { cutText } from '../contract/cut-text.ts';
 import type { DeliveryRecord } from '../contract/site-state.ts';
 
 const KEPT_PER_SITE = 50;
-/** For all sites together: some megabytes. The sites without a delivery for the longest time are dropped first. */
+/** The most deliveries kept for all sites: some megabytes. The sites with the oldest deliveries are dropped first. */
 const KEPT = 20_000;
 /** Senders choose these texts, so their length is limited. */
 const MAX_TEXT = 200;

@@ -12,7 +12,7 @@ import { unavailable } from './unavailable.ts';
 /** A refresh waits for the Admin API and the deployments, a removal for the cancellation of a job. */
 const UPDATE_DEADLINE_MS = 45_000;
 
-/** As in galley.yaml. A name becomes part of a workflow's id and of a query. */
+/** The names that galley.yaml allows: a name becomes part of a workflow's id and of a query. */
 const NAME = /^[a-z\d-]{1,63}$/i;
 
 /** Actions without a further value, and the update of each. */

@@ -12,7 +12,7 @@ import type { Rejected, RejectedDeliveries } from './rejected-deliveries.ts';
 import type { TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
 
-/** Of one site in a list: enough to see that its webhook works. */
+/** The most deliveries per site in a list: enough to see that its webhook works. */
 const MAX_DELIVERIES_IN_LIST = 5;
 /** Concurrent queries for one page: each may wake a workflow on a worker. */
 const QUERIES_AT_A_TIME = 10;
@@ -118,7 +118,7 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
   };
 }
 
-/** Without histories, because a page may have 200 sites. */
+/** Removes the histories, because a page may have 200 sites. */
 function inList(status: SiteStatus): SiteStatus {
   const deliveries = status.deliveries.slice(0, MAX_DELIVERIES_IN_LIST);
   return { ...status, deliveries, exports: [], refreshes: [], actions: [] };

@@ -5,7 +5,7 @@ export function equalInConstantTime(left: string, right: string): boolean {
   return timingSafeEqual(digest(left), digest(right));
 }
 
-/** Of equal length for every text, which the comparison needs. */
+/** `timingSafeEqual` needs inputs of equal length, and all digests have the same length. */
 function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }

@@ -98,7 +98,7 @@ async function checkEverything(settings: Settings, config: GalleyConfig | undefi
   if (config !== undefined) await checkSites(config, { settings, temporal: temporalOf(settings, running) }, report);
 }
 
-/** For `up`; on a machine with separate services, these are in use. */
+/** Checks the ports that `up` needs. On a machine with separate services, these are in use. */
 async function checkFreePorts(settings: Settings, config: GalleyConfig | undefined): Promise<Finding> {
   const none: GalleyConfig = { adminApi: { url: '', key: '' }, operators: [], notify: [], sites: {} };
   try {

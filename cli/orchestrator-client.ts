@@ -66,7 +66,7 @@ async function listens(url: URL): Promise<boolean> {
   );
 }
 
-/** Of the operating system, for the api's history of actions. Empty if the user has no name, as in some containers. */
+/** The system's user, for the api's history of actions. Empty if it has no name, as in some containers. */
 function userName(): string {
   try {
     return userInfo()

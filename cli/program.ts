@@ -6,7 +6,7 @@ const EXIT_CODES_HELP = `
 Exit codes: 0 done, 1 the work failed, 2 the command line or configuration is wrong.
 Configuration: galley.yaml (GALLEY_CONFIG) and the environment; see docs/configuration.md.`;
 
-/** In the order of the help. Loaded only when needed: all together take longer to load than many a command takes. */
+/** The commands in the order of the help. Each is loaded only when needed, because loading all is slow. */
 const COMMANDS = new Map(
   Object.entries({
     init: async () => (await import('./commands/init.ts')).initCommand(),

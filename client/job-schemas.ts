@@ -17,7 +17,7 @@ import { parseTimestampMs } from './timestamps.ts';
 /** A number counts as its digits. */
 export const receivedId = z.union([z.string(), z.number().transform(String)]).pipe(opaqueId);
 
-/** Also nothing. */
+/** Any value, or a missing one. */
 const anything = z.unknown().optional();
 
 /** A number counts as its digits. */
@@ -26,7 +26,7 @@ const text = anything.transform((value): string | null => {
   return typeof read === 'string' && read.trim() !== '' ? read : null;
 });
 
-/** Also "42 %". */
+/** A number, or a text that begins with one, such as "42 %". */
 const number = anything.transform((value): number | null => {
   const read = typeof value === 'string' ? Number.parseFloat(value) : value;
   return typeof read === 'number' && Number.isFinite(read) ? read : null;
@@ -81,7 +81,7 @@ export const receivedAgentJob = z.object({
   status: statusText.pipe(agentJobStatus.catch('active')),
   source: z.object({ repository: text, ref: text }).catch({ repository: null, ref: null }),
   model: text,
-  /** As the service sent it: check its protocol before you link to it. */
+  /** The URL as the service sent it: check its protocol before you link to it. */
   prLink: text,
   createdAt: time,
   updatedAt: time,

@@ -3,7 +3,7 @@ import { type AdminApiError, isTemporary } from './admin-api-error.ts';
 
 /** Every request of the client may be repeated: those that create something carry an `Idempotency-Key`. */
 export type RetryPolicy = {
-  /** In all, the first one included; 4 by default. */
+  /** The number of attempts, including the first; 4 by default. */
   attempts?: number;
   /** The client doesn't wait for a longer `Retry-After`, and throws the error at once; 30 s by default. */
   longestDelayMs?: number;

@@ -23,7 +23,7 @@ export type AdminApiResponse = {
 export type RequestOptions = {
   /** Ends the request and its retries: the promise rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** For one attempt, in milliseconds, including the response's body. */
+  /** The limit for one attempt including the response's body, in milliseconds. */
   timeoutMs?: number | undefined;
   /** Called with each complete response, for what a result leaves out. */
   onResponse?: ((response: AdminApiResponse) => void) | undefined;
@@ -42,7 +42,7 @@ export type AdminApiClientOptions = {
   key: string;
   /** Must respect `init.signal` and `init.redirect`. By default, the client makes its requests without `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** For one attempt, in milliseconds; 15 s by default. */
+  /** The limit for one attempt, in milliseconds; 15 s by default. */
   timeoutMs?: number | undefined;
   /** `false` for a caller that retries itself. */
   retry?: RetryPolicy | false | undefined;

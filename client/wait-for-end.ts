@@ -7,7 +7,7 @@ export type WaitOptions<Job> = {
   signal?: AbortSignal | undefined;
   /** Called with the job after each poll. */
   onProgress?: ((job: Job) => void) | undefined;
-  /** In milliseconds; no limit by default. */
+  /** The limit for the whole wait, in milliseconds; no limit by default. */
   timeoutMs?: number | undefined;
   /** The pause before the next poll, in milliseconds, given the time waited so far. A longer `Retry-After` wins. */
   pollDelayMs?: ((waitedMs: number) => number) | undefined;

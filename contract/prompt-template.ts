@@ -15,7 +15,7 @@ const ROOT_NAMES: readonly string[] = ['eventCount', 'events', 'event', ...EVENT
 /** These are no text: they open a section. */
 const GROUPS: readonly string[] = ['event', 'events'];
 
-/** Within a section over an event its fields can be used directly. */
+/** The names a template may use here. In a section over an event, its fields can be used directly. */
 type Scope = { names: readonly string[]; dot: boolean };
 
 type Tokens = ReturnType<typeof Mustache.parse>;
@@ -32,7 +32,7 @@ export function checkPromptTemplate(template: string): string | null {
   return checkTokens(tokens, { names: ROOT_NAMES, dot: false });
 }
 
-/** Not a comment, a change of delimiters, or blank text. */
+/** Whether a token can produce text: comments, changes of delimiters and blank text can't. */
 function saysSomething([kind, text]: Tokens[number]): boolean {
   return kind === 'text' ? text.trim() !== '' : kind !== '!' && kind !== '=';
 }

@@ -28,12 +28,12 @@ const deliveryRef = z.object({
    * resend while the first delivery waits.
    */
   byBody: z.boolean().optional(),
-  /** Of the span of its request, if traces are on (trace.ts). */
+  /** The `traceparent` of the request's span, if traces are on (trace.ts). */
   traceparent: z.string().optional(),
 });
 export type DeliveryRef = z.infer<typeof deliveryRef>;
 
-/** At most this many deliveries share one signal. */
+/** The most deliveries in one signal. */
 export const MAX_DELIVERIES_PER_SIGNAL = 1000;
 
 /**

@@ -18,7 +18,7 @@ export function isHashed(path: string): boolean {
   return /^[0-9a-f]*[a-f][0-9a-f]*$/.test(token) || (/[a-z]/.test(token) && /[A-Z]/.test(token));
 }
 
-/** For hashed files: a week. */
+/** The `Cache-Control` of hashed files: they are cached for a week. */
 export const HASHED_CACHE_CONTROL = 'public, max-age=604800, immutable';
 
 /**

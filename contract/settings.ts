@@ -34,7 +34,7 @@ const confirmation = z.object({
 
 /** A deployment that isn't a values file on the disk of every worker. Its settings are the worker's: they may be secret. */
 const targetSummary = z.object({
-  /** As in `valuesFiles`. */
+  /** The name, as in `valuesFiles`. */
   name: z.string(),
   kind: targetKind,
   /** The machine whose workers write it. */

@@ -64,9 +64,9 @@ export const exportRecord = z.object({
   trigger: z.enum(['publish', 'request', 'lost-bundle']),
   /** Publishes collected; 0 if there was only a request. */
   publishCount: z.int(),
-  /** Of the newest event. */
+  /** The title of the newest event. */
   title: z.string().nullable(),
-  /** Of the newest event, otherwise the operator who asked. */
+  /** The author of the newest event, otherwise the operator who requested the export. */
   author: z.string().nullable(),
   /** The oldest publish, or the request. */
   requestedAt: z.string(),

@@ -43,7 +43,7 @@ const git = z.strictObject({
   /** `pull-request`: commits to a branch of its own and keeps one pull request open. */
   mode: z.enum(['push', 'pull-request']).default('push'),
   token: secret.optional(),
-  /** For forges whose tokens need a certain one. */
+  /** The username for the token, if the forge requires a certain one. */
   username: z.string().min(1).optional(),
 });
 
@@ -54,9 +54,9 @@ const noOption = z.string().regex(/^[^-\s]\S*$/, 'expected a text without spaces
 const helm = z.strictObject({
   release: kubernetesName,
   namespace: kubernetesName,
-  /** As `helm upgrade` takes it: a folder, a reference, an `oci://` URL. */
+  /** The chart as `helm upgrade` takes it: a folder, a reference or an `oci://` URL. */
   chart: noOption,
-  /** Of the kubeconfig; without it, the current one. */
+  /** The context in the kubeconfig; the current one by default. */
   context: noOption.optional(),
 });
 
@@ -108,7 +108,7 @@ export function parseS3Target(url: string): S3Target | undefined {
 
 const s3Url = z.string().refine((url) => parseS3Target(url) !== undefined, S3_EXPECTED);
 
-/** With keys of its own: two buckets seldom belong to the same user. */
+/** Each bucket has its own keys, because two buckets seldom belong to the same user. */
 const s3WithKeys = z.strictObject({
   url: s3Url,
   accessKeyId: secret,

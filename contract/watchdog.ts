@@ -13,7 +13,7 @@ const problem = z.object({
   kind: problemKind,
   workflowId: z.string(),
   site: z.string(),
-  /** For people. */
+  /** A description for operators. */
   detail: z.string(),
 });
 export type Problem = z.infer<typeof problem>;

@@ -31,7 +31,7 @@ export function createHostHandler(sites: readonly HostedDeployment[], metrics: D
   };
 }
 
-/** Without port and a dot at its end, in lower case. */
+/** The host name in lower case, without its port and a final dot. */
 function hostName(header: string | undefined): string | undefined {
   return header?.toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
 }

@@ -5,7 +5,7 @@ import type { Resource } from './urls/types.ts';
 /** What the export has spent so far, all workers together. */
 export type SpentCounts = { fileCount: number; decodedBytes: number; storedBytes: number };
 
-/** For progress only: a URL that comes back after it was skipped isn't counted. */
+/** The counts are only for progress: a skipped URL that is queued again isn't counted. */
 export type FrontierCounts = { urlCount: number; settledCount: number };
 
 /** URLs still queued, by anyone, and when the next of them is due; null if none is queued. `leased`: a worker holds URLs. */

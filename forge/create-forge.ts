@@ -17,7 +17,7 @@ type CreateForgeOptions = {
   /** A token, or a GitHub App's number and private key (PEM; its line ends may be written as `\n`). */
   auth: ForgeAuth;
   logger?: Logger | undefined;
-  /** For one call. */
+  /** The limit for one call, in milliseconds. */
   timeoutMs?: number | undefined;
 };
 

@@ -10,7 +10,7 @@ export type EmbeddedForgeOptions = {
   /** The platform's URL, with its path if it has one. Its links may name another, public URL. */
   url: string;
   operatorToken: string;
-  /** For one call, including connection and response; 15 s by default. */
+  /** The limit for one call including connection and response, in milliseconds; 15 s by default. */
   timeoutMs?: number;
 };
 

@@ -119,7 +119,7 @@ function queueMetrics({ client, namespace }: Temporal): Registry {
   return registry;
 }
 
-/** In the API's process, which owns the accepted jobs; several reconcilers do no harm. */
+/** The API's process runs it, because it accepts the jobs; several reconcilers do no harm. */
 function startReconciler({ store, temporal, lifetime }: Context, logger: Logger): void {
   if (lifetime.signal.aborted) return;
   const reconciler = createReconciler({

@@ -18,7 +18,7 @@ import { startWorker } from './worker.ts';
 
 export interface Everything {
   addresses: RunningAddresses;
-  /** Of the metrics of the workers; undefined: there are none. */
+  /** The URL of the workers' metrics; undefined: there are none. */
   metricsUrl: string | undefined;
   temporal: Temporal;
   /** Undefined: an Admin API elsewhere is used. */

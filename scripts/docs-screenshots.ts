@@ -73,7 +73,7 @@ async function publishAndWait(exports: number): Promise<void> {
   );
 }
 
-/** From the line `ready api URL …`. */
+/** Reads the part's URL from the line `ready api URL …`. */
 function addressOf(part: string): string {
   const [, url] = new RegExp(` ${part} (\\S+)`).exec(up.ready) ?? [];
   if (url === undefined) throw new Error(`no ${part} in: ${up.ready}`);

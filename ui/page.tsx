@@ -14,14 +14,14 @@ export type Crumb = { label: string; href: string };
 
 export type PageProps = {
   title: string;
-  /** Beside the logo: the program's pages. Leads to the start page. */
+  /** The name beside the logo, which links to the start page. */
   name: string;
   nav?: readonly NavItem[];
   /** Who is signed in, with the link to their account and the CSRF token to sign out. */
   account?: { name: string; href?: string; csrf: string };
   crumbs?: readonly Crumb[];
   messages?: readonly { kind: MessageKind; text: ComponentChildren }[];
-  /** At the end of the page, beside the program's version. */
+  /** The content at the end of the page, beside the program's version. */
   footer?: ComponentChildren;
   /** A single short form, such as to sign in. */
   narrow?: boolean;

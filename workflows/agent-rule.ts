@@ -54,7 +54,7 @@ const runAgain = defineUpdate<AgentRuleState, [ActionOptions?]>(UPDATES.runAgain
 
 const { sendRuleMail } = proxyActivities<Activities>(mailTimeouts);
 
-/** For rules without settings. */
+/** The default for rules whose settings aren't known. */
 const NOTIFY_AFTER_MS = 10 * 60_000;
 
 /**

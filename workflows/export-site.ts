@@ -177,7 +177,7 @@ function setActionHandlers(run: SiteRun): void {
   );
 }
 
-/** For an export that a guard holds. */
+/** Sets the handlers for an export that a guard holds. */
 function setReviewHandlers(run: SiteRun): void {
   const validator = (options?: unknown): void => {
     rejectUnlessRunning(run, options);

@@ -74,7 +74,7 @@ export function responseVerdictOf(
   return 'rejected';
 }
 
-/** For example "POST /v1/… was answered 403: no plan". Operators read this sentence. */
+/** A sentence for operators, such as "POST /v1/… was answered 403: no plan". */
 export function messageOf({ message, status }: AdminApiError): string {
   return isRedirect(status) ? `${message} (check adminApi.url)` : message;
 }

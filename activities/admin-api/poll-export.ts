@@ -54,7 +54,7 @@ export async function readJob(call: CallAdminApi, jobId: string): Promise<Readin
 /** The service's own word for a job that is running. */
 const word = z.object({ status: statusText });
 
-/** Not every service names it as the contract does. */
+/** Services name the end time differently; the contract has `completedAt`. */
 const endTimes = z.object({ completedAt: time, finishedAt: time, updatedAt: time });
 
 /** When a completed job ended, as RFC 3339; null if the service doesn't say. */

@@ -59,7 +59,7 @@ function fieldsOf(event: PublishEvent): object {
   return bare(Object.fromEntries(EVENT_FIELDS.map((name) => [name, event[name]])));
 }
 
-/** Without a prototype: mustache would find `constructor` there and call it. */
+/** A copy without a prototype: mustache would find `constructor` there and call it. */
 function bare(fields: object): object {
   return Object.assign(Object.create(null), fields);
 }

@@ -7,7 +7,7 @@ import ignore from 'ignore';
  */
 
 export type CodeOwners = {
-  /** Without "@". */
+  /** The owners' logins, without "@". */
   logins: string[];
   /** Team names without the organization. */
   teams: string[];

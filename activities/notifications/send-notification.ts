@@ -16,9 +16,9 @@ export type SendNotificationDeps = {
   publicUrl?: string | undefined;
   logger: Logger;
   timing?: {
-    /** For one attempt. */
+    /** The limit for one attempt, in milliseconds. */
     timeoutMs?: number;
-    /** For how long another worker may know a target that this one doesn't. */
+    /** How long, in milliseconds, a target that this worker doesn't know is left to other workers. */
     unknownForMs?: number;
   };
 };

@@ -42,7 +42,7 @@ export async function findProblems({ readSite, client: own }: FindProblemsDeps):
   return problems.toSorted((a, b) => problemKey(a).localeCompare(problemKey(b))).slice(0, MAX_PROBLEMS);
 }
 
-/** Also sets the times of the last check and the counts, for alerts. */
+/** Sets the gauges for alerts: the time of this check and the counts of problems. */
 function record(problems: readonly Problem[]): void {
   const { metricMeter } = Context.current();
   metricMeter

@@ -4,7 +4,7 @@ import type { Signed } from './access.ts';
 
 export type OperatorLayoutProps = Pick<PageProps, 'title' | 'crumbs' | 'messages'> & {
   signed: Signed;
-  /** Of Temporal's UI, if known. */
+  /** The URL of Temporal's UI, if known. */
   temporalUiUrl?: string | undefined;
   children: ComponentChildren;
 };
@@ -34,7 +34,7 @@ export function OperatorLayout({ signed, temporalUiUrl, children, ...page }: Ope
   );
 }
 
-/** Of a workflow in Temporal's UI. */
+/** The URL of a workflow in Temporal's UI. */
 export function workflowUrl(temporalUiUrl: string, namespace: string, workflowId: string): string {
   const base = temporalUiUrl.replace(/\/+$/, '');
   return `${base}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`;

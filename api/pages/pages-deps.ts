@@ -16,7 +16,7 @@ export type PagesDeps = {
   operatorToken: string | undefined;
   /** Links that sign in once; undefined: there are none. */
   signInLinks: SignInLinks | undefined;
-  /** Of Temporal's UI, for links to workflows; undefined if unknown. */
+  /** The URL of Temporal's UI, for links to workflows; undefined if unknown. */
   temporalUiUrl: string | undefined;
   searchAttributesReady: () => boolean;
   /** Ends the live updates. */

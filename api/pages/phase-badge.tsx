@@ -21,5 +21,5 @@ export function PhaseBadge({ phase }: { phase: string | undefined }) {
   return <Badge {...(PHASES[phase ?? ''] ?? { tone: 'neutral' as const, label: phase ?? 'Unknown' })} />;
 }
 
-/** For the filter of the list, in the order of a publish. */
+/** The options of the list's filter, in the order of a publish. */
 export const PHASE_OPTIONS = Object.entries(PHASES).map(([value, { label }]) => ({ value, label }));

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 const WINDOW_MS = 5 * 60 * 1000;
 const MAX_FAILURES = 10;
-/** Of all addresses together: some kilobytes. */
+/** The most addresses remembered at once. */
 const KEPT = 10_000;
 
 type SignInLimit = {

@@ -33,7 +33,7 @@ function fieldValue(shown: (typeof SHOWN_FIELDS)[number], status: SiteStatus, no
   }
 }
 
-/** Of the newest export that a deployment's status has confirmed. */
+/** How long the newest confirmed export took from publish to served. */
 function publishToServedMs({ exports }: SiteStatus): number | undefined {
   const record = exports.find(({ servedAt }) => servedAt !== null);
   if (record === undefined || record.servedAt === null) return undefined;

@@ -17,7 +17,7 @@ const MIN_STATES_DEADLINE_MS = 50;
 const PAGE_SIZE = 50;
 /** Sites of one visibility query with their names. */
 const SCANNED = 200;
-/** Of the sites that wait for a person, so many are compared, and the most urgent of them shown. */
+/** The most sites in need of attention that are compared to find the most urgent. */
 const COMPARED_ATTENTION = 200;
 const MAX_ATTENTION = 50;
 

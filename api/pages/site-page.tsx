@@ -30,12 +30,12 @@ export type SiteView = {
   domain: string | undefined;
   /** Undefined if galley.yaml no longer has the site. */
   rules: readonly string[];
-  /** Of the session, for forms. */
+  /** The CSRF token of the session, for forms. */
   csrf: string;
   /** The export whose timeline is shown; undefined for the newest. */
   exportNumber: number | undefined;
   now: Date;
-  /** Of the site's workflow in Temporal's UI, if known. */
+  /** The URL of the site's workflow in Temporal's UI, if known. */
   workflowUrl: string | undefined;
 };
 

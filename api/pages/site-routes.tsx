@@ -156,7 +156,7 @@ function addAgents(router: Router, deps: PagesDeps): void {
   });
 }
 
-/** As in galley.yaml: a name becomes part of a workflow's id. */
+/** The names that galley.yaml allows: a name becomes part of a workflow's id. */
 const NAME = /^[a-z\d-]{1,63}$/i;
 
 export function nameOf(request: Request, parameter: string): string {

@@ -178,7 +178,7 @@ export function DeliveriesTable({ view, deliveries }: DeliveriesProps) {
   );
 }
 
-/** For a delivery that went to an agent rule: running it again prompts the agent. */
+/** The rule that a delivery went to, if any: running the delivery again prompts its agent. */
 function ruleField(site: string, workflowId: string): { rule?: string } {
   const prefix = WORKFLOW_IDS.agentRule(site, '');
   return workflowId.startsWith(prefix) ? { rule: workflowId.slice(prefix.length) } : {};

@@ -36,7 +36,7 @@ const WIDTH = 1000;
 const BAR_Y = 34;
 const BAR_HEIGHT = 14;
 
-/** From left to right, for wide screens. */
+/** Draws the timeline from left to right, for wide screens. */
 export function WideTimeline({ timeline, now }: PictureProps) {
   const { stages, refreshes } = timeline;
   const widths = stageWidths(stages, now.getTime()).map((share) => share * WIDTH);
@@ -79,7 +79,7 @@ export function WideTimeline({ timeline, now }: PictureProps) {
 
 const ROW_HEIGHT = 52;
 
-/** From top to bottom, for phones. */
+/** Draws the timeline from top to bottom, for phones. */
 export function TallTimeline({ timeline, now }: PictureProps) {
   const { stages, refreshes } = timeline;
   return (

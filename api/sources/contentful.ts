@@ -12,7 +12,7 @@ const HEADERS = {
   idempotencyKey: 'x-contentful-idempotency-key',
 } as const;
 
-/** Without these among the signed headers, neither the time nor the list itself would be protected. */
+/** The signature must cover these headers, otherwise neither the time nor the list is protected. */
 const MUST_BE_SIGNED = [HEADERS.signedHeaders, HEADERS.timestamp] as const;
 
 const VENDOR_PAST_MS = 30_000;

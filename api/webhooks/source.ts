@@ -64,13 +64,13 @@ export type Filtered = { kind: 'filtered'; topic: string; why: string };
 export type SampleEvent = {
   title: string;
   slug: string;
-  /** On the site's own domain. */
+  /** A URL on the site's own domain. */
   url: string;
   author: string;
   at: Date;
-  /** For systems that identify entries by UUIDs or other texts. */
+  /** The id for systems that identify entries by UUIDs or other texts. */
   uuid: string;
-  /** For systems that number their entries: up to 15 digits. */
+  /** The id for systems that number their entries: up to 15 digits. */
   number: number;
 };
 

@@ -10,7 +10,7 @@ const keyList = z.object({ keys: z.array(keyListing) });
 const projectList = z.object({ projects: z.array(projectListing) });
 const revoked = z.object({ id: z.string(), revokedAt: z.string() });
 
-/** For the embedded database, which only the running `up` may open: uses its admin routes. */
+/** Uses the admin routes of the running `up`, which alone may open the embedded database. */
 export function adminOverHttp({ platformUrl, token }: { platformUrl: string; token: string }): Admin {
   const at = (path: string, organization?: string): URL => {
     const url = new URL(path, platformUrl);

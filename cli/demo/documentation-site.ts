@@ -43,7 +43,7 @@ async function pageToEdit(sources: string): Promise<string> {
   return first;
 }
 
-/** In a process of its own: a build takes a processor for seconds, and the workers must continue meanwhile. */
+/** Builds in a separate process: a build uses a processor for seconds, and the workers must not stop. */
 async function build(root: string, sources: string): Promise<void> {
   const program = join(root, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
   const child = spawn(process.execPath, [program, 'build', sources], {

@@ -15,7 +15,7 @@ export interface ServiceExport {
   jobId: string;
   pageCount: number | null;
   sizeBytes: number;
-  /** From the bundle's manifest, as is `contentSha256`; null if another service's bundle has none. */
+  /** The files in the bundle's manifest; like `contentSha256`, null if it can't be read. */
   fileCount: number | null;
   contentSha256: string | null;
   /** Undefined if the service has none. */

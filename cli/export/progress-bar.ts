@@ -9,7 +9,7 @@ interface ProgressBar {
 
 type Stream = NodeJS.WritableStream & { isTTY?: boolean };
 
-/** Without a terminal, prints a line at each tenth instead of a bar. */
+/** Shows a bar on a terminal, otherwise prints a line at each tenth. */
 export function createProgressBar(label: string, stream: Stream = process.stderr): ProgressBar {
   if (stream.isTTY !== true) return createProgressLines(label, stream);
   const { SingleBar }: typeof import('cli-progress') = createRequire(import.meta.url)('cli-progress');

@@ -14,7 +14,7 @@ export interface Answers {
   source: string;
   /** Undefined: `.env` has one, or one is made. */
   secret: string | undefined;
-  /** As in galley.yaml: relative to its folder, or absolute. */
+  /** The path as written in galley.yaml: relative to its folder, or absolute. */
   valuesFile: string;
   /** Undefined: `galley up` runs its own. */
   adminApi: { url: string; key: string } | undefined;

@@ -16,7 +16,7 @@ export async function onlyProject(): Promise<string> {
   throw new UsageError(`--project: expected the project of the agent jobs; ${named}`);
 }
 
-/** So that only their variables must be set. */
+/** Selects the sites' projects, so that only their variables must be set. */
 function onlyProjects({ sites }: Sections): Sections {
   const projects = Object.entries(mapping(sites)).map(([name, site]) => {
     const { domain, projectId } = mapping(site);

@@ -39,7 +39,7 @@ export function describeBriefly(site: ShownSite): string {
 }
 
 interface Known {
-  /** Of deployments, by their values files. */
+  /** The URLs of deployments, by values file. */
   urls: ReadonlyMap<string, string>;
   now: Date;
 }

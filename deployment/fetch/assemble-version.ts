@@ -106,7 +106,7 @@ async function forEachToItsEnd<T>(
   if (failures.length > 0) throw failures[0];
 }
 
-/** Of the archive so far, and at the end of the rounds that have begun. */
+/** The bytes of the archive received so far, and the total when the begun rounds end. */
 type Received = { bytes: number; totalBytes: number };
 
 type Round = { needed: readonly BundleFile[]; ranges: readonly MemberRange[] };

@@ -86,7 +86,7 @@ function rangeOf({ header }: BundleResponse, start: number): { end: number; tota
   return { end: Number(last) + 1, totalBytes: Number(total) };
 }
 
-/** Of a server that sends more than the requested part, nothing more is read: it could fill the memory. */
+/** Stops if a server sends more than the requested part, which could fill the memory. */
 async function* withFaults(link: URL, body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let receivedBytes = 0;
   try {

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 
-/** Of one read. A smaller one costs more calls, a larger one more memory for each slow client. */
+/** The size of one read. A smaller one costs more calls, a larger one more memory for each slow client. */
 const READ_BYTES = 256 * 1024;
 
 /** Buffers to use again: the system hands out memory of this size page by page, which costs more than reading a file. */

@@ -26,7 +26,7 @@ export type Wanted = { settings: DeploymentValues } & (
     }
 );
 
-/** Without a group `deployment`. */
+/** The settings of a values file without a group `deployment`. */
 export const DEFAULT_SETTINGS: DeploymentValues = deploymentValues.parse({});
 
 /** Values files have a few kilobytes; a larger one is the wrong file. */

@@ -7,7 +7,7 @@ import { STOP, type ThreadData, type ThreadMessage, threadMessage } from './mess
 import { beginDatabase } from './new-database.ts';
 
 export interface EmbeddedDatabase {
-  /** For `openDatabase({ url, maxConnections })`. */
+  /** The URL for `openDatabase({ url, maxConnections })`. */
   url: string;
   /**
    * PGlite is one session. Its socket server interleaves the messages of two connections (one client's Parse replaces

@@ -24,7 +24,7 @@ interface MailboxOptions {
 
 /** A mail server that accepts every mail and shows it on a page; nothing leaves this machine. */
 export interface Mailbox {
-  /** For `smtp.url` of galley.yaml. */
+  /** The URL for `smtp.url` in galley.yaml. */
   smtpUrl: string;
   /** The page that shows the mails. */
   webUrl: string;

@@ -24,7 +24,7 @@ export type PieceFile = {
 };
 
 export type PieceInput = {
-  /** In the bundle's order. */
+  /** The files in the bundle's order. */
   files: readonly PieceFile[];
   /** The targets of URLs, at least of all that the files refer to. */
   targets: UrlMap;

@@ -7,7 +7,7 @@ import type { ArchiveEntry } from './archive/tar-blocks.ts';
 
 /** Which precompressed siblings the files of an export get. */
 export type SiblingPlan = {
-  /** In the order of `CONTENT_CODINGS`. */
+  /** The codings in the order of `CONTENT_CODINGS`. */
   codings: readonly ContentCoding[];
   /** Collision keys of the origin's own files and folders whose names a sibling would have. */
   taken: ReadonlySet<string>;

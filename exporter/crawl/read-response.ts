@@ -72,9 +72,9 @@ export type ParsedResponse = {
   format: DocumentFormat;
   /** The document to store, in UTF-8; undefined if it is the body, byte by byte. */
   bytes: Uint8Array | undefined;
-  /** Of the document to store, in hexadecimal. */
+  /** The hash of the document to store, in hexadecimal. */
   sha256: string;
-  /** As `serializeExtraction` gives it; empty if the document has no references that are read. */
+  /** The result of `serializeExtraction`; empty if the document has no references that are read. */
   extraction: Uint8Array;
   resources: Resource[];
   /** The page maps the imports of modules, which must be read too. */
@@ -117,7 +117,7 @@ function tryExtract(document: PageDocument, site: Site): Extraction | string {
   }
 }
 
-/** In hexadecimal. */
+/** The hash of both parts in sequence, in hexadecimal. */
 function sha256OfBoth(first: Uint8Array, second: Uint8Array): string {
   return createHash('sha256').update(first).update(second).digest('hex');
 }

@@ -31,7 +31,7 @@ export async function retryUntilResponse(
     leavesSite: boolean;
     maxAttempts: number;
     maxTries?: number;
-    /** As in `FetchOptions`. */
+    /** See `FetchOptions`. */
     maxBufferedBytes?: number;
     signal: AbortSignal;
     pause?: Pause;

@@ -4,7 +4,7 @@ import { createRetryAfterGate, OriginAskedForQuiet, type RetryAfterGate } from '
 
 /** A request's result for the concurrency limit; `none`: it has no effect. */
 export type RequestOutcome =
-  | { kind: 'completed' /** From the start of the request to the head of the response. */; latencyMs: number }
+  | { kind: 'completed' /** The time from the start of the request to the head of the response. */; latencyMs: number }
   | { kind: 'overloaded' }
   | { kind: 'none' };
 

@@ -45,7 +45,7 @@ const NEVER = 0xff_ff;
 export function createPreviousResponses(
   { links, logger }: { links: LinkTables; logger: Logger },
   files: PreviousFiles,
-  /** Of the crawl that reuses them; RFC 3339. */
+  /** When the crawl that reuses them was created (RFC 3339). */
   createdAt: string,
 ): PreviousResponses {
   const year = new Date(createdAt).getUTCFullYear();

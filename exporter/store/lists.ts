@@ -116,14 +116,14 @@ export function* mappedUrls(crawl: MemoryCrawl, urls?: readonly string[]): Gener
 /** A path that could be taken for a compressed sibling (contract/content-coding.ts). */
 const SIBLING = /\.(br|gz|zst)(\/|$)/i;
 
-/** In order. */
+/** The paths that look like precompressed siblings, in order. */
 export function pathsLikeSiblings({ byId }: MemoryCrawl): string[] {
   return byId
     .flatMap(({ path, batch }) => (batch !== null && path !== null && SIBLING.test(path) ? [path] : []))
     .sort();
 }
 
-/** Without those of probes: a guessed URL is no URL of the site. */
+/** The redirects of the crawl, without those of probes: a guessed URL is no URL of the site. */
 export function* mappedRedirects({
   byId,
 }: MemoryCrawl): Generator<{ url: string; redirectTo: string; status: number }> {

@@ -20,7 +20,7 @@ const MAX_NOTICES = 2_000;
 type State = {
   spill: Spill;
   nowMs: () => number;
-  /** By job, the newest last. */
+  /** The crawls by job id, the newest last. */
   crawls: Map<string, MemoryCrawl>;
   /** A job's crawl; an empty one that is over if there is none. */
   of(jobId: string): MemoryCrawl;

@@ -21,7 +21,7 @@ export type Row = {
   rank: number;
   state: 'queued' | 'leased' | 'settled';
   attempts: number;
-  /** Not before this time. */
+  /** The URL isn't leased before this time. */
   dueAtMs: number;
   leaseToken: string | null;
   leaseUntilMs: number;

@@ -28,7 +28,7 @@ export type SegmentStore = {
   write(objectKey: string, parts: readonly Uint8Array[]): Promise<void>;
   /** Reads a part of a segment. The result may share memory with the cache and must not be changed. */
   read(extent: Extent, segmentsFit: boolean): Promise<Buffer>;
-  /** For bytes that will be written to a segment. */
+  /** The buffers for bytes that will be written to a segment. */
   buffers: SegmentBuffers;
 };
 
@@ -101,7 +101,7 @@ export function createSegmentStore({
 
 /** A pool of large buffers, from some hundred kilobytes up. */
 export type SegmentBuffers = {
-  /** At least this long; the content is undefined. */
+  /** Returns a buffer that has at least this length; its content is undefined. */
   take(byteLength: number): Buffer;
   /** Only when no one can read the buffer any more. Buffers that aren't given back are garbage-collected. */
   giveBack(buffer: Buffer): void;

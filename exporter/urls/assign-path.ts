@@ -17,7 +17,7 @@ const MAX_PATH_BYTES = 1000;
 type PathInput = {
   /** Normalized (`normalizeUrl`). */
   url: string;
-  /** From the response; decides `.html` and missing extensions. */
+  /** The response's content type, which decides `.html` and missing extensions. */
   contentType: string;
   /** The strongest kind found for the URL. A `probe` keeps its exact name, because no reference to it is rewritten. */
   kind: ResourceKind;
@@ -114,7 +114,7 @@ function escaped(segment: string): string {
     .replace(/[. ]$/, percentEncode);
 }
 
-/** Not `encodeURIComponent` alone: it leaves out most of the ASCII characters that are unsafe here. */
+/** `encodeURIComponent` alone keeps most of the ASCII characters that are unsafe here. */
 function percentEncode(character: string): string {
   if (character > '\x7f') return encodeURIComponent(character);
   return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;

@@ -21,7 +21,7 @@ type Group = { agents: string[]; rules: Rule[]; delayMs: number };
 /** RFC 9309 requires at least 500 KiB. */
 export const MAX_ROBOTS_CHARACTERS = 512 * 1024;
 
-/** With more than half a minute between pages, an export would take longer than a day. */
+/** The longest delay between pages. With a longer one, an export would take more than a day. */
 const MAX_CRAWL_DELAY_MS = 30_000;
 
 /** Characters that mean the same with and without an escape (RFC 3986). */

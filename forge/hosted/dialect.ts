@@ -9,7 +9,7 @@ export type Dialect = {
   name: string;
   /** The rights of a token, in the forge's own words. */
   rights: { readPullRequests: string; writePullRequests: string; readFiles: string; readUsers: string };
-  /** In the forge's own search order. */
+  /** The paths of CODEOWNERS in the forge's own search order. */
   codeOwnersPaths: readonly string[];
   /** The user name for git; the token is the password. */
   gitUsername: string;

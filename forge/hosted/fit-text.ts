@@ -16,7 +16,7 @@ export function fitBody(body: string): string {
   return cut(body.replaceAll('\0', ''), MAX_BODY_LENGTH);
 }
 
-/** By UTF-16 units, as the strictest counts. */
+/** Limits the length in UTF-16 units, as the strictest forge counts. */
 function cut(text: string, maxLength: number): string {
   const whole = text.replaceAll(/\p{Surrogate}/gu, '\uFFFD');
   return whole.length <= maxLength ? whole : `${cutText(whole, maxLength - 1)}…`;

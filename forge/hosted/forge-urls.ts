@@ -99,7 +99,7 @@ function foreign(message: string): ForgeError {
   return new ForgeError(message, { status: null, retryable: false });
 }
 
-/** For messages: a URL may contain a password or a signature. */
+/** The URL as messages show it: the original may contain a password or a signature. */
 function withoutSecrets(url: string): string {
   return url
     .replace(/[?#].*$/s, '')

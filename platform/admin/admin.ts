@@ -21,7 +21,7 @@ export interface Admin {
   listProjects(filter: OfOrganization): Promise<ProjectListing[]>;
 }
 
-/** For a database that this process may open itself. `publicUrl` is the platform's, for links. */
+/** Works on a database that this process may open itself. `publicUrl` is the platform's, for links. */
 export function adminOnDatabase(db: Database, publicUrl: string): Admin {
   return {
     createKey: (request) => createKey(db, request),

@@ -31,7 +31,7 @@ export async function takeUse(
   return rateLimitHeaders(limit, allowance);
 }
 
-/** As in draft-ietf-httpapi-ratelimit-headers-06; the reset is when the next slot becomes free. */
+/** The headers of draft-ietf-httpapi-ratelimit-headers-06; the reset is when the next slot becomes free. */
 function rateLimitHeaders(limit: Limit, allowance: Allowance): Record<string, string> {
   return {
     'RateLimit-Limit': String(limit.uses),

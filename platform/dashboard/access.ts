@@ -86,7 +86,7 @@ export async function findSigned(
   };
 }
 
-/** So that a form never acts for an organization that was chosen, in another tab, after its page was loaded. */
+/** Binds a form to its organization, in case another tab chooses a different one after the page is loaded. */
 export function organizationCsrf(
   context: DashboardContext,
   { csrf }: Pick<Session, 'csrf'>,

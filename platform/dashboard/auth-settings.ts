@@ -14,7 +14,7 @@ export const EMAIL_NOT_VERIFIED = 'email_not_verified';
 
 export const MIN_PASSWORD = 12;
 
-/** Of a person's name, in characters. */
+/** The most characters of a person's name. */
 export const MAX_NAME = 100;
 
 export type OpenIdSettings = { issuer: string; clientId: string; clientSecret: string };

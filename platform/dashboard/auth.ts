@@ -127,7 +127,7 @@ function rejectUnverified(claims: Record<string, unknown> | undefined): { error:
   return unverified.safeParse(claims).success ? { error: EMAIL_NOT_VERIFIED } : undefined;
 }
 
-/** In each of the person's organizations, because a session is for all of them. */
+/** Records it in each of the person's organizations, because a session is for all of them. */
 async function recordSignIn(db: Database, { userId, address }: { userId: string; address: string }): Promise<void> {
   const user = await findUser(db, userId);
   if (user === undefined) return;

@@ -42,7 +42,7 @@ export async function forgetSignInAttempts(db: Database, attempt: Attempt): Prom
   await deleteUses(db, accountScope(attempt));
 }
 
-/** By hash: the log of uses holds no email. */
+/** The scope has a hash, so that the log of uses holds no email. */
 function accountScope({ email, address }: Attempt): string {
   const text = JSON.stringify([email.toLowerCase(), address]);
   return `sign-in:${createHash('sha256').update(text).digest('hex')}`;

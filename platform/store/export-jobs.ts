@@ -39,7 +39,7 @@ export async function insertExportJob(tx: Transaction, job: NewExportJob): Promi
   return row;
 }
 
-/** Also counts requested versions of this form, of any number of digits, so that none is assigned twice. */
+/** Counts requested versions of this form too, of any number of digits, so that none is assigned twice. */
 async function nextVersion(tx: Transaction, projectId: string, at: Date): Promise<string> {
   const day = at.toISOString().slice(0, 10);
   const [row] = await tx

@@ -17,7 +17,7 @@ export async function addRequestedReviewers(
     .onConflictDoNothing();
 }
 
-/** In the order of the requests, people before teams before mail addresses. */
+/** Lists them in the order of the requests, people before teams before mail addresses. */
 export async function listRequestedReviewers(db: Executor, pullRequestId: string): Promise<RequestedReviewer[]> {
   return db
     .select({ kind: pullRequestReviewers.kind, name: pullRequestReviewers.name })

@@ -21,7 +21,7 @@ type AgentJobResult = { status: 'completed' | 'over'; prLink: string | null };
 /** The failure type of a failed run; the job's row has the reason. */
 const AGENT_FAILED = 'AgentFailed';
 
-/** For outages of a forge, the database or the object store: 12 attempts are about six minutes. */
+/** Bridges outages of a forge, the database or the object store: 12 attempts are about six minutes. */
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' } as const;
 
 const steps = proxyActivities<PlatformActivities>({

@@ -20,7 +20,7 @@ type StaticExportJobInput = { jobId: string };
 
 type StaticExportJobResult = { status: 'completed' | 'over'; contentSha256: string | null; pageCount: number };
 
-/** For outages of an origin, the database or the object store: 30 attempts are about half an hour. */
+/** Bridges outages of an origin, the database or the object store: 30 attempts are about half an hour. */
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' } as const;
 
 const stages = proxyActivities<PlatformActivities>({

@@ -4,7 +4,7 @@ import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Settings } from '../settings/environment.ts';
 import { loadGalleyConfig } from './galley-yaml.ts';
 
-/** To check galley.yaml before there is a platform and a key. */
+/** Placeholders to check galley.yaml before there is a platform and a key. */
 export const STAND_IN = { url: 'http://127.0.0.1', key: 'made-at-the-first-start' };
 
 /** The orchestrator calls the embedded platform unless the variables name another Admin API. */

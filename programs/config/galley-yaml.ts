@@ -16,7 +16,7 @@ type LoadGalleyConfigOptions = {
   path: string | undefined;
   /** Values for `${VAR}`. */
   env: Environment;
-  /** For a command that only needs a part of the file, and so only that part's variables. */
+  /** Selects the part of the file that a command needs, so that only its variables are required. */
   select?: (sections: Sections) => Sections;
 };
 
@@ -89,7 +89,7 @@ async function readConfig(file: string): Promise<string> {
   }
 }
 
-/** Without sites nothing calls the Admin API, so neither its URL nor a key is required. */
+/** The configuration if there is no file: without sites, nothing calls the Admin API, so no URL or key is required. */
 function withoutFile(env: Environment): GalleyConfig {
   const adminApi = { url: env.ADMIN_API_URL ?? 'http://127.0.0.1:3100', key: env.ADMIN_API_KEY ?? '' };
   return { adminApi, operators: [], notify: [], sites: {} };

@@ -58,7 +58,7 @@ export function agentDepsOf({ settings, store, home, publicUrl, temporal, logger
   };
 }
 
-/** As `host:port`; empty for the embedded database, which only listens on loopback. */
+/** The database as `host:port`; empty for the embedded one, which only listens on loopback. */
 function databaseServer({ databaseUrl }: Pick<Settings, 'databaseUrl'>): string[] {
   if (databaseUrl === undefined) return [];
   const { hostname, port } = new URL(databaseUrl);

@@ -10,7 +10,7 @@ import type { ForgeSettings } from '../settings/platform.ts';
 
 interface PlatformForges {
   hosted: ForgeSettings | undefined;
-  /** For repositories on the platform's own disk. */
+  /** The forge for repositories on the platform's own disk. */
   embedded: ForgeWriter;
   logger: Logger;
 }

@@ -105,7 +105,7 @@ export async function runService(logger: Logger, start: (lifetime: Lifetime) => 
   }
 }
 
-/** For all requests of the process. Loaded here, because most commands make none. */
+/** Applies to all requests of the process. It is loaded here, because most commands make none. */
 async function surviveEndedResponses(): Promise<void> {
   const { Agent, setGlobalDispatcher } = await import('undici');
   const { createConnector } = await import('../../exporter/fetch/connector.ts');

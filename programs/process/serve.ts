@@ -22,7 +22,7 @@ export interface HttpService {
 
 /** Timeouts of clients. A slower client gets 408, and its connection is closed. */
 export interface HttpTimeouts {
-  /** From the start of the connection, or of the request on a reused one, to the end of the headers. */
+  /** The limit from the start of the connection (or of a later request on it) to the end of the headers. */
   headersMs: number;
   /** The same, to the end of the body. */
   requestMs: number;
@@ -30,7 +30,7 @@ export interface HttpTimeouts {
   keepAliveMs: number;
   /** How often the first two are checked, which is also how late they may be. */
   checkMs: number;
-  /** From the last response until the client closes the connection. */
+  /** The time from the last response until the client closes the connection. */
   lingerMs: number;
   /** Until running responses are cut at a stop. */
   stopMs: number;

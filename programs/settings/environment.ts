@@ -113,11 +113,11 @@ export interface Settings {
   deploymentPort: number;
   temporalPort: number;
   temporalUiPort: number;
-  /** Of the workers' metrics and probes; undefined: there are none. */
+  /** The port of the workers' metrics and probes; undefined: there are none. */
   metricsPort: number | undefined;
   /** Requested by each successful check of the watchdog. */
   heartbeatUrl: string | undefined;
-  /** Of Temporal's UI, for links to it; undefined: there are none, except with the embedded Temporal. */
+  /** The URL of Temporal's UI, for links; if undefined, only the embedded Temporal has links. */
   temporalUiUrl: string | undefined;
   /** False: no Temporal service is configured, so `up` starts its own. */
   temporalConfigured: boolean;
@@ -139,7 +139,7 @@ export interface Settings {
   /** Undefined: agent jobs can only work on `file://` repositories. */
   forge: ForgeSettings | undefined;
   operatorToken: string | undefined;
-  /** For the dashboard's mails; undefined: it shows links instead. */
+  /** The mail server for the dashboard's mails; undefined: it shows links instead. */
   platformMail: { url: string; from: string } | undefined;
   /** Single sign-on for the platform's dashboard. */
   openId: OpenIdSettings | undefined;
@@ -234,12 +234,12 @@ function readWorkerVersion({ WORKER_DEPLOYMENT: deploymentName, WORKER_BUILD_ID:
   return { version: undefined, problems };
 }
 
-/** So that paths can be appended. */
+/** Removes slashes at the end, so that paths can be appended. */
 function withoutSlash(url: string | undefined): string | undefined {
   return url?.replace(/\/+$/, '');
 }
 
-/** In the working folder. */
+/** The configuration file's name in the working folder. */
 export const DEFAULT_CONFIG = 'galley.yaml';
 
 /** A configured path must exist, which its reader checks; the default one may be missing. */

@@ -7,7 +7,7 @@ import type { OpenIdSettings } from '../../platform/dashboard/auth-settings.ts';
 import { byteSize } from './byte-size.ts';
 import type { Settings } from './environment.ts';
 
-/** In env files a key's lines are often joined by a literal \n. */
+/** A private key. Env files often join its lines with a literal \n. */
 const privateKey = z
   .string()
   .transform((text) => text.replaceAll('\\n', '\n'))

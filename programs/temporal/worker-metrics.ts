@@ -30,7 +30,7 @@ export function workerMetrics(): WorkerMetrics | undefined {
   return active;
 }
 
-/** For the line `ready …` of a worker. */
+/** The part of a worker's line `ready …` that names the metrics' URL. */
 export function metricsPart(): string {
   return active === undefined ? '' : ` metrics ${active.url}`;
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** In place of a list without entries: what would be here, and how to get it. */
+/** Replaces a list without entries: says what would be here, and how to get it. */
 export function EmptyState({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

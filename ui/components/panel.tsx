@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 type PanelProps = {
   title?: ComponentChildren;
-  /** At the end of the title's line: a count, or a link to more. */
+  /** The content at the end of the title's line: a count, or a link to more. */
   aside?: ComponentChildren;
   id?: string;
   children: ComponentChildren;

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 type TitleProps = {
   title: ComponentChildren;
-  /** In the line of the title: the state of what the page shows. */
+  /** The content beside the title: the state of what the page shows. */
   beside?: ComponentChildren;
   below?: ComponentChildren;
   /** What can be done on the page. */

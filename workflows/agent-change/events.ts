@@ -9,7 +9,7 @@ const MAX_REVIEWS = 100;
 const MAX_SEEN = 200;
 const MAX_EARLY = 20;
 const MAX_TEXT = 500;
-/** Of logins and commits. */
+/** The most characters of a login or a commit's hash. */
 const MAX_NAME = 200;
 const MAX_AT = 50;
 

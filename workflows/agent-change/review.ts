@@ -164,7 +164,7 @@ async function readAgain({ state, settings }: ChangeRun): Promise<void> {
   }
 }
 
-/** Not addresses that reject mail, have unsubscribed, or didn't get the first mail yet. */
+/** Leaves out addresses that reject mail, have unsubscribed or are still to get the first mail. */
 function remindable({ state, requesting }: ChangeRun): string[] {
   return (state.plan?.mails ?? []).filter((to) => {
     if (requesting.has(to.toLowerCase())) return false;

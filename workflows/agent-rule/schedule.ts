@@ -18,7 +18,7 @@ type Due = {
   limited: boolean;
 };
 
-/** After a quiet period unless it is immediate, and not before `maxPerHour` allows another start. */
+/** The start is after a quiet period unless it is immediate, and when `maxPerHour` allows it. */
 export function dueOf(
   waiting: { firstAtMs: number; lastAtMs: number; immediate?: boolean },
   startsMs: readonly number[],

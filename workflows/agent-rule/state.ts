@@ -21,7 +21,7 @@ const waiting = z.object({
   count: z.int().min(1),
   firstAtMs: ms,
   lastAtMs: ms,
-  /** Of the first collected delivery. */
+  /** The keys of the first collected delivery. */
   changeKeys,
   /** The newest events, oldest first. */
   events: z.array(z.object({ changeKeys, event: publishEvent })).min(1),
@@ -67,7 +67,7 @@ export type RuleRun = EntityRun & {
   readonly seen: SeenDeliveries;
   /** Null until a worker knows them. */
   settings: RuleSettings | null;
-  /** Of the settings, or of the worker that was asked for them. */
+  /** The operators from the settings, or from the worker that was asked for them. */
   operators: readonly string[];
   /** A change is being started: the run must not end now. */
   starting: boolean;

@@ -128,7 +128,7 @@ export function unsubscribe(state: MutableState, address: string): void {
   state.unsubscribed = [...state.unsubscribed.filter((other) => other !== clean), clean].slice(-MAX_UNSUBSCRIBED);
 }
 
-/** Without the delivery that names the change. Null if nothing is left. */
+/** Removes the delivery that names the change. Null if nothing is left. */
 export function withoutFirst(waiting: Waiting): Waiting | null {
   const [oldest, ...others] = waiting.events;
   // The event of the first delivery may have been dropped.
@@ -141,7 +141,7 @@ function isOwn({ ownMerges }: MutableState, event: PublishEvent): boolean {
   return event.agentsOwn === true || ownMerges.includes(event.id);
 }
 
-/** As many of the newest as fit, but at least one. */
+/** The newest entries that fit, but at least one. */
 function newest(entries: readonly Entry[]): Entry[] {
   let sizeBytes = 0;
   const from = entries.findLastIndex((entry, index) => {

@@ -1,12 +1,12 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { type ActionOptions, actionOptions } from '../../contract/site-action.ts';
 
-/** For the validator of an update, which rejects it before it is in the history. */
+/** Throws on invalid options. A validator calls it, so the update never enters the history. */
 export function rejectInvalidOptions(options?: unknown): void {
   rejectIf(!actionOptions.safeParse(options ?? {}).success, 'expected {"actor": "…"} with up to 200 characters');
 }
 
-/** For the handler. Never throws, because that would block the workflow. */
+/** Reads the options in a handler. It never throws, because that would block the workflow. */
 export function readActionOptions(options: unknown): ActionOptions {
   return actionOptions.safeParse(options).data ?? {};
 }

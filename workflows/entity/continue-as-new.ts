@@ -22,7 +22,7 @@ export type EntityRun = {
   notifying: boolean;
 };
 
-/** Also marks the run as one of this baseline. */
+/** Creates the run's state and marks the run as one of this baseline. */
 export function newEntityRun(): EntityRun {
   patched(BASELINE);
   return { configChanged: false, build: currentBuild(), notifying: false };
@@ -54,7 +54,7 @@ export function exceedsMaxInput(input: unknown): boolean {
   return sizeBytes(input) > MAX_INPUT_BYTES;
 }
 
-/** As JSON in UTF-8. */
+/** The size of the value as JSON in UTF-8. */
 export function sizeBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).byteLength;
 }

@@ -7,7 +7,7 @@ type VisibilitySource = {
   details: () => string;
   /** Null if the cluster doesn't know the attributes: unknown ones fail the workflow task. */
   attributes: () => SearchAttributeUpdatePair[] | null;
-  /** For searches without search attributes; null while it is empty. */
+  /** The memo, for searches without search attributes; null while it is empty. */
   memo?: () => Record<string, unknown> | null;
 };
 

@@ -181,7 +181,7 @@ async function start(run: SiteRun, exporting: Exporting): Promise<void> {
   jobStarted(run.state, exporting, job);
 }
 
-/** Not derived from the workflow's ids or random numbers: a reset workflow or a restored database repeats them. */
+/** An activity creates it, because a reset or a restored database repeats the workflow's ids and random numbers. */
 async function createKey(domain: string): Promise<string> {
   return await createExportKey.executeWithOptions({ summary: `key for an export of ${domain}`.slice(0, 200) }, []);
 }

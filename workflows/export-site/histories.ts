@@ -171,7 +171,7 @@ export function actionFailed(record: ActionRecord, message: string): void {
   record.error = short(message, MAX_MESSAGE);
 }
 
-/** As many of the newest records as fit, with the same share of each list. The newest export always stays. */
+/** Keeps the newest records that fit, with the same share of each list. The newest export always stays. */
 export function fitHistories(histories: Histories, maxBytes: number): Histories {
   let fitting = histories;
   for (let share = 0.8; share > 0.004 && sizeBytes(fitting) > maxBytes; share *= 0.8) {

@@ -58,7 +58,7 @@ export function putBack(unfinished: Pending, since: Pending | null): Pending {
   };
 }
 
-/** After a quiet period, but at most `maxWait` after the first publish of the burst. */
+/** The export starts after a quiet period, but at most `maxWait` after the first publish of the burst. */
 export function exportDueAtMs(pending: Pending, { quietPeriodMs, maxWaitMs }: DebounceSettings): number {
   if (pending.immediate) return pending.firstAtMs;
   return Math.min(pending.lastAtMs + quietPeriodMs, pending.firstAtMs + maxWaitMs);
@@ -117,7 +117,7 @@ export function plannedRefreshAtMs(
 const JITTER_SHARE = 0.1;
 
 type RefreshTimes = {
-  /** From the moment the link was obtained to its end; 0 or less for a link that had expired already. */
+  /** The time from when the link was obtained to its end; 0 or less if it had already expired. */
   lifetimeMs: number;
   /** The share of the lifetime, before its end, at which the link is refreshed. */
   marginShare: number;

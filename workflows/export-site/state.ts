@@ -225,7 +225,7 @@ export function newState(nowMs: number): MutableState {
   };
 }
 
-/** With ordinary texts, full histories take about 110 kB. */
+/** The most bytes of all histories. With ordinary texts, full ones take about 110 kB. */
 const MAX_HISTORIES_BYTES = 160_000;
 
 /**

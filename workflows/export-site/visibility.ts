@@ -38,7 +38,7 @@ function withWorkflow({ site }: ObservedSite, deliveries: Histories['deliveries'
   return deliveries.map((delivery) => ({ ...delivery, workflowId }));
 }
 
-/** Without histories. */
+/** The site's state without histories. */
 export function siteStateOf({ site, state, settings }: ObservedSite): SiteState {
   const { exporting, live, trouble, backOff } = state;
   // An overdue refresh is due now.
@@ -121,7 +121,7 @@ function newestOf(errors: readonly (SiteError | null)[]): SiteError | null {
   return known.toSorted((a, b) => b.at.localeCompare(a.at))[0] ?? null;
 }
 
-/** Of all deployments with a `statusUrl` that should serve the live job. */
+/** Whether all deployments with a `statusUrl` serve the live job; null if none has one. */
 function confirmedOf({ live, targets }: State): boolean | null {
   const asked = targets.filter(({ confirmation }) => confirmation !== null && confirmation.jobId === live?.jobId);
   return asked.length === 0 ? null : asked.every(({ confirmation }) => confirmation?.servedAt !== null);

@@ -5,7 +5,7 @@ import { type MailRecord, mailRecord } from '../../contract/agent-state.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
 import { resultOfFailedSend, toMailRecord, uniqueAddresses } from './mail-record.ts';
 
-/** Of one event. */
+/** The most operators notified of one event. */
 const MAX_OPERATORS = 50;
 
 /** A failure that persists: when it began, the mails about it, and whether it was reported to other targets. */

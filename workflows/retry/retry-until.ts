@@ -10,7 +10,7 @@ const keyRefusedDelayMs = backoff({ firstMs: 300_000, maxMs: 3_600_000 });
 type BackOff = {
   failures: number;
   untilMs: number;
-  /** From a `Retry-After`: no attempt before this time, whatever happens. */
+  /** The time from a `Retry-After`: there is no attempt before it. */
   notBeforeMs: number;
 };
 

@@ -13,7 +13,7 @@ const REPORT_AFTER_MS: Record<ProblemKind, number> = {
 type Comparison = {
   /** What the next check continues from. */
   open: OpenProblem[];
-  /** To be reported now, and once only. */
+  /** New problems to report now, once only. */
   opened: OpenProblem[];
   /** Reported earlier, and not found any more. */
   solved: OpenProblem[];

@@ -46,7 +46,7 @@ function isReadable(from: string, to: string): boolean {
   return Buffer.byteLength(from) <= MAX_MAP_KEY && Buffer.byteLength(to) <= MAX_MAP_VALUE;
 }
 
-/** Under which a server may serve a file. */
+/** The URLs under which a server may serve the file. */
 function urlsOf({ path, url }: BundleFile): string[] {
   const name = `/${path}`;
   return [url ?? name, name, name.replace(/\.html$/, ''), name.replace(/index\.html$/, '')];
@@ -100,7 +100,7 @@ export function foldersOf(path: string): string[] {
   return segments.map((_, index) => segments.slice(0, index + 1).join('/'));
 }
 
-/** For a line of a configuration file: no spaces, no line ends. */
+/** A configuration file has one redirect per line, so the URL must contain no spaces and no line ends. */
 function encoded(url: string): string {
   return url.replaceAll(/[\s\p{Cc}]/gu, (character) => encodeURIComponent(character));
 }

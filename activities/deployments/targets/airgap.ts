@@ -84,7 +84,7 @@ type NewVersion = {
   signal: AbortSignal;
 };
 
-/** Under another name until it is complete. */
+/** Fills a temporary folder and renames it when it is complete. */
 async function writeVersion({ folder, name, write, signer, signal }: NewVersion): Promise<void> {
   const temporary = await mkdtemp(join(folder, TEMPORARY));
   try {
@@ -148,7 +148,7 @@ async function readLatest(folder: string): Promise<WrittenOrder | null> {
   }
 }
 
-/** Of writes that failed, or of processes that were killed. */
+/** Removes the temporary folders of failed writes and killed processes. */
 async function dropLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.startsWith(TEMPORARY)) await rm(join(folder, name), { recursive: true, force: true });

@@ -82,7 +82,7 @@ function filesOf(manifest: BundleManifest): NewFile[] {
   ];
 }
 
-/** By presence only: to hash all files at each write would take as long as to write them. */
+/** Checks only that files exist: hashing all of them would take as long as writing them. */
 async function findDamage(root: string, { files }: PublishedState): Promise<ReadonlySet<string>> {
   const limit = pLimit(READS);
   const missing = await Promise.all(
@@ -133,7 +133,7 @@ async function removeEmpty(root: string, folder: string): Promise<void> {
   }
 }
 
-/** Of processes that were killed. */
+/** Removes the temporary folders that killed processes left. */
 async function dropLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.startsWith('deploy-')) await rm(join(folder, name), { recursive: true, force: true });

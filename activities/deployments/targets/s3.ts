@@ -149,7 +149,7 @@ async function readObject({ client, target, signal }: Bucket, path: string): Pro
   }
 }
 
-/** What is listed no longer. */
+/** The published files that the bucket doesn't list any more. */
 async function findDamage({ client, target, signal }: Bucket, { files }: PublishedState): Promise<ReadonlySet<string>> {
   const missing = new Set(Object.keys(files));
   let ContinuationToken: string | undefined;
@@ -162,7 +162,7 @@ async function findDamage({ client, target, signal }: Bucket, { files }: Publish
   return missing;
 }
 
-/** Without precompressed copies, which no bucket can choose. */
+/** The files to upload. It omits precompressed copies, because a bucket can't negotiate an encoding. */
 function filesOf(manifest: BundleManifest): NewFile[] {
   const files = manifest.files.filter(({ encoding }) => encoding === undefined);
   const keys = new Set(files.map(({ path }) => path));

@@ -4,7 +4,7 @@ import type { OutgoingMail, Sender } from '../message/compose-mail.ts';
 import { plainLine } from '../message/plain-line.ts';
 import { composeOperatorMail, type OperatorText } from './operator-mail.ts';
 
-/** In place of a site's name. */
+/** The name in the watchdog's mails, instead of a site's. */
 const WATCHDOG = 'watchdog';
 
 /** Composes the mail about the problems that a check found or that are solved. */

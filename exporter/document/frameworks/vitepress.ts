@@ -33,7 +33,7 @@ export const vitepress: FrameworkAdapter = {
     return METADATA_CHUNK.test(url) ? chunksOf(script, '../') : [];
   },
 
-  /** Without clean URLs the router writes `.html` itself, so its URLs can be reloaded on any host. */
+  /** If clean URLs are off, the router writes `.html` itself, so its URLs can be reloaded on any host. */
   patch(text): Patch[] {
     const from = text.lastIndexOf(SITE_DATA);
     const last = from < 0 ? undefined : [...text.slice(from).matchAll(CLEAN_URLS)].at(-1);

@@ -75,7 +75,7 @@ const LOAD =
   /(?:\bfetch\s*\(|\bnew\s+(?:Shared)?Worker\s*\(|\.addModule\s*\(|\bserviceWorker\s*\.\s*register\s*\(|\.open\s*\(\s*["']GET["']\s*,)\s*(["'`])([^"'`\\\s$]{1,2000})\1\s*([,)])/g;
 /** A literal assigned to an element. If more text is appended to it, it is not a URL. */
 const SOURCE = /(?:\.src\s*=|\bsetAttribute\(\s*["']src["']\s*,)\s*(["'`])([^"'`\\\s$]{1,2000})\1(?!\s*[+.[])/g;
-/** From other hosts only files are bundled; frames stay external. */
+/** The bundle includes only these files from other hosts; frames stay external. */
 const FILE = /\.(?:m?js|css|json|wasm|svg|png|jpe?g|gif|webp|avif|ico|mp3|mp4|webm|ogg|wav|pdf|vtt)(?:[?#]|$)/i;
 const IMPORT_SCRIPTS = /\bimportScripts\s*\(([^()]{1,4000})\)/g;
 const LITERAL = /(["'])([^"'\\\s]+)\1/g;

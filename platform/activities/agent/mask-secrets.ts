@@ -73,7 +73,7 @@ export function createSecretMask(secrets: readonly string[]): SecretMask {
   };
 }
 
-/** As byte strings, longest first, so that a secret that begins with another one is masked whole. */
+/** The secrets as byte strings, longest first, so that one that begins with another is masked whole. */
 function needlesOf(secrets: readonly string[]): string[] {
   const lines = secrets.flatMap((secret) => secret.split(/\r?\n/)).map((line) => line.trim());
   const forms = lines.flatMap((line) => [line, percentEncoded(line)]);

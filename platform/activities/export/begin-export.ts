@@ -24,7 +24,7 @@ type Stages = {
   packExport(job: Job): Promise<PackedExport>;
 };
 
-/** As many batches as one worker makes alone (`rewritersFor`). */
+/** The most batches that one worker rewrites alone (`rewritersFor`). */
 const MAX_BATCHES = 6;
 /** If this share of a site is unchanged since the previous export, one worker makes the rest of its bundle alone. */
 const SHARE_REUSED = 0.9;
@@ -59,7 +59,7 @@ export async function beginExport(
   return { ...opened, rest, packed: isRewritten ? await stages.packExport({ jobId }) : null };
 }
 
-/** At this pace the rest takes less than half as long again, so sharing it would take longer. */
+/** Whether the rest takes less than half as long again, so that sharing it would take longer. */
 async function isNearlyDone(
   { store }: Pick<ExportDeps, 'store'>,
   jobId: string,

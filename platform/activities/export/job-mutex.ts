@@ -13,7 +13,7 @@ const FIRST_WAIT_MS = 500;
 const LATER_WAIT_MS = 5_000;
 /** Below the number of attempts that the workflow allows. */
 const LAST_LOOK = 20;
-/** Between a failed attempt and the next one. If the other activity ends in between, this one notices that much later. */
+/** The delay before the next attempt. If the other activity ends meanwhile, this one notices that much later. */
 const OFFER_DELAY_MS = 200;
 /** The heartbeat detail of a waiting activity. The next attempt recognizes by it that it was offered again. */
 const WAITING = 'this process works on the job already';

@@ -9,7 +9,7 @@ import { takeUse } from '../rate-limit.ts';
 import type { Limit } from '../sliding-window.ts';
 import { agentJobView } from './agent-job-view.ts';
 
-/** Per project; creates and messages count together. */
+/** The limit per project: creates and messages count together. */
 export const PROMPT_LIMIT: Limit = { uses: 100, windowMs: 3_600_000 };
 
 export type PromptAnswer = Answer & { headers: Record<string, string>; job: AgentJobRow | undefined };
@@ -22,7 +22,7 @@ type Asked = {
   idempotency: Idempotency;
   /** The status of a success. */
   status: number;
-  /** For the audit log. */
+  /** The action's name in the audit log. */
   action: string;
   /** Creates the run, or throws an HttpError for a conflict. */
   accept(tx: Transaction, at: Date): Promise<AgentJobRow>;
@@ -54,7 +54,7 @@ export async function acceptPrompt(context: ApiContext, asked: Asked): Promise<P
   return { ...answer, headers, job: accepted };
 }
 
-/** Not awaited: the run is in the database, and the reconciler starts it if this fails. */
+/** The caller doesn't wait: the run is in the database, and the reconciler starts it if this fails. */
 function startSoon({ startAgentJob, logger }: ApiContext, { id: jobId, run }: AgentJobRow): void {
   startAgentJob({ jobId, run }).catch((error: unknown) => {
     logger.warn({ err: error, jobId, run }, 'The agent run could not be started now; the reconciler will');

@@ -71,7 +71,7 @@ export async function close(context: ChangeContext, request: Request, response: 
   await end(context, { request, response }, { row, json: () => pullRequestJson(context, closed) });
 }
 
-/** For the audit log of the project's organization. A repository without a project has none. */
+/** Adds to the audit log of the project's organization. A repository without a project has none. */
 async function recordPullAction(
   { db }: ChangeContext,
   { id, projectId }: PullRequestRow,

@@ -90,7 +90,7 @@ function fileShape({ path, previousPath, status, additions, deletions }: Changed
   };
 }
 
-/** From the base branch, so that a proposal can't choose its own reviewers. */
+/** Sends the base branch's CODEOWNERS, so that a proposal can't choose its own reviewers. */
 export async function sendCodeOwners(context: ForgeContext, request: Request, response: Response): Promise<void> {
   const row = await loadPullRequest(context, request);
   const repository = await findRepository(row);

@@ -42,7 +42,7 @@ function tidy({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): voi
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 }
 
-/** With an `$id` of its own, a schema's references would resolve within itself instead of the document. */
+/** Removes `$id`: with it, a schema's references would resolve within itself instead of the document. */
 function withoutIds({ $id: _id, $schema: _schema, ...schema }: JsonSchema): JsonSchema {
   return schema;
 }

@@ -69,7 +69,7 @@ export function compareExports(before: ExportContent | undefined, now: ExportCon
   };
 }
 
-/** In the manifest's order, which is by path. */
+/** The hashes in the manifest's order, which is by path. */
 function hashesByPath(files: BundleManifest['files']): Map<string, string> {
   return new Map(files.flatMap(({ path, sha256, encoding }) => (encoding === undefined ? [[path, sha256]] : [])));
 }

@@ -16,7 +16,7 @@ import { takeUse } from '../rate-limit.ts';
 import type { Limit } from '../sliding-window.ts';
 import { exportJobView, requireEnterprise } from './export-job-view.ts';
 
-/** Per organization. */
+/** The limit per organization. */
 export const START_LIMIT: Limit = { uses: 60, windowMs: 3_600_000 };
 
 /**
@@ -115,7 +115,7 @@ async function createJob(
   return { status: 202, body: exportJobView(row), jobId: row.id };
 }
 
-/** Not awaited: the job is in the database, and the reconciler starts it if this fails. */
+/** The caller doesn't wait: the job is in the database, and the reconciler starts it if this fails. */
 function startSoon({ startExport, logger }: ApiContext, jobId: string): void {
   startExport(jobId).catch((error: unknown) => {
     logger.warn({ err: error, jobId }, 'The export could not be started now; the reconciler will');

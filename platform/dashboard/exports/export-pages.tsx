@@ -35,7 +35,7 @@ type Shared = Pick<MemberLayoutProps, 'signed' | 'messages'>;
 
 export type ExportFacts = {
   job: ExportJobRow;
-  /** Of its crawl; null if none is stored. */
+  /** The phase of the job's crawl; null if none is stored. */
   phase: 'crawling' | 'frozen' | null;
   urls: { settled: number; all: number } | null;
   report: ExportReport | null;

@@ -22,7 +22,7 @@ const COMMITS = 100;
 /** Larger diffs aren't readable: the files are listed instead. */
 const PATCH_CHARACTERS = 600_000;
 
-/** From the merge base to the head. Undefined if git no longer has these commits. */
+/** The range from the merge base to the head; undefined if git no longer has these commits. */
 export async function changedRange(
   git: RepositoryGit,
   { baseSha, headSha }: Ends,

@@ -36,7 +36,7 @@ export const deliveryRetryDelayMs = backoff({ firstMs: 1_000, maxMs: 600_000 });
 
 /** After this, a delivery is given up. */
 const GIVE_UP_AFTER_MS = 86_400_000;
-/** So that one hanging receiver doesn't delay the others. */
+/** Several deliveries run at once, so that one hanging receiver doesn't delay the others. */
 const AT_ONCE = 4;
 /** Longer than any attempt: a delivery leased by a dead process becomes due again after this. */
 const LEASE_MARGIN_MS = 5_000;

@@ -31,7 +31,7 @@ export const agentJobs = pgTable(
     /** The current run, from 1; each follow-up message adds one. */
     run: integer('run').notNull().default(1),
     error: text('error'),
-    /** Of the current run. */
+    /** When a cancel of the current run was requested. */
     cancelRequestedAt: moment('cancel_requested_at'),
     archivedAt: moment('archived_at'),
     createdAt: moment('created_at').notNull().defaultNow(),

@@ -63,7 +63,7 @@ export const crawlUrls = pgTable(
     foundOn: text('found_on'),
     state: text('state', { enum: ['queued', 'leased', 'settled'] }).notNull(),
     attempts: smallint('attempts').notNull().default(0),
-    /** Not before this time, if the origin asked for a pause. */
+    /** The URL isn't leased before this time, if the origin asked for a pause. */
     dueAt: moment('due_at'),
     leaseToken: text('lease_token'),
     leaseUntil: moment('lease_until'),
