@@ -1,8 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { equalInConstantTime } from '../base/equal-in-constant-time.ts';
 import { CSRF_FIELD } from '../ui/components/form.tsx';
-import { fieldOf, isSameOrigin } from '../ui/request.ts';
 import { HttpError } from './http-error.ts';
+import { fieldOf, isSameOrigin } from './request.ts';
 
 /** The page to sign in. `to`: where to go then. */
 export const SIGN_IN = '/ui/sign-in';

@@ -1,9 +1,9 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { Confirm } from '../../ui/components/confirm.tsx';
-import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
-import { sendPage } from '../../ui/send-page.ts';
 import { sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
+import { fieldOf, queryOf, readForm } from '../../web/request.ts';
+import { sendPage } from '../../web/send-page.ts';
 import { onlyMethods } from '../http-edge.ts';
 import type { SteerAction } from '../site-actions.ts';
 import { requireCsrf, signedOf } from './access.ts';

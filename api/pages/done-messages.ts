@@ -1,4 +1,4 @@
-import { createDoneMessages } from '../../ui/done-messages.ts';
+import { createDoneMessages } from '../../web/done-messages.ts';
 
 export const { withMessage, messagesOf } = createDoneMessages({
   export: 'An export was requested.',

@@ -1,10 +1,11 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
-import { ASSETS_PATH, serveAssets } from '../../ui/assets.ts';
+import { ASSETS_PATH } from '../../ui/assets.ts';
 import type { Crumb } from '../../ui/page.tsx';
-import { sendPage } from '../../ui/send-page.ts';
 import { ErrorPage } from '../../ui/short-page.tsx';
 import { HttpError } from '../../web/http-error.ts';
 import { renderErrors } from '../../web/render-errors.ts';
+import { sendPage } from '../../web/send-page.ts';
+import { serveAssets } from '../../web/serve-assets.ts';
 import { asHttpError, onlyMethods } from '../http-edge.ts';
 import { requireSession } from './access.ts';
 import { addActionRoutes } from './action-routes.tsx';

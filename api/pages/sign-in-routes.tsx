@@ -1,9 +1,9 @@
 import type { Request, Response, Router } from 'express';
 import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
-import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
-import { sendPage } from '../../ui/send-page.ts';
 import { SIGN_IN, sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
+import { fieldOf, queryOf, readForm } from '../../web/request.ts';
+import { sendPage } from '../../web/send-page.ts';
 import { onlyMethods } from '../http-edge.ts';
 import { operatorAccess } from '../operator-access.ts';
 import { localPath, requireCsrf, requireSession, sessionOf, setSession, signedOf } from './access.ts';

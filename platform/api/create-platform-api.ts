@@ -1,6 +1,7 @@
 import express, { type Express } from 'express';
 import { formatDurationMs } from '../../contract/duration.ts';
-import { ASSETS_PATH, serveAssets } from '../../ui/assets.ts';
+import { ASSETS_PATH } from '../../ui/assets.ts';
+import { serveAssets } from '../../web/serve-assets.ts';
 import { memberAccess } from '../dashboard/forge-access.ts';
 import { addDashboard, createDashboardContext } from '../dashboard/routes.tsx';
 import { addAdminRoutes } from './admin/routes.ts';

@@ -6,7 +6,7 @@ import { Panel } from '../../ui/components/panel.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
-import { queryOf } from '../../ui/request.ts';
+import { queryOf } from '../../web/request.ts';
 import { type AuditRow, listActions } from '../store/audit-log.ts';
 import { signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';

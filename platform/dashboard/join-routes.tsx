@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
-import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
-import { sendPage } from '../../ui/send-page.ts';
 import { sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
+import { fieldOf, queryOf, readForm } from '../../web/request.ts';
+import { sendPage } from '../../web/send-page.ts';
 import { label } from '../admin/text.ts';
 import { methodNotAllowed } from '../api/error-handler.ts';
 import { recordAction } from '../store/audit-log.ts';

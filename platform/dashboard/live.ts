@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { startEventStream } from '../../ui/event-stream.ts';
+import { startEventStream } from '../../web/event-stream.ts';
 import { withoutValues } from '../store/query-error.ts';
 import { findSigned, signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';

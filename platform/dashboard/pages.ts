@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type { VNode } from 'preact';
-import { sendPage } from '../../ui/send-page.ts';
+import { sendPage } from '../../web/send-page.ts';
 import { methodNotAllowed } from '../api/error-handler.ts';
 import type { Role } from '../store/members.ts';
 import { FORM, requireRole } from './access.ts';

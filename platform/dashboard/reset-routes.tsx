@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
-import { fieldOf, queryOf, readForm } from '../../ui/request.ts';
-import { sendPage } from '../../ui/send-page.ts';
 import { SIGN_IN, sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
+import { fieldOf, queryOf, readForm } from '../../web/request.ts';
+import { sendPage } from '../../web/send-page.ts';
 import { createResetLink, hashResetSecret, RESET } from '../admin/reset-links.ts';
 import { methodNotAllowed } from '../api/error-handler.ts';
 import { recordAction } from '../store/audit-log.ts';

@@ -1,10 +1,10 @@
 import { toNodeHandler } from 'better-auth/node';
 import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
 import type { Crumb } from '../../ui/page.tsx';
-import { sendPage } from '../../ui/send-page.ts';
 import { ErrorPage } from '../../ui/short-page.tsx';
 import { HttpError } from '../../web/http-error.ts';
 import { renderErrors } from '../../web/render-errors.ts';
+import { sendPage } from '../../web/send-page.ts';
 import { asHttpError, methodNotAllowed } from '../api/error-handler.ts';
 import type { ApiContext } from '../api/platform-api-deps.ts';
 import { withoutValues } from '../store/query-error.ts';

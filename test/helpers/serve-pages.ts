@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import express from 'express';
 import type { VNode } from 'preact';
-import { ASSETS_PATH, serveAssets } from '../../ui/assets.ts';
-import { sendPage } from '../../ui/send-page.ts';
+import { ASSETS_PATH } from '../../ui/assets.ts';
+import { sendPage } from '../../web/send-page.ts';
+import { serveAssets } from '../../web/serve-assets.ts';
 
 /** Serves each page at its name, with the assets of all pages. */
 export async function servePages(

@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 import { equalInConstantTime } from '../../../base/equal-in-constant-time.ts';
-import { isSameOrigin } from '../../../ui/request.ts';
 import { readBearerToken } from '../../../web/bearer-token.ts';
 import { HttpError } from '../../../web/http-error.ts';
+import { isSameOrigin } from '../../../web/request.ts';
 import { API_KEY_PREFIX } from '../../admin/api-key-text.ts';
 import { FORGE_OPERATOR, PULL_REQUEST_ID } from '../../forge/forge-context.ts';
 import { isReviewToken, readReviewToken } from '../../forge/review-links.ts';

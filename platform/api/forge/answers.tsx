@@ -1,9 +1,9 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { ForgeError } from '../../../forge/forge-error.ts';
 import { GitError } from '../../../forge/git/git-error.ts';
-import { PAGE_HEADERS, sendPage } from '../../../ui/send-page.ts';
 import { ErrorPage } from '../../../ui/short-page.tsx';
 import { HttpError } from '../../../web/http-error.ts';
+import { PAGE_HEADERS, sendPage } from '../../../web/send-page.ts';
 import { NAME } from '../../dashboard/layout.tsx';
 
 export const forgeHeaders: RequestHandler = (_request, response, next) => {

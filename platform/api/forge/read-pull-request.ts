@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
-import { sendPage } from '../../../ui/send-page.ts';
 import { HttpError } from '../../../web/http-error.ts';
+import { sendPage } from '../../../web/send-page.ts';
 import { type ChangedFile, listChangedFiles } from '../../forge/changes/changed-files.ts';
 import { readCodeOwners } from '../../forge/changes/code-owners.ts';
 import { changedRange, readChanges } from '../../forge/changes/read-changes.ts';

@@ -1,6 +1,6 @@
 import type { Express, Request, Response } from 'express';
-import { fieldOf } from '../../../ui/request.ts';
 import { HttpError } from '../../../web/http-error.ts';
+import { fieldOf } from '../../../web/request.ts';
 import { methodNotAllowed } from '../error-handler.ts';
 import { createForgeAccess, type MemberAccess } from './access.ts';
 import { forgeHandler, forgeHeaders, isBrowser } from './answers.tsx';

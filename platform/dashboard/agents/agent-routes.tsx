@@ -1,8 +1,8 @@
 import type { Request, Router } from 'express';
 import { promptRequest } from '../../../contract/admin-api.ts';
 import { renderPart } from '../../../ui/page.tsx';
-import { fieldOf, queryOf } from '../../../ui/request.ts';
 import { HttpError } from '../../../web/http-error.ts';
+import { fieldOf, queryOf } from '../../../web/request.ts';
 import { findOwnProject } from '../../api/agent/agent-job-view.ts';
 import { createAgentJob } from '../../api/agent/create-agent-job.ts';
 import { archiveEndedAgentJob, cancelAgentRun } from '../../api/agent/end-agent-job.ts';

@@ -1,8 +1,8 @@
 import type { Request, Router } from 'express';
 import { exportJobStatus, startExportRequest } from '../../../contract/admin-api.ts';
 import { renderPart } from '../../../ui/page.tsx';
-import { fieldOf, queryOf } from '../../../ui/request.ts';
 import { HttpError } from '../../../web/http-error.ts';
+import { fieldOf, queryOf } from '../../../web/request.ts';
 import { methodNotAllowed } from '../../api/error-handler.ts';
 import { cancelExport } from '../../api/static-export/cancel-export.ts';
 import { readExportChanges } from '../../api/static-export/export-changes.ts';

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { z } from 'zod';
-import { fieldOf } from '../../../ui/request.ts';
 import { HttpError } from '../../../web/http-error.ts';
+import { fieldOf } from '../../../web/request.ts';
 
 /** The crawl settings of the form, with what each choice means. */
 export const CHOICES = {

@@ -1,6 +1,6 @@
 import type { Request, Router } from 'express';
-import { fieldOf } from '../../../ui/request.ts';
 import { HttpError } from '../../../web/http-error.ts';
+import { fieldOf } from '../../../web/request.ts';
 import { settingsChange } from '../../admin/project-requests.ts';
 import { addProject, setProject } from '../../admin/projects.ts';
 import { findOwnProject } from '../../api/agent/agent-job-view.ts';

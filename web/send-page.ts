@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { VNode } from 'preact';
-import { renderPage } from './page.tsx';
+import { renderPage } from '../ui/page.tsx';
 import { sendCompressed } from './send-compressed.ts';
 
 /** Scripts, styles and connections of this host only; nothing inline. */

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { PageProps } from './page.tsx';
+import type { PageProps } from '../ui/page.tsx';
 
 /**
  * What a page says after an action led back to it. `texts` are by code, so that a link can't put words into the page.

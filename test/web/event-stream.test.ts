@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import express, { type Response } from 'express';
-import { type EventStream, startEventStream } from '../../ui/event-stream.ts';
+import { type EventStream, startEventStream } from '../../web/event-stream.ts';
 
 /** More than the buffers of both ends of a connection hold. */
 const LARGE = 'x'.repeat(2 ** 25);
