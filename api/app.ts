@@ -163,7 +163,7 @@ function createDeliveryQueues(deps: {
   return { exports, prompts, metrics };
 }
 
-/** The SDK wraps the connection's own error, which tells operators more. */
+/** The SDK wraps the connection's own error, which operators need. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return String(cause ?? error);

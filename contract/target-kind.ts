@@ -150,7 +150,7 @@ type Target<Kind extends TargetKind> = {
   keepsLink: boolean;
   /** Operators can pin a version there or switch it off. */
   hasSwitches: boolean;
-  /** Sites may share it, because it can tell them apart. */
+  /** Sites may share it, because it distinguishes them. */
   isShareable: boolean;
   /**
    * How long a write may take, one attempt and all of them, without the time for which it waits for a worker. Null: it

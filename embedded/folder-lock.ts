@@ -88,7 +88,7 @@ async function holderOf(lockFile: string): Promise<string> {
     const { pid, host, since } = owner.parse(JSON.parse(await readFile(lockFile, 'utf8')));
     return `process ${pid}${host === hostname() ? '' : ` on ${host}`} since ${since}`;
   } catch {
-    // The holder is writing its name, or this is Windows, where locked files can't be read.
+    // The holder is writing its name, or this is Windows, which doesn't let others read locked files.
     return 'another process';
   }
 }

@@ -18,7 +18,7 @@ export function renderErrors({
   send?: (refusal: Refusal, request: Request, response: Response) => void | Promise<void>;
 }): ErrorRequestHandler {
   return async (error: unknown, request, response, next) => {
-    // The response has begun: Express then breaks the connection, which tells the client that it failed.
+    // The response has begun: Express then breaks the connection, so that the client sees the failure.
     if (response.headersSent) return next(error);
     const refusal = toRefusal(error);
     log(error, refusal, request, response);

@@ -15,7 +15,7 @@ import { type CommonWorkerOptions, temporalOptions } from '../contract/worker-op
 import { announcePins, type WatchedFile } from './announce-pins.ts';
 
 type OrchestratorWorkerDeps = CommonWorkerOptions & {
-  /** Tells sites of pins that operators change; without it they notice at their next timer. */
+  /** Notifies sites of pins that operators change; without it they notice at their next timer. */
   client?: Client;
   taskQueue?: string;
   readSite: ReadSite;
@@ -156,7 +156,7 @@ function hasEnded(worker: Worker): boolean {
   return state !== 'INITIALIZED' && state !== 'RUNNING';
 }
 
-/** Tells Temporal the build, so that runs that another one began continue as new (workflows/entity/continue-as-new.ts). */
+/** Reports the build to Temporal, so that runs that another one began continue as new (workflows/entity/continue-as-new.ts). */
 async function unversioned(bundle: WorkflowBundleOption | undefined) {
   const version = { deploymentName: 'galley', buildId: await buildOf(bundle) };
   return { version, useWorkerVersioning: false } as const;

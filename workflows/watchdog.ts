@@ -15,7 +15,7 @@ import { readFailure } from './failures/read-failure.ts';
 import { compareProblems } from './watchdog/compare-problems.ts';
 import type { WatchdogReport, watchdogReport } from './watchdog-report.ts';
 
-/** A check of 10,000 sites takes a minute on servers where each workflow has to be described. */
+/** A check of 10,000 sites takes a minute if the server has to describe each workflow. */
 const { checkSites } = proxyActivities<Activities>({
   startToCloseTimeout: '4m',
   scheduleToCloseTimeout: '4m',
@@ -27,7 +27,7 @@ const { sendHeartbeat } = proxyActivities<Activities>({
   scheduleToCloseTimeout: '1m',
 });
 
-/** More would make a mail that nobody reads. */
+/** A mail with more is too long to read. */
 const MAX_LISTED = 50;
 
 /**

@@ -21,7 +21,7 @@ const MAX_REDIRECTS = 10;
 
 /**
  * Why an export must not be deployed before someone has looked at it; empty if it may. Compares it with the served job,
- * because the export before may itself have been rejected. Judges only what the service tells: without reports that is
+ * because the export before may itself have been rejected. Judges only what the service reports: without reports that is
  * the number of pages. Throws `JobGone` if the export is unknown.
  */
 export function createJudgeExport(call: CallAdminApi) {

@@ -44,7 +44,7 @@ export type Delivery = { body: unknown; header: ReadHeader; id: string; received
 /**
  * What a verified delivery means: a publish, an event of a pull request, or something that starts nothing.
  * A site's `only` checks `topics` (by default the event's topic), `contentType` and `paths`; a source leaves out what the
- * sender doesn't send. `why` tells the person who sets up the webhook why nothing was published.
+ * sender doesn't send. `why` explains to the person who sets up the webhook why nothing was published.
  */
 export type ParsedDelivery =
   | {

@@ -27,7 +27,7 @@ export function checkNode(): Finding {
     : ok('node', `${node} (needs ${oldest} or newer)`);
 }
 
-/** Whether GALLEY_HOME can be written, and nobody else can read its secrets. */
+/** Whether GALLEY_HOME can be written, and others can't read its secrets. */
 export async function checkHome(home: string): Promise<Finding> {
   const check = 'galley-home';
   try {

@@ -55,7 +55,7 @@ export function sourceNames(): string[] {
   return [...sources].filter(([, source]) => isEnough(source)).map(([name]) => name);
 }
 
-/** The variable for a source's secret, as the source's page in the documentation names it where all share one form. */
+/** The variable for a source's secret, named as on the source's page in the documentation. */
 export function secretVariable(source: string): string {
   return `${source.toUpperCase()}${source === 'github' ? '_WEBHOOK' : ''}_SECRET`;
 }

@@ -29,7 +29,7 @@ const SERIALIZE = `function (origin, keep, maxLength) {
       style.textContent = [...sheet.cssRules].map((rule) => rule.cssText).join('\\n');
       (root === document ? document.head : root).append(style);
     }
-    // What a script inserted it inserts again; where none runs, none is needed.
+    // Scripts that run insert their scripts again; if none run, none are needed.
     each(root, 'script', (script) => {
       if (!isData(script) && !(keep && sentScripts.has(keyOf(script)))) script.remove();
     });

@@ -73,7 +73,7 @@ export async function listKeys(
   }));
 }
 
-/** Revokes a key from now on; again is no error. Throws an `HttpError` 404 where there is no such key. */
+/** Revokes a key from now on; again is no error. Throws an `HttpError` 404 if there is no such key. */
 export async function revokeKey(db: Database, id: string): Promise<{ id: string; revokedAt: string }> {
   const revoked = KEY_ID.test(id) ? await revokeApiKey(db, id) : undefined;
   if (revoked === undefined) {

@@ -19,7 +19,7 @@ export type ResetLink = z.infer<typeof resetLink>;
 
 /**
  * A link with which a member of the dashboard sets a new password, once within an hour. Throws an `HttpError` 404 if
- * nobody has that email.
+ * no member has that email.
  */
 export async function createResetLink(
   db: Database,

@@ -77,7 +77,7 @@ async function reset(context: DashboardContext, request: Request, response: Resp
   response.redirect(303, `${SIGN_IN}?reason=reset`);
 }
 
-/** The answer and its time are the same for an unknown email: it isn't told who has an account. */
+/** An unknown email gets the same response after the same time, which doesn't reveal who has an account. */
 async function mailLink(context: DashboardContext, request: Request, response: Response): Promise<void> {
   const { sendMail, logger, db } = context;
   if (sendMail === undefined) throw new HttpError(404, 'This platform sends no mail: ask its operator for a link');

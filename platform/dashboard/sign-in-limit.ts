@@ -6,7 +6,7 @@ import { deleteUses, listUses, logUse } from '../store/usage-log.ts';
 
 const WINDOW_MS = 15 * 60_000;
 
-/** Attempts for one account from one address: nobody can lock another person's account from elsewhere. */
+/** Attempts for one account from one address, so that others can't lock the account from elsewhere. */
 const PER_ACCOUNT: Limit = { uses: 10, windowMs: WINDOW_MS };
 /** Attempts from one address for all accounts together. */
 const PER_ADDRESS: Limit = { uses: 60, windowMs: WINDOW_MS };

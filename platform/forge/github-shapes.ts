@@ -85,7 +85,7 @@ export function reviewShape(review: ReviewRow, url: string) {
   };
 }
 
-/** A stable number where GitHub has one: 48 bits, which fit JSON's numbers. */
+/** A stable number for a field that is numeric at GitHub: 48 bits, which fit JSON's numbers. */
 function numericId(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, 6);
 }

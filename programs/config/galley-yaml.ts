@@ -111,7 +111,7 @@ function withAbsolutePath(deployment: DeploymentConfig, folder: string): Deploym
 
 /**
  * Each site's workflow is the only writer of its deployments; two sites on one would overwrite each other. Only
- * some kinds can tell sites apart.
+ * some kinds can distinguish sites.
  */
 function sharedDeployments(config: GalleyConfig): ConfigProblem[] {
   const owners = new Map<string, string>();

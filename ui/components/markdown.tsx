@@ -3,7 +3,7 @@ import { visibleText } from '../visible-text.ts';
 
 /**
  * HTML in a text is shown as text, links lead only to http, https and mail addresses, and images are left out: the page
- * loads none, and their address would tell others who reads it.
+ * loads none, and a request for one would reveal who reads it.
  */
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true }).disable('image');
 markdown.validateLink = (url) => /^(?:https?:|mailto:|#)/i.test(url);

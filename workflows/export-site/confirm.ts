@@ -25,7 +25,7 @@ const { confirmDeployment } = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
-/** Who rolls back if nobody does. */
+/** The actor of an automatic rollback. */
 const GALLEY = 'Galley';
 
 /**

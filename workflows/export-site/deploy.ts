@@ -91,7 +91,7 @@ function isQuick({ kind }: SiteDeployment): boolean {
 
 function needsWrite(run: SiteRun, target: SiteDeployment, link: Deploy): boolean {
   const { state } = run;
-  // The newest job goes to held deployments too: only the write itself can tell whether the pin still holds.
+  // The newest job goes to held deployments too: only the write itself shows whether the pin still holds.
   if (!isNewest(state, link) && wantedJobId(state, target) !== link.jobId) return false;
   if (TARGETS[target.kind].keepsLink && link.onlyBehind !== true) return true;
   return isBehind(state, target, Number.POSITIVE_INFINITY) || replacesWrite(run, target, link.jobId);

@@ -6,7 +6,7 @@ import type { State } from './state.ts';
 const JUST_CREATED_MS = 60_000;
 
 /**
- * Why the response to a start is not a new job, as a sentence; null if it is one, as far as the response tells. A repeated
+ * Why the response to a start is not a new job, as a sentence; null if it is one, as far as the response shows. A repeated
  * idempotency key, after Temporal was reset or restored, returns the job of the first time.
  *
  * After one refusal the next response is trusted more: a service may return the same job while nothing has changed, or its

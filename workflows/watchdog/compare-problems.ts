@@ -21,7 +21,7 @@ type Comparison = {
 
 /**
  * Compares what a check found with what was open after the last one.
- * @param canReport false: nobody can be notified, so problems stay unreported
+ * @param canReport false: no one can be notified, so problems stay unreported
  */
 export function compareProblems(
   before: readonly OpenProblem[],

@@ -10,7 +10,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
  * A deploy hook: gets a signed POST (Standard Webhooks) with the version and its link. It can't be asked what it has, so
- * the receiver tells a repeated message by its `webhook-id`.
+ * the receiver recognizes a repeated message by its `webhook-id`.
  * @param name the deployment's name, which makes the ids of messages
  */
 export function createHttpTarget(name: string, { url, secret }: SettingsOf<'http'>): DeploymentTarget {

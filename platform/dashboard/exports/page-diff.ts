@@ -11,7 +11,7 @@ import type { Caller } from '../../store/api-keys.ts';
 import { findExportBefore } from '../../store/export-jobs.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 
-/** Longer files aren't compared: nobody reads such a diff, and it takes long to make. */
+/** Longer files aren't compared: such a diff is too long to read, and slow to make. */
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_DIFF_MS = 2_000;
 
