@@ -89,7 +89,13 @@ export async function openTemporal(options: TemporalOptions, lifetime: Lifetime)
   const checked = refuseOtherBaseline(temporal, lifetime.signal);
   checked.catch(lifetime.fail);
   await Promise.race([checked, sleep(READY_DEADLINE_MS, undefined, { ref: false })]);
-  return { ...temporal, connectWorker: (signal) => checked.then(() => temporal.connectWorker(signal)) };
+  const connectWorker = async (signal: AbortSignal): Promise<NativeConnection> => {
+    // It logs that it waits, and a worker polls only once the check is done.
+    const connection = await temporal.connectWorker(signal);
+    await checked.catch((error: unknown) => connection.close().then(() => Promise.reject(error)));
+    return connection;
+  };
+  return { ...temporal, connectWorker };
 }
 
 /** Failures contain messages: with a key they are encrypted as payloads too. */
