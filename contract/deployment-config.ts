@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { sha256Hex } from '../base/sha256.ts';
 import { positiveDurationMs } from './duration.ts';
 import { type SettingsOf, TARGET_KINDS, TARGETS, type TargetKind, targetSettings } from './target-kind.ts';
 
@@ -70,11 +70,7 @@ export function deploymentName(entry: DeploymentConfig): string {
 }
 
 function nameOf<Kind extends TargetKind>({ kind, settings }: TargetConfig<Kind>, on: string): string {
-  return TARGETS[kind].name(settings, { on, digest });
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return TARGETS[kind].name(settings, { on, digest: sha256Hex });
 }
 
 /** The values files of these deployments that are on this worker's own disk. */

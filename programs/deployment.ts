@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
+import { sha256Hex } from '../base/sha256.ts';
 import { createDeployment, createSharedParts } from '../deployment/deployment.ts';
 import { createHostHandler } from '../deployment/hosts.ts';
 import type { Home } from './process/home.ts';
@@ -60,5 +60,5 @@ export async function startDeployment(options: Options, { home, logger, lifetime
 
 /** Deployments on one machine must not share their versions, so each values file has its own folder. */
 function folderName(valuesFile: string): string {
-  return createHash('sha256').update(valuesFile).digest('hex').slice(0, 16);
+  return sha256Hex(valuesFile).slice(0, 16);
 }

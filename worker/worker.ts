@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
@@ -9,6 +8,7 @@ import { createDeploymentActivities } from '../activities/deployments/activities
 import { createMailer, type Mailer } from '../activities/mails/send/mailer.ts';
 import { NOTIFICATION_SLOTS } from '../activities/notifications/send-notification.ts';
 import type { ReadSite } from '../activities/sites/read-site.ts';
+import { sha256Hex } from '../base/sha256.ts';
 import type { NotifyConfig } from '../contract/galley-config.ts';
 import { deploymentTaskQueue, notificationTaskQueue, TASK_QUEUES } from '../contract/names.ts';
 import { type CommonWorkerOptions, temporalOptions } from '../contract/worker-options.ts';
@@ -165,7 +165,7 @@ async function unversioned(bundle: WorkflowBundleOption | undefined) {
 async function buildOf(bundle: WorkflowBundleOption | undefined): Promise<string> {
   if (bundle === undefined) return 'unbundled';
   const code = 'code' in bundle ? bundle.code : await readFile(bundle.codePath, 'utf8');
-  return createHash('sha256').update(code).digest('hex').slice(0, 16);
+  return sha256Hex(code).slice(0, 16);
 }
 
 function workflowsPath(): string {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
+import { sha256Hex } from '../../base/sha256.ts';
 
 export type OutgoingMessage = { headers: Record<string, string>; body: string };
 
@@ -14,7 +14,7 @@ export function signMessage(
   { identity, secrets, now }: { identity: string; secrets: readonly string[]; now: Date },
 ): OutgoingMessage {
   const message = jsonMessage(body);
-  const id = `msg_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`;
+  const id = `msg_${sha256Hex(identity).slice(0, 32)}`;
   const signatures = secrets.map((secret) => new Webhook(secret).sign(id, now, message.body));
   const headers = {
     ...message.headers,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../../base/sha256.ts';
 import type { NotifyConfig } from '../../contract/galley-config.ts';
 import type { NotificationTarget, NotificationType } from '../../contract/notification.ts';
 import { canonicalSecret } from './sign-message.ts';
@@ -20,7 +20,7 @@ export function targetsOf(notify: NotifyConfig): ConfiguredTarget[] {
     return {
       number: index + 1,
       host: url.host,
-      hash: createHash('sha256').update(url.href).digest('hex').slice(0, HASH_DIGITS),
+      hash: sha256Hex(url.href).slice(0, HASH_DIGITS),
       kind: slack === undefined ? 'webhook' : 'slack',
       url: url.href,
       secrets: [secret].flat().map(canonicalSecret),

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../../base/sha256.ts';
 import { field, firstInstant, firstText, readLink, readText } from '../webhooks/json-fields.ts';
 import { pathsOf, published } from '../webhooks/published.ts';
 import { plainSettings } from '../webhooks/settings.ts';
@@ -28,7 +28,7 @@ export const source = defineSource({
     const expected = secrets.map((secret) => hmacOf('sha256', secret, [body], 'base64'));
     if (!anyEqualInConstantTime(expected, signature)) return rejected('bad-signature');
     // The id is made from the webhook and the second, so a bulk edit sends several bodies with one id.
-    const bodyHash = createHash('sha256').update(body).digest('hex').slice(0, 16);
+    const bodyHash = sha256Hex(body).slice(0, 16);
     return { ok: true, vendorId: `${deliveryId}:${bodyHash}` };
   },
 

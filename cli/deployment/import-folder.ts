@@ -10,6 +10,7 @@ import { withFileLock } from '../../activities/deployments/file-lock.ts';
 import { LATEST } from '../../activities/deployments/targets/airgap.ts';
 import { errorCode } from '../../base/error-code.ts';
 import { replaceFile } from '../../base/replace-file.ts';
+import { measure } from '../../base/sha256.ts';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { checkManifest, NO_LIMITS } from '../../bundle/manifest.ts';
 import { readBundleHead } from '../../bundle/read-bundle.ts';
@@ -171,11 +172,9 @@ async function copyAndHash(from: string, to: string): Promise<string> {
   await stat(from).catch((error: unknown) => {
     throw unreadable(error, dirname(from), basename(from));
   });
-  const hash = createHash('sha256');
-  const source = createReadStream(from);
-  source.on('data', (chunk) => hash.update(chunk));
-  await pipeline(source, createWriteStream(to, { flags: 'wx', flush: true }));
-  return hash.digest('hex');
+  const measured = measure();
+  await pipeline(createReadStream(from), measured.stream, createWriteStream(to, { flags: 'wx', flush: true }));
+  return measured.result().sha256;
 }
 
 async function readVersion(bundle: string, folder: string, publicKey: string | undefined): Promise<string> {

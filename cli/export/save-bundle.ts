@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorText } from '../../base/error-code.ts';
+import { measure } from '../../base/sha256.ts';
 import type { Bundle } from '../../client/admin-api-client.ts';
 import { makeFolder } from '../../programs/process/make-folder.ts';
 import { CommandError } from '../command-error.ts';
@@ -22,23 +21,15 @@ export async function saveBundle(
 ): Promise<number> {
   await makeFolder(dirname(file));
   const partial = `${file}.${process.pid}.part`;
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  const measure = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      sizeBytes += chunk.length;
-      done(null, chunk);
-    },
-  });
+  const measured = measure();
   try {
     const answer = new AbortController();
     const timer = setTimeout(() => answer.abort(), ANSWER_TIMEOUT_MS);
     const ended = AbortSignal.any([signal, answer.signal]);
     const response = await fetch(bundleUrl, { signal: ended }).finally(() => clearTimeout(timer));
     if (!response.ok || !response.body) throw new CommandError(`The bundle's link was answered ${response.status}`);
-    await pipeline(response.body, measure, createWriteStream(partial), { signal });
-    const digest = hash.digest('hex');
+    await pipeline(response.body, measured.stream, createWriteStream(partial), { signal });
+    const { sizeBytes, sha256: digest } = measured.result();
     if (sha256 && digest !== sha256)
       throw new CommandError(`The bundle has the sha256 ${digest}, but ${sha256} was promised`);
     await rename(partial, file);

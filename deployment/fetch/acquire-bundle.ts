@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { errorText, isSystemError } from '../../base/error-code.ts';
+import { sha256Hex } from '../../base/sha256.ts';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { type BundleLimits, checkManifest } from '../../bundle/manifest.ts';
 import { BundleSignatureError, BundleUnavailableError, VersionPinnedError } from '../errors.ts';
@@ -154,7 +155,7 @@ export class BundleAcquirer {
     const manifest = checkManifest(head.manifest, limits);
     checkPin(pinnedVersion, manifest.version);
     const sites = await this.#versionsOnDisk(request);
-    const manifestSha256 = createHash('sha256').update(head.manifest).digest('hex');
+    const manifestSha256 = sha256Hex(head.manifest);
     for (const site of sites) {
       if (site.manifestSha256 === manifestSha256 && (await isSigned(publicKey, site))) return { site, etag };
     }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../../base/sha256.ts';
 
 function fingerprint(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return sha256Hex(text);
 }
 
 /** Identifies a link without storing it: its signature is a secret while it is valid. */

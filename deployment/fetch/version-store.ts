@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncToDisk } from '../../base/durable-file.ts';
+import { sha256Hex } from '../../base/sha256.ts';
 import { type BundleManifest, bundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
 import { createSite, type ServedSite } from '../site.ts';
 
@@ -36,7 +36,7 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
 
   async function register(archiveSha256: string, manifest: BundleManifest, bytes: Buffer): Promise<ServedSite> {
     const root = join(folder, archiveSha256);
-    const manifestSha256 = createHash('sha256').update(bytes).digest('hex');
+    const manifestSha256 = sha256Hex(bytes);
     // Written last.
     const { mtimeMs: storedAtMs } = await stat(join(root, MANIFEST_PATH));
     const site = createSite(root, archiveSha256, manifest, { manifestSha256, storedAtMs });

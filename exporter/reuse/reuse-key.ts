@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../../base/sha256.ts';
 import type { Crawl } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { ExportSettings } from '../settings.ts';
@@ -16,10 +16,7 @@ export function reuseKeyOf(engine: string, settings: ExportSettings, limits: Exp
   const shaping = { maxBufferedBytes, pieceBytes, batchFiles, batchBytes, gzipLevel };
   const compressors = settings.precompress.length === 0 ? '' : compressorsName();
   const sorted = Object.entries({ ...lasting, ...shaping, compressors }).sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256')
-    .update(JSON.stringify([engine, sorted]))
-    .digest('hex')
-    .slice(0, 32);
+  return sha256Hex(JSON.stringify([engine, sorted])).slice(0, 32);
 }
 
 /** What compressed bytes depend on besides the file: another release or processor may write others. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../../base/sha256.ts';
 import { isOfSite } from './identity.ts';
 import type { ResourceKind, Site } from './types.ts';
 
@@ -49,7 +49,7 @@ export function folderPath(url: string, site: Site): string {
 
 /** A short stable name for any text: 12 hex digits of its SHA-256. */
 export function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+  return sha256Hex(text).slice(0, 12);
 }
 
 /** `name.ext` with a mark before the extension: `name.{mark}.ext`. */
@@ -123,7 +123,7 @@ function percentEncode(character: string): string {
 function shortened(name: string): string {
   // A UTF-16 code unit takes at most three bytes.
   if (name.length * 3 <= MAX_NAME_BYTES || Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 16);
+  const hash = sha256Hex(name).slice(0, 16);
   const extension = /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? '';
   let head = '';
   let size = 0;

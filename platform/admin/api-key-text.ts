@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { sha256Hex } from '../../base/sha256.ts';
 
 export const API_KEY_PREFIX = 'galley_';
 
@@ -42,7 +43,7 @@ export function isApiKeyText(text: string): boolean {
 
 /** How a key is found again: a key has 256 random bits, so a plain hash gives nothing away. */
 export function hashApiKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return sha256Hex(key);
 }
 
 /** The part of a key that is kept and shown. */

@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { sha256Hex } from '../../base/sha256.ts';
 import { HttpError } from '../../web/http-error.ts';
 import type { Database } from '../store/database.ts';
 import { findUserByEmail, insertResetLink } from '../store/members.ts';
@@ -34,5 +35,5 @@ export async function createResetLink(
 }
 
 export function hashResetSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return sha256Hex(secret);
 }

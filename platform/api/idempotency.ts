@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Request } from 'express';
+import { sha256Hex } from '../../base/sha256.ts';
 import { HttpError } from '../../web/http-error.ts';
 import type { Transaction } from '../store/database.ts';
 import { findStoredResponse, storeResponse } from '../store/idempotency-keys.ts';
@@ -24,7 +24,7 @@ export function readIdempotencyKey(
   }
   // Hashes the parsed body, so key order and white space don't matter.
   const text = JSON.stringify([request.method, request.path, parsedBody]);
-  return { key, requestSha256: createHash('sha256').update(text).digest('hex') };
+  return { key, requestSha256: sha256Hex(text) };
 }
 
 /**

@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { z } from 'zod';
+import { sha256Hex } from '../../base/sha256.ts';
 
 const ENCODING = 'binary/encrypted';
 const CIPHER = 'aes-256-gcm';
@@ -26,7 +27,7 @@ export function createPayloadEncryption(key: Buffer, ...older: readonly Buffer[]
 
 /** Identifies a key without revealing anything about it. */
 function keyIdOf(key: Buffer): string {
-  return createHash('sha256').update(key).digest('hex').slice(0, 16);
+  return sha256Hex(key).slice(0, 16);
 }
 
 function encrypt(payload: Payload, key: Buffer, keyId: string): Payload {

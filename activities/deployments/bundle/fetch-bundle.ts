@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Agent, interceptors, request } from 'undici';
 import { errorCode } from '../../../base/error-code.ts';
+import { measure } from '../../../base/sha256.ts';
 
 /** The longest silence of the server, before and within its response. */
 const SILENCE_MS = 30_000;
@@ -45,19 +44,6 @@ export async function fetchBundle(
   } finally {
     await agent.destroy();
   }
-}
-
-function measure() {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  const stream = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      sizeBytes += chunk.length;
-      done(null, chunk);
-    },
-  });
-  return { stream, result: () => ({ sizeBytes, sha256: hash.digest('hex') }) };
 }
 
 /** Undici's messages may repeat the URL, its codes don't. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +5,7 @@ import { z } from 'zod';
 import { syncToDisk } from '../../../base/durable-file.ts';
 import { errorCode } from '../../../base/error-code.ts';
 import { replaceFile } from '../../../base/replace-file.ts';
+import { sha256Hex } from '../../../base/sha256.ts';
 import { BundleInvalidError } from '../../../bundle/errors.ts';
 import { checkManifest, NO_LIMITS } from '../../../bundle/manifest.ts';
 import { readBundleHead } from '../../../bundle/read-bundle.ts';
@@ -109,7 +109,7 @@ async function fillFolder(
   const values = editValues('', { enabled: true, bundleUrl: 'file:///srv/galley/bundle.tar.gz' });
   const text = `# galley deployment import sets the link on the other side.\n${values}`;
   await writeFile(join(temporary, 'values.yaml'), text);
-  const valuesHash = createHash('sha256').update(text).digest('hex');
+  const valuesHash = sha256Hex(text);
   const sums = Buffer.from(`${sha256}  bundle.tar.gz\n${valuesHash}  values.yaml\n`);
   await writeFile(join(temporary, 'SHA256SUMS'), sums);
   if (signer !== undefined) await writeFile(join(temporary, 'SHA256SUMS.sig'), `${signer.sign(sums)}\n`);

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { errorCode } from '../../../base/error-code.ts';
 import { replaceFile } from '../../../base/replace-file.ts';
+import { sha256Hex } from '../../../base/sha256.ts';
 import { GALLEY_FOLDER } from '../../../bundle/path.ts';
 import type { BundleManifest } from '../../../contract/bundle.ts';
 import { headersFile } from '../bundle/headers.ts';
@@ -66,7 +66,7 @@ function filesOf(manifest: BundleManifest): NewFile[] {
   const { files, redirects } = manifest;
   const made = (path: string, contentType: string, text: string): NewFile => {
     const content = Buffer.from(text);
-    return { path, contentType, content, sha256: createHash('sha256').update(content).digest('hex') };
+    return { path, contentType, content, sha256: sha256Hex(content) };
   };
   const pages = redirectPages(manifest).map(({ path, html }) => made(path, 'text/html', html));
   const lists = [

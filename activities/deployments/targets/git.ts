@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../../../base/error-code.ts';
+import { sha256Hex } from '../../../base/sha256.ts';
 import type { SettingsOf } from '../../../contract/target-kind.ts';
 import type { ForgeWriter, GitCredentials } from '../../../forge/forge.ts';
 import { createGit, type Git, type Remote } from '../../../forge/git/git.ts';
@@ -217,7 +217,7 @@ async function fetchProposal(context: Context, branch: string): Promise<string |
 }
 
 function proposalBranch({ site, settings: { path, branch } }: Pick<Context, 'site' | 'settings'>): string {
-  const place = createHash('sha256').update(`${branch}:${path}`).digest('hex').slice(0, 6);
+  const place = sha256Hex(`${branch}:${path}`).slice(0, 6);
   return `galley/deploy-${site}-${place}`;
 }
 

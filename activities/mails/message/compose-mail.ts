@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
 import addressparser from 'nodemailer/lib/addressparser';
+import { sha256Hex } from '../../../base/sha256.ts';
 import { ConfigurationError } from '../../../contract/configuration-error.ts';
 import { type MailContent, renderHtml, renderText } from './mail-content.ts';
 
@@ -56,7 +56,7 @@ export function composeMail(draft: MailDraft): OutgoingMail {
     },
     text: withMailLineEnds(renderText(content)),
     html: withMailLineEnds(renderHtml(content)),
-    baseBoundary: createHash('sha256').update(draft.messageId).digest('hex').slice(0, 24),
+    baseBoundary: sha256Hex(draft.messageId).slice(0, 24),
     xMailer: false,
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../../../base/sha256.ts';
 
 /**
  * Message ids. They depend only on what the mail is about, never on the time: a mail that is sent again has the same
@@ -26,5 +26,5 @@ export function listId({ site, rule }: { site: string; rule: string }, domain: s
 }
 
 function hashOf(...parts: string[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32);
+  return sha256Hex(parts.join('\n')).slice(0, 32);
 }

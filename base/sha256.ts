@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto';
+import { Transform } from 'node:stream';
+
+export function sha256Hex(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Passes bytes on; `result` has their number and SHA-256 in hex once the stream has ended. */
+export function measure() {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  return { stream, result: () => ({ sizeBytes, sha256: hash.digest('hex') }) };
+}
