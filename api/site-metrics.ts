@@ -11,19 +11,18 @@ type SiteMetricsDeps = {
   list: () => Promise<readonly ListedSite[]>;
   /** How many sites galley.yaml has. */
   configured: number;
-  nowMs?: () => number;
 };
 
 /**
  * Adds gauges of each site with a workflow. One listing per scrape sets them all. If it fails, the gauges keep their last
  * values and `galley_sites_listed` is 0.
  */
-export function addSiteMetrics(registry: Registry, { list, configured, nowMs = Date.now }: SiteMetricsDeps): void {
+export function addSiteMetrics(registry: Registry, { list, configured }: SiteMetricsDeps): void {
   let startedAtMs = Number.NEGATIVE_INFINITY;
   let listing: Promise<void> = Promise.resolve();
   const gauges = createGauges(registry, () => {
-    if (nowMs() - startedAtMs >= FRESH_FOR_MS) {
-      startedAtMs = nowMs();
+    if (Date.now() - startedAtMs >= FRESH_FOR_MS) {
+      startedAtMs = Date.now();
       listing = refresh();
     }
     return listing;

@@ -10,7 +10,6 @@ export interface JsonRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  signal?: AbortSignal;
   timeoutMs?: number;
 }
 
@@ -24,10 +23,8 @@ export async function requestJson({
   method = 'GET',
   body,
   headers,
-  signal,
   timeoutMs = TIMEOUT_MS,
 }: JsonRequest): Promise<unknown> {
-  const timeout = AbortSignal.timeout(timeoutMs);
   // Unlike `fetch`, this also reaches ports that browsers block. Loaded here, because most commands make no request.
   const { request } = await import('undici');
   const response = await request(url, {
@@ -37,7 +34,7 @@ export async function requestJson({
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    signal: AbortSignal.timeout(timeoutMs),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
     if (errorCode(error) === 'ECONNREFUSED') throw nothingListens(url);

@@ -59,8 +59,8 @@ type SharedParts = { cache: FileCache; metrics: DeploymentMetrics };
 /** Contents of files in memory, of all deployments of a process. */
 const CACHE_BYTES = 64 * 1024 ** 2;
 
-export function createSharedParts(cacheBytes = CACHE_BYTES): SharedParts {
-  const cache = createFileCache(cacheBytes);
+export function createSharedParts(): SharedParts {
+  const cache = createFileCache(CACHE_BYTES);
   return { cache, metrics: createDeploymentMetrics(cache) };
 }
 

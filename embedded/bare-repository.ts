@@ -38,13 +38,12 @@ const ENVIRONMENT = {
 };
 
 /**
- * Creates a bare repository at `folder` with one commit on `branch` that holds these files, by path. @throws
+ * Creates a bare repository at `folder` with one commit on `main` that holds these files, by path. @throws
  * GitUnavailable
  */
 export async function createBareRepository(
   folder: string,
   files: Readonly<Record<string, string>>,
-  branch = 'main',
 ): Promise<BareRepository> {
   await requireGit();
   const work = await mkdtemp(join(tmpdir(), 'galley-repository-'));
@@ -53,7 +52,7 @@ export async function createBareRepository(
       await mkdir(dirname(join(work, path)), { recursive: true });
       await writeFile(join(work, path), text);
     }
-    await git(work, 'init', '--quiet', `--initial-branch=${branch}`);
+    await git(work, 'init', '--quiet', '--initial-branch=main');
     await git(work, 'add', '--all');
     await git(work, 'commit', '--quiet', '--message', 'Begin');
     await git(work, 'clone', '--quiet', '--bare', work, folder);
@@ -61,7 +60,7 @@ export async function createBareRepository(
   } finally {
     await rm(work, { recursive: true, force: true });
   }
-  return { folder, url: pathToFileURL(folder).href, branch, git: (...args) => git(folder, ...args) };
+  return { folder, url: pathToFileURL(folder).href, branch: 'main', git: (...args) => git(folder, ...args) };
 }
 
 async function git(cwd: string, ...args: string[]): Promise<string> {

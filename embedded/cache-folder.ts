@@ -14,6 +14,6 @@ export function cacheFolder(env: Environment = process.env, platform: NodeJS.Pla
 }
 
 /** A program's file name on this platform. */
-export function programName(name: string, platform: NodeJS.Platform = process.platform): string {
-  return platform === 'win32' ? `${name}.exe` : name;
+export function programName(name: string): string {
+  return process.platform === 'win32' ? `${name}.exe` : name;
 }

@@ -58,8 +58,6 @@ export type ReconcilerDeps = {
   intervalMs?: number;
   /** How long a row must have been unchanged before it is checked, because its workflow may be about to update it. */
   graceMs?: number;
-  /** How long a workflow task must have failed, without progress of the job, before the job fails. */
-  stuckAfterMs?: number;
   /** The clock, in milliseconds since 1970. */
   now?: () => number;
 };
@@ -79,7 +77,6 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     taskQueue,
     intervalMs = 10_000,
     graceMs = 10_000,
-    stuckAfterMs = STUCK_AFTER_MS,
     now = Date.now,
   } = deps;
   const client = { client: temporalClient, ...(taskQueue !== undefined && { taskQueue }) };
@@ -101,7 +98,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   });
 
   async function reconcile(): Promise<void> {
-    const failingBefore = new Date(now() - stuckAfterMs);
+    const failingBefore = new Date(now() - STUCK_AFTER_MS);
     await settleEach(listUnsettledExportJobs, (row) => settle(row, { db, objects, workflows, logger, failingBefore }));
     const settling = { db, objects, workflows: agentWorkflows, logger, failingBefore };
     await settleEach(listUnsettledAgentJobs, (job) => settleAgentJob(job, settling));

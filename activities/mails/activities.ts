@@ -129,7 +129,7 @@ async function prepareReviewMail(
   const { forge, logger, publicUrl, unsubscribeKey, timing } = deps;
   const later = (type: MailFailureType, what: string, error: unknown): MailResult => {
     const reason = plainLine(`${what}: ${error instanceof Error ? error.message : error}`, 300);
-    return retryLater(type, reason, timing?.unsent ?? UNSENT, timing?.giveUpAfterMs);
+    return retryLater(type, reason, timing?.unsent ?? UNSENT);
   };
   try {
     if (await hasUnsubscribed(client, input)) return { outcome: 'unsubscribed', detail: null };

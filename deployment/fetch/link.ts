@@ -1,17 +1,13 @@
 import { sha256Hex } from '../../base/sha256.ts';
 
-function fingerprint(text: string): string {
-  return sha256Hex(text);
-}
-
 /** Identifies a link without storing it: its signature is a secret while it is valid. */
 export function linkFingerprint(link: URL): string {
-  return fingerprint(link.href);
+  return sha256Hex(link.href);
 }
 
 /** The same for all links to one object, whatever their signature. */
 export function resourceFingerprint(link: URL): string {
-  return fingerprint(`${link.protocol}//${link.host}${link.pathname}`);
+  return sha256Hex(`${link.protocol}//${link.host}${link.pathname}`);
 }
 
 /**

@@ -14,14 +14,6 @@ class MailboxUnavailable extends Error {
   override readonly name = 'MailboxUnavailable';
 }
 
-interface MailboxOptions {
-  host?: string;
-  /** 0 or absent: a free one. */
-  smtpPort?: number;
-  webPort?: number;
-  environment?: NodeJS.ProcessEnv;
-}
-
 /** A mail server that accepts every mail and shows it on a page; nothing leaves this machine. */
 export interface Mailbox {
   /** The URL for `smtp.url` in galley.yaml. */
@@ -40,6 +32,7 @@ export interface Mailbox {
   stop(): Promise<void>;
 }
 
+const HOST = '127.0.0.1';
 const START_TIMEOUT_MS = 30_000;
 
 /** Another program may take a free port before the server listens on it, so retry. */
@@ -47,38 +40,36 @@ const FREE_PORT_ATTEMPTS = 3;
 
 /**
  * Starts MailDev as a child that can't outlive this process, and waits until it accepts mails.
- * @throws MailboxUnavailable, PortUnavailable (a requested port is taken), Error with the server's last output.
+ * @throws MailboxUnavailable, Error with the server's last output.
  */
-export async function startMailbox(options: MailboxOptions = {}): Promise<Mailbox> {
+export async function startMailbox(): Promise<Mailbox> {
   const program = findMailDev();
   for (let attempt = 1; ; attempt += 1) {
-    const started = await startOnce(program, options);
+    const started = await startOnce(program);
     if ('url' in started) return open(started);
-    const ownChoice = (options.smtpPort ?? 0) !== 0 && (options.webPort ?? 0) !== 0;
-    if (ownChoice || !started.said.includes('EADDRINUSE') || attempt >= FREE_PORT_ATTEMPTS)
+    if (!started.said.includes('EADDRINUSE') || attempt >= FREE_PORT_ATTEMPTS)
       throw new Error(`The mailbox (MailDev) did not start: ${started.said}`);
   }
 }
 
 type Running = { child: GuardedChild; folder: string; smtpUrl: string; url: string };
 
-async function startOnce(program: string, options: MailboxOptions): Promise<Running | { said: string }> {
-  const { host = '127.0.0.1' } = options;
-  const smtpPort = await freePort({ host, port: options.smtpPort ?? 0, variable: 'the port for mails' });
-  const webPort = await freePort({ host, port: options.webPort ?? 0, variable: "the port of the mailbox's page" });
+async function startOnce(program: string): Promise<Running | { said: string }> {
+  const smtpPort = await freePort({ host: HOST, port: 0, variable: 'the port for mails' });
+  const webPort = await freePort({ host: HOST, port: 0, variable: "the port of the mailbox's page" });
   // The default is a folder named after its process id, which would never be deleted.
   const folder = await mkdtemp(join(tmpdir(), 'galley-mailbox-'));
   const child = spawnGuarded(
     process.execPath,
     [
-      ...[program, '--ip', host, '--smtp', String(smtpPort), '--web', String(webPort)],
+      ...[program, '--ip', HOST, '--smtp', String(smtpPort), '--web', String(webPort)],
       ...['--mail-directory', folder, '--silent'],
     ],
-    withoutItsVariables(options.environment ?? process.env),
+    withoutItsVariables(),
   );
-  const url = `http://${host}:${webPort}`;
+  const url = `http://${HOST}:${webPort}`;
   const started = await untilResponding({ url, smtpPort }, child);
-  if (started) return { child, folder, smtpUrl: `smtp://${host}:${smtpPort}`, url };
+  if (started) return { child, folder, smtpUrl: `smtp://${HOST}:${smtpPort}`, url };
   await child.stop();
   await remove(folder);
   return { said: child.output().trim() || 'no answer' };
@@ -139,8 +130,8 @@ async function untilResponding(
 }
 
 /** Keeps variables that configure the user's own MailDev, such as a relay to the outside, from this one. */
-function withoutItsVariables(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('MAILDEV_')));
+function withoutItsVariables(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MAILDEV_')));
 }
 
 async function remove(folder: string): Promise<void> {

@@ -39,7 +39,7 @@ function read(document: PageDocument, source: string, collector: Collector): Fra
       extractCss(whole, '', collector);
       break;
     case 'js':
-      extractScript(whole, '', collector);
+      extractScript(whole, collector);
       for (const { url, kind } of discoverInScript(collector.url, source)) collector.mention(url, kind);
       markPatches(patchScript(source), collector);
       break;

@@ -19,7 +19,6 @@ const MAX_NOTICES = 2_000;
 
 type State = {
   spill: Spill;
-  nowMs: () => number;
   /** The crawls by job id, the newest last. */
   crawls: Map<string, MemoryCrawl>;
   /** A job's crawl; an empty one that is over if there is none. */
@@ -39,11 +38,9 @@ export type MemoryCrawlStore = CrawlStore & {
  */
 export function createMemoryCrawlStore({
   spill,
-  nowMs = Date.now,
   previous = [],
 }: {
   spill: Spill;
-  nowMs?: () => number;
   /** Crawls of earlier exports that the next one may reuse. Their places are in the same spill. */
   previous?: readonly MemoryCrawl[];
 }): MemoryCrawlStore {
@@ -53,7 +50,7 @@ export function createMemoryCrawlStore({
     while (of(jobId).freezing !== undefined) await of(jobId).freezing;
     return of(jobId);
   };
-  const state: State = { spill, nowMs, crawls, of, unlocked };
+  const state: State = { spill, crawls, of, unlocked };
   const crawlOf: MemoryCrawlStore['crawlOf'] = (jobId) => crawls.get(jobId);
   return {
     crawlOf,
@@ -70,7 +67,7 @@ function noCrawl(jobId: string): MemoryCrawl {
   return crawl;
 }
 
-function ofCrawls({ crawls, of, unlocked, spill, nowMs }: State) {
+function ofCrawls({ crawls, of, unlocked, spill }: State) {
   function baseOf({ projectId, reuseKey, takes }: NewCrawl): string | null {
     if (!takes) return null;
     const completed = [...crawls.values()].filter((crawl) => crawl.projectId === projectId && crawl.archive !== null);
@@ -96,7 +93,7 @@ function ofCrawls({ crawls, of, unlocked, spill, nowMs }: State) {
       const crawl = await unlocked(jobId);
       if (crawl.record.phase !== 'crawling') return;
       // Locked before `decide` is called.
-      const freezing = Promise.resolve().then(() => freezeCrawl(crawl, spill, decide, nowMs()));
+      const freezing = Promise.resolve().then(() => freezeCrawl(crawl, spill, decide, Date.now()));
       crawl.freezing = freezing.catch(() => undefined);
       await freezing.finally(() => {
         crawl.freezing = undefined;
@@ -112,15 +109,15 @@ function ofCrawls({ crawls, of, unlocked, spill, nowMs }: State) {
   } satisfies Partial<CrawlStore>;
 }
 
-function ofFrontier({ of, unlocked, spill, nowMs }: State) {
+function ofFrontier({ of, unlocked, spill }: State) {
   return {
     async leaseUrls(lease) {
-      return frontier.leaseUrls(of(lease.jobId), lease, nowMs());
+      return frontier.leaseUrls(of(lease.jobId), lease, Date.now());
     },
     async renewLeases(lease) {
       const crawl = of(lease.jobId);
-      frontier.renewLeases(crawl, lease, nowMs());
-      renewBatches(crawl, lease, nowMs());
+      frontier.renewLeases(crawl, lease, Date.now());
+      renewBatches(crawl, lease, Date.now());
     },
     async releaseLeases(jobId, tokens, unrequested) {
       const crawl = await unlocked(jobId);
@@ -128,18 +125,18 @@ function ofFrontier({ of, unlocked, spill, nowMs }: State) {
       releaseBatches(crawl, tokens);
     },
     async releaseEndedLeases(jobId) {
-      frontier.release(await unlocked(jobId), ({ leaseUntilMs }) => leaseUntilMs < nowMs());
+      frontier.release(await unlocked(jobId), ({ leaseUntilMs }) => leaseUntilMs < Date.now());
     },
     async settleUrls(report) {
       const crawl = await unlocked(report.jobId);
-      return crawl.record.phase === 'crawling' ? frontier.settleUrls(crawl, spill, report, nowMs()) : undefined;
+      return crawl.record.phase === 'crawling' ? frontier.settleUrls(crawl, spill, report, Date.now()) : undefined;
     },
     async addNotices({ jobId, url, texts }) {
       const { record, notices } = await unlocked(jobId);
       if (record.phase !== 'crawling' || notices.length >= MAX_NOTICES) return;
       notices.push(...texts.map((text) => ({ url, text })));
     },
-    frontierRest: async (jobId) => frontier.frontierRest(of(jobId), nowMs()),
+    frontierRest: async (jobId) => frontier.frontierRest(of(jobId), Date.now()),
     countPages: async (jobId) => lists.countPages(of(jobId)),
     scopeCounts: async (jobId) => lists.scopeCounts(of(jobId)),
     async storedResponse(jobId, url) {
@@ -186,11 +183,11 @@ async function* keptBatches({ batches }: MemoryCrawl, spill: Spill): AsyncGenera
   }
 }
 
-function ofBatches({ of, spill, nowMs }: State) {
+function ofBatches({ of, spill }: State) {
   return {
-    leaseBatches: async (lease) => leaseBatches(of(lease.jobId), lease, nowMs()),
+    leaseBatches: async (lease) => leaseBatches(of(lease.jobId), lease, Date.now()),
     settleBatch: async (result) => settleBatch(of(result.jobId), spill, result),
-    batchProgress: async (jobId) => batchProgress(of(jobId), nowMs()),
+    batchProgress: async (jobId) => batchProgress(of(jobId), Date.now()),
     batchFiles: async (jobId, batch) => [...lists.batchFiles(of(jobId), spill, batch)],
     async *mappedUrls(jobId, urls) {
       yield* inChunks(lists.mappedUrls(of(jobId), urls));

@@ -149,12 +149,14 @@ export function* filesOf(spill: Spill, rows: Iterable<Row>): Generator<{ row: Ro
   }
 }
 
+const CHUNK_ITEMS = 1_000;
+
 /** Rows in chunks, as a crawl store returns them. */
-export function* inChunks<Item>(items: Iterable<Item>, chunkItems = 1_000): Generator<Item[]> {
+export function* inChunks<Item>(items: Iterable<Item>): Generator<Item[]> {
   let chunk: Item[] = [];
   for (const item of items) {
     chunk.push(item);
-    if (chunk.length < chunkItems) continue;
+    if (chunk.length < CHUNK_ITEMS) continue;
     yield chunk;
     chunk = [];
   }

@@ -19,9 +19,9 @@ const PAGE_SIZE = 200;
  * Notices changes to open pull requests' branches outside the forge: pushed commits, and merges made with git alone.
  * Git has no events, so it polls each repository. Any number of processes may watch.
  */
-export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 } = {}): BranchWatch {
+export function createBranchWatch(context: ForgeContext): BranchWatch {
   const loop = createIntervalLoop({
-    intervalMs,
+    intervalMs: 10_000,
     async turn() {
       await look();
       return false;

@@ -150,7 +150,7 @@ const MADE_INSIDE = ['/dev', '/proc', '/etc', '/scratch'];
 export async function checkAgentCommand(settings: Pick<Settings, 'agent' | 'variables'>): Promise<string | undefined> {
   const { command, sandbox, readablePaths } = settings.agent;
   if (command === undefined) return undefined;
-  const [program = '', ...words] = splitCommandLine(command, 'AGENT_COMMAND');
+  const [program = '', ...words] = splitCommandLine(command);
   const environment = agentEnvironment(settings);
   const reach = await reachProgram(program, { environment, readOnlyPaths: readablePaths });
   if (reach === undefined) return `AGENT_COMMAND: there is no program ${program} on this machine's PATH.`;

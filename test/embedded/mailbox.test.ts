@@ -54,11 +54,6 @@ describe('the embedded mailbox', () => {
     expect(await mailbox.rawMail(mail)).toContain('Subject: =?UTF-8?');
     expect(await answers(mailbox.pageOf(mail))).toBe(true);
   });
-
-  test('reports a port that is in use', async () => {
-    const smtpPort = Number(new URL(mailbox.smtpUrl).port);
-    await expect(startMailbox({ smtpPort })).rejects.toThrow(`Port ${smtpPort} on 127.0.0.1 is in use`);
-  });
 });
 
 describe('the embedded mailbox leaves nothing behind', () => {

@@ -34,20 +34,15 @@ const GIVE_UP_AFTER_MS = 36 * 3_600_000;
 const JITTER = 0.1;
 
 /**
- * Throws a failure that Temporal retries after a fitting wait. After `giveUpAfterMs` it returns that the mail is
+ * Throws a failure that Temporal retries after a fitting wait. After 36 hours it returns that the mail is
  * refused, with the reason.
  */
-export function retryLater(
-  type: MailFailureType,
-  reason: string,
-  { firstMs, longestMs }: RetryTiming,
-  giveUpAfterMs = GIVE_UP_AFTER_MS,
-): MailResult {
+export function retryLater(type: MailFailureType, reason: string, { firstMs, longestMs }: RetryTiming): MailResult {
   const { attempt, scheduledTimestampMs } = Context.current().info;
   const grownMs = Math.min(firstMs * 2 ** Math.min(attempt - 1, 30), longestMs);
   const delayMs = Math.round(grownMs * (1 + JITTER * Math.random()));
-  if (Date.now() + delayMs - scheduledTimestampMs > giveUpAfterMs) {
-    const hours = Math.round(giveUpAfterMs / 3_600_000);
+  if (Date.now() + delayMs - scheduledTimestampMs > GIVE_UP_AFTER_MS) {
+    const hours = Math.round(GIVE_UP_AFTER_MS / 3_600_000);
     return { outcome: 'refused', detail: `given up after ${hours} hours: ${reason}` };
   }
   throw ApplicationFailure.create({

@@ -23,7 +23,7 @@ export type SendOnceDeps = {
   mailer: Mailer;
   client: HeartbeatClient;
   /** Shorter waits, for tests. */
-  timing?: { deferred?: RetryTiming; unsent?: RetryTiming; giveUpAfterMs?: number; lastAnswerMs?: number };
+  timing?: { deferred?: RetryTiming; unsent?: RetryTiming; lastAnswerMs?: number };
 };
 
 /**
@@ -53,8 +53,8 @@ export async function sendOnce(
     await mark.replace({ stage: 'not-sent' });
     if (context.cancellationSignal.aborted) await context.cancelled;
     return delivery.kind === 'refused'
-      ? retryLater('MailDeferred', delivery.answer, timing.deferred ?? DEFERRED, timing.giveUpAfterMs)
-      : retryLater('MailUnsent', reasonOf(delivery), timing.unsent ?? UNSENT, timing.giveUpAfterMs);
+      ? retryLater('MailDeferred', delivery.answer, timing.deferred ?? DEFERRED)
+      : retryLater('MailUnsent', reasonOf(delivery), timing.unsent ?? UNSENT);
   } finally {
     mark.stop();
   }

@@ -191,7 +191,7 @@ export function readScriptContent(reader: TagReader, content: SpannedText, end: 
     case 'classic':
     case 'module':
       collector.mark(tag.start, end, 'script');
-      if (!reader.has('src')) extractScript(content, '', collector, true);
+      if (!reader.has('src')) extractScript(content, collector, true);
       return;
   }
 }

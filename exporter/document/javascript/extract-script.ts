@@ -14,22 +14,22 @@ const URL_SPECIFIER = /^(?:\.{0,2}\/|https?:)/;
  * Reads a script: static imports, dynamic imports of a literal, `new URL('…', import.meta.url)`, and string literals
  * that look like files. Guessed files stay unchanged in the script, because assets keep the origin's paths.
  */
-export function extractScript(script: SpannedText, layers: string, collector: Collector, isInline = false): void {
+export function extractScript(script: SpannedText, collector: Collector, isInline = false): void {
   const { text } = script;
   if (IMPORTS.test(text)) {
-    referImports(script, layers, collector);
+    referImports(script, collector);
     for (const match of text.matchAll(ASSET_OF_MODULE)) {
       const url = match[2] ?? '';
       const from = match.index + match[0].indexOf(url, match[0].indexOf('('));
-      collector.refer({ span: script, from, to: from + url.length, layers: `q${layers}` }, 'asset');
+      collector.refer({ span: script, from, to: from + url.length, layers: 'q' }, 'asset');
     }
   }
-  extractDirectLoads(script, layers, collector, isInline);
+  extractDirectLoads(script, collector, isInline);
   probeLiterals(text, collector);
-  extractSourceMap(script, layers, collector);
+  extractSourceMap(script, '', collector);
 }
 
-function referImports(script: SpannedText, layers: string, collector: Collector): void {
+function referImports(script: SpannedText, collector: Collector): void {
   for (const { specifier, start, end, glob } of importsOf(script.text)) {
     if (specifier === undefined || glob) continue;
     const mapped = URL_SPECIFIER.test(specifier) ? undefined : collector.mappedImport(specifier);
@@ -38,7 +38,7 @@ function referImports(script: SpannedText, layers: string, collector: Collector)
     const [from, to] = quoted ? [start + 1, end - 1] : [start, end];
     const written = script.text.slice(from, to);
     const decoded = mapped ?? (written.includes('\\') ? encodeBytes(specifier) : undefined);
-    collector.refer({ span: script, from, to, layers: `mq${layers}` }, 'asset', decoded);
+    collector.refer({ span: script, from, to, layers: 'mq' }, 'asset', decoded);
   }
 }
 
@@ -92,7 +92,7 @@ const HIDES = /^\s*(?:[^{\s]|\{[^;]{0,200}?\.\.\.)/;
  * is looked up beside the script and at the site's root and stays unchanged. Files of other hosts are written from the
  * bundle's root (layer `r`).
  */
-function extractDirectLoads(script: SpannedText, layers: string, collector: Collector, isInline: boolean): void {
+function extractDirectLoads(script: SpannedText, collector: Collector, isInline: boolean): void {
   const { text } = script;
   if (!MAY_LOAD.test(text)) return;
   for (const match of text.matchAll(LOAD)) {
@@ -103,24 +103,24 @@ function extractDirectLoads(script: SpannedText, layers: string, collector: Coll
       if (HIDES.test(text.slice(after, after + 220))) continue;
     }
     const from = match.index + call.lastIndexOf(url);
-    refer({ span: script, from, to: from + url.length, layers: `q${layers}` }, url, collector, isInline);
+    refer({ span: script, from, to: from + url.length, layers: 'q' }, url, collector, isInline);
   }
   for (const match of text.matchAll(SOURCE)) {
     const url = match[2] ?? '';
     if (ABSOLUTE.test(url) && !FILE.test(url)) continue;
     const from = match.index + match[0].lastIndexOf(url);
-    refer({ span: script, from, to: from + url.length, layers: `q${layers}` }, url, collector, isInline);
+    refer({ span: script, from, to: from + url.length, layers: 'q' }, url, collector, isInline);
   }
   for (const match of text.matchAll(IMPORT_SCRIPTS)) {
     for (const literal of (match[1] ?? '').matchAll(LITERAL)) {
       const from = match.index + match[0].indexOf('(') + 1 + literal.index + 1;
-      collector.refer({ span: script, from, to: from + (literal[2] ?? '').length, layers: `q${layers}` }, 'asset');
+      collector.refer({ span: script, from, to: from + (literal[2] ?? '').length, layers: 'q' }, 'asset');
     }
   }
   for (const match of text.matchAll(RESOLVE)) {
     const url = match[2] ?? '';
     const from = match.index + match[0].lastIndexOf(url);
-    collector.refer({ span: script, from, to: from + url.length, layers: `mq${layers}` }, 'asset');
+    collector.refer({ span: script, from, to: from + url.length, layers: 'mq' }, 'asset');
   }
 }
 

@@ -5,10 +5,10 @@ const OPERATORS = '|&;<>()`$';
 
 /**
  * Splits a command line into words like a shell: blanks separate words, quotes and backslashes keep them together.
- * Nothing is expanded. `name` is the setting that errors name.
+ * Nothing is expanded.
  * @throws ConfigurationError for an open quote, an unquoted operator, or no word at all.
  */
-export function splitCommandLine(text: string, name: string): string[] {
+export function splitCommandLine(text: string): string[] {
   const words: string[] = [];
   let word: string | null = null;
   let quote: '"' | "'" | null = null;
@@ -19,7 +19,7 @@ export function splitCommandLine(text: string, name: string): string[] {
       if (char === "'") quote = null;
       else word += char;
     } else if (char === '\\' && (quote === null || ['"', '\\', '$', '`'].includes(next))) {
-      if (next === '') throw new ConfigurationError([`${name}: expected a character after the last backslash`]);
+      if (next === '') throw new ConfigurationError(['AGENT_COMMAND: expected a character after the last backslash']);
       word = (word ?? '') + next;
       at++;
     } else if (char === quote) {
@@ -32,14 +32,14 @@ export function splitCommandLine(text: string, name: string): string[] {
       word = null;
     } else if (quote === null ? OPERATORS.includes(char) : char === '$' || char === '`') {
       throw new ConfigurationError([
-        `${name}: no shell runs it, so ${char} must stand in single quotes; for what a shell does: sh -c '…'`,
+        `AGENT_COMMAND: no shell runs it, so ${char} must stand in single quotes; for what a shell does: sh -c '…'`,
       ]);
     } else {
       word = (word ?? '') + char;
     }
   }
-  if (quote !== null) throw new ConfigurationError([`${name}: expected a closing ${quote}`]);
+  if (quote !== null) throw new ConfigurationError([`AGENT_COMMAND: expected a closing ${quote}`]);
   if (word !== null) words.push(word);
-  if (words.length === 0) throw new ConfigurationError([`${name}: expected a command line`]);
+  if (words.length === 0) throw new ConfigurationError(['AGENT_COMMAND: expected a command line']);
   return words;
 }

@@ -23,7 +23,7 @@ type CommandRunnerOptions = SandboxOptions & {
  * @throws ConfigurationError if the command line can't be split: an open quote, a shell operator.
  */
 export function createCommandRunner({ command, ...options }: CommandRunnerOptions): AgentRunner {
-  const words = splitCommandLine(command, 'AGENT_COMMAND');
+  const words = splitCommandLine(command);
   warnWithoutSandbox(options);
   return createWordsRunner({ ...options, words });
 }
