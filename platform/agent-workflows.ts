@@ -1,14 +1,9 @@
 import { setTimeout as sleepMs } from 'node:timers/promises';
-import {
-  type Client,
-  WorkflowExecutionAlreadyStartedError,
-  type WorkflowHandle,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { z } from 'zod';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../contract/names.ts';
 import type { AgentRunKey } from './store/agent-runs.ts';
-import { inTime, TASK_TIMEOUT } from './temporal-calls.ts';
+import { ifRunning, tryStart } from './temporal-calls.ts';
 import { findWorkflow, type WorkflowState } from './workflow-state.ts';
 
 /** A run's row ends a moment before its workflow, and a message may arrive in between. About 3 s in total. */
@@ -56,43 +51,30 @@ export function createAgentWorkflows({
   async function onRunning({ jobId, run }: AgentRunKey, call: (handle: WorkflowHandle) => Promise<unknown>) {
     const found = await describe(jobId);
     if (found?.state !== 'running' || found.run !== run) return;
-    try {
-      await inTime(client, () => call(client.workflow.getHandle(jobId, found.runId)));
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
+    await ifRunning(client, () => call(client.workflow.getHandle(jobId, found.runId)));
   }
 
   /** False if a workflow of this job is running. */
-  async function tryStart({ jobId, run }: AgentRunKey): Promise<boolean> {
-    try {
-      await inTime(client, () =>
-        client.workflow.start(WORKFLOW_TYPES.agentJob, {
-          // Only one at a time per job. A late second start for a run that is over ends when it reads the row.
-          workflowId: jobId,
-          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          taskQueue,
-          workflowTaskTimeout: TASK_TIMEOUT,
-          memo: { run },
-          args: [{ jobId, run }],
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-      throw error;
-    }
+  function startRun({ jobId, run }: AgentRunKey): Promise<boolean> {
+    return tryStart(client, WORKFLOW_TYPES.agentJob, {
+      // Only one at a time per job. A late second start for a run that is over ends when it reads the row.
+      workflowId: jobId,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      taskQueue,
+      memo: { run },
+      args: [{ jobId, run }],
+    });
   }
 
   return {
     async start({ jobId, run }) {
       for (const waitMs of CLOSING_WAITS_MS) {
-        if (await tryStart({ jobId, run })) return;
+        if (await startRun({ jobId, run })) return;
         const found = await describe(jobId);
         if (found !== undefined && found.run >= run) return;
         await sleep(waitMs);
       }
-      if (await tryStart({ jobId, run })) return;
+      if (await startRun({ jobId, run })) return;
       throw new Error(`An earlier run of ${jobId} has not closed its workflow yet`);
     },
 

@@ -1,11 +1,6 @@
-import {
-  type Client,
-  WorkflowExecutionAlreadyStartedError,
-  type WorkflowHandle,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../contract/names.ts';
-import { inTime, TASK_TIMEOUT } from './temporal-calls.ts';
+import { ifRunning, tryStart } from './temporal-calls.ts';
 import { findWorkflow, type WorkflowState } from './workflow-state.ts';
 
 /** The one place that starts, cancels and describes the workflows of static export jobs. */
@@ -27,35 +22,20 @@ export function createExportWorkflows({
   client: Client;
   taskQueue?: string;
 }): ExportWorkflows {
-  async function onRunning(jobId: string, call: (handle: WorkflowHandle) => Promise<unknown>): Promise<void> {
-    try {
-      await inTime(client, () => call(client.workflow.getHandle(jobId)));
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
-  }
-
   return {
     async start(jobId) {
-      try {
-        await inTime(client, () =>
-          client.workflow.start(WORKFLOW_TYPES.staticExportJob, {
-            // The workflow id is the job's, and closed ids are never reused, so a job can't run twice.
-            workflowId: jobId,
-            workflowIdReusePolicy: 'REJECT_DUPLICATE',
-            taskQueue,
-            workflowTaskTimeout: TASK_TIMEOUT,
-            args: [{ jobId }],
-          }),
-        );
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
+      await tryStart(client, WORKFLOW_TYPES.staticExportJob, {
+        // The workflow id is the job's, and closed ids are never reused, so a job can't run twice.
+        workflowId: jobId,
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        taskQueue,
+        args: [{ jobId }],
+      });
     },
 
-    cancel: (jobId) => onRunning(jobId, (handle) => handle.cancel()),
+    cancel: (jobId) => ifRunning(client, () => client.workflow.getHandle(jobId).cancel()),
 
-    terminate: (jobId, reason) => onRunning(jobId, (handle) => handle.terminate(reason)),
+    terminate: (jobId, reason) => ifRunning(client, () => client.workflow.getHandle(jobId).terminate(reason)),
 
     async look(jobId) {
       return (await findWorkflow(client, jobId)) ?? { state: 'unknown' };

@@ -10,8 +10,8 @@ import {
 import { agentTaskQueue, BASELINE } from '../../contract/names.ts';
 import type { AgentRunResult } from '../activities/agent/end-agent-run.ts';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
-import { agentFailureText } from './agent-job/agent-failure.ts';
 import { type AgentVisibility, agentDetails, markPullRequest } from './agent-job/agent-visibility.ts';
+import { agentFailureText } from './failures.ts';
 
 type AgentJobInput = { jobId: string; run: number };
 

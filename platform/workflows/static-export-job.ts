@@ -12,8 +12,8 @@ import {
 import { BASELINE } from '../../contract/names.ts';
 import type { PackedExport } from '../../exporter/assemble/pack-export.ts';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
+import { exportFailureText, isFailureOf } from './failures.ts';
 import { type JobVisibility, jobDetails, markJob } from './static-export-job/export-visibility.ts';
-import { failureText, isFailureOf } from './static-export-job/failures.ts';
 import { crawlersFor, crawlRoundMs, rewritersFor } from './static-export-job/share-work.ts';
 
 type StaticExportJobInput = { jobId: string };
@@ -63,7 +63,7 @@ export async function staticExportJob({ jobId }: StaticExportJobInput): Promise<
     return { status: 'completed', contentSha256: packed.contentSha256, pageCount: packed.pageCount };
   } catch (error) {
     if (error instanceof ContinueAsNew) throw error;
-    const text = failureText(error);
+    const text = exportFailureText(error);
     setCurrentDetails(`Failed: ${text}`);
     await CancellationScope.nonCancellable(async () => {
       await endings.failExport({ jobId, error: text });

@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
-import { agentFailureText } from '../../../../platform/workflows/agent-job/agent-failure.ts';
 import { agentDetails } from '../../../../platform/workflows/agent-job/agent-visibility.ts';
+import { agentFailureText } from '../../../../platform/workflows/failures.ts';
 
 const failed = (cause: Error) => new ActivityFailure('failed', 'runAgent', '1', 'NON_RETRYABLE_FAILURE', 'x', cause);
 
