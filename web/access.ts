@@ -14,6 +14,12 @@ export function redirectToSignIn(request: Request, response: Response): void {
   response.redirect(303, `${SIGN_IN}${to}`);
 }
 
+/** A path to return to, whose page `pages` names by how its path begins; `/` for anything else. */
+export function localPath(to: string, pages: RegExp): string {
+  const isPage = pages.test(to) && /^[\w/?&=%.:~+-]*$/.test(to);
+  return isPage || /^\/\?[\w&=%.~+-]*$/.test(to) ? to : '/';
+}
+
 /** Keeps who has signed in, by request, while it is handled. `signedOf` throws 401 for a request without a session. */
 export function createSignedRequests<Signed>(): {
   keep: (request: Request, signed: Signed) => void;
@@ -30,9 +36,13 @@ export function createSignedRequests<Signed>(): {
   };
 }
 
-/** Rejects forms that another site's page sends. */
-export const sameOriginOnly: RequestHandler = (request, _response, next) => {
+/** Throws 403 for a form that another site's page sent. */
+export function checkSameOrigin(request: Request): void {
   if (!isSameOrigin(request)) throw new HttpError(403, 'The form was sent by a page of another site');
+}
+
+export const sameOriginOnly: RequestHandler = (request, _response, next) => {
+  checkSameOrigin(request);
   next();
 };
 

@@ -1,7 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, RequestHandler, Response } from 'express';
 import { checkCsrf, createSignedRequests, redirectToSignIn } from '../../web/access.ts';
-import type { Session, Sessions } from './session.ts';
+import type { OperatorSession, Sessions } from './session.ts';
 
 const COOKIE = 'galley_session';
 
@@ -21,21 +21,21 @@ export function setSession(request: Request, response: Response, value: string |
 }
 
 /** The session of a request, if it has one. */
-export function sessionOf(request: Request, sessions: Sessions | undefined): Session | undefined {
+export function sessionOf(request: Request, sessions: Sessions | undefined): OperatorSession | undefined {
   const value = parseCookie(request.get('cookie') ?? '')[COOKIE];
   return value === undefined ? undefined : sessions?.open(value);
 }
 
-/** The session that `requireSession` found. */
-export type Signed = { session: Session; csrf: string };
+/** The session that `requireOperator` found. */
+export type SignedOperator = { session: OperatorSession; csrf: string };
 
-const { keep, signedOf } = createSignedRequests<Signed>();
+const { keep, signedOf } = createSignedRequests<SignedOperator>();
 
-/** `signedOf` needs `requireSession` before it. */
+/** `signedOf` needs `requireOperator` before it. */
 export { signedOf };
 
 /** Leads to the sign-in without a session, and renews the session's cookie. */
-export function requireSession(sessions: Sessions | undefined): RequestHandler {
+export function requireOperator(sessions: Sessions | undefined): RequestHandler {
   return (request, response, next) => {
     const session = sessionOf(request, sessions);
     if (session === undefined || sessions === undefined) {
@@ -49,14 +49,9 @@ export function requireSession(sessions: Sessions | undefined): RequestHandler {
   };
 }
 
-/** Rejects a form without the session's CSRF token. Needs `requireSession` and `readForm` before it. */
+/** Rejects a form without the session's CSRF token. Needs `requireOperator` and `readForm` before it. */
 export const requireCsrf: RequestHandler = (request, _response, next) => {
   const message = 'The form is no longer valid: please go back, reload the page and try again';
   checkCsrf(request, signedOf(request).csrf, message);
   next();
 };
-
-/** A path of these pages to return to; the list of sites for anything else. */
-export function localPath(to: string): string {
-  return /^\/(?:ui\/(?!sign)[\w/?&=%.:~+-]*|\?[\w&=%.~+-]*)?$/.test(to) ? to : '/';
-}

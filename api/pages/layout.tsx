@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { Page, type PageProps } from '../../ui/page.tsx';
-import type { Signed } from './access.ts';
+import type { SignedOperator } from './access.ts';
 
 export type OperatorLayoutProps = Pick<PageProps, 'title' | 'crumbs' | 'messages'> & {
-  signed: Signed;
+  signed: SignedOperator;
   /** The URL of Temporal's UI, if known. */
   temporalUiUrl?: string | undefined;
   children: ComponentChildren;

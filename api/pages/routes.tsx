@@ -7,11 +7,11 @@ import { renderErrors } from '../../web/render-errors.ts';
 import { sendPage } from '../../web/send-page.ts';
 import { serveAssets } from '../../web/serve-assets.ts';
 import { asHttpError, onlyMethods } from '../http-edge.ts';
-import { requireSession } from './access.ts';
+import { requireOperator } from './access.ts';
 import { addActionRoutes } from './action-routes.tsx';
 import type { PagesDeps } from './pages-deps.ts';
 import { createSessions } from './session.ts';
-import { addSignInRoutes } from './sign-in-routes.tsx';
+import { addOperatorSignInRoutes } from './sign-in-routes.tsx';
 import { addSiteRoutes } from './site-routes.tsx';
 
 /**
@@ -27,9 +27,9 @@ export function addPages(app: Express, deps: PagesDeps): void {
       throw new HttpError(404, 'no such file');
     })
     .all(onlyMethods('GET', 'HEAD'));
-  addSignInRoutes(router, { ...deps, sessions });
+  addOperatorSignInRoutes(router, { ...deps, sessions });
   // By path, because the router also sees the requests of other routes.
-  router.use(['/ui', /^\/$/], requireSession(sessions));
+  router.use(['/ui', /^\/$/], requireOperator(sessions));
   addSiteRoutes(router, deps, sessions);
   addActionRoutes(router, deps);
   router.use('/ui', () => {

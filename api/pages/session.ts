@@ -23,20 +23,20 @@ const session = z.object({
   signedInMs: z.number(),
   expiresMs: z.number(),
 });
-export type Session = z.infer<typeof session>;
+export type OperatorSession = z.infer<typeof session>;
 
 export type Sessions = {
-  start: (name: string) => Session;
+  start: (name: string) => OperatorSession;
   /** The cookie's value: the session and its signature. */
-  seal: (session: Session) => string;
+  seal: (session: OperatorSession) => string;
   /** Undefined unless the value was sealed by this token, and the session has neither expired nor been ended here. */
-  open: (value: string) => Session | undefined;
+  open: (value: string) => OperatorSession | undefined;
   /** A session with a later end if it is time for one. */
-  renew: (session: Session) => Session | undefined;
+  renew: (session: OperatorSession) => OperatorSession | undefined;
   /** Other processes accept the session until it expires: its browser loses the cookie. */
-  end: (session: Session) => void;
+  end: (session: OperatorSession) => void;
   /** A secret of the session that its forms carry. */
-  csrfOf: (session: Session) => string;
+  csrfOf: (session: OperatorSession) => string;
 };
 
 /** The sessions of one operator token. A new token ends all of them, because their key derives from it. */

@@ -1,12 +1,12 @@
 import type { Request, Response, Router } from 'express';
 import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
-import { SIGN_IN, sameOriginOnly } from '../../web/access.ts';
+import { localPath, SIGN_IN, sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../web/request.ts';
 import { sendPage } from '../../web/send-page.ts';
 import { onlyMethods } from '../http-edge.ts';
 import { operatorAccess } from '../operator-access.ts';
-import { localPath, requireCsrf, requireSession, sessionOf, setSession, signedOf } from './access.ts';
+import { requireCsrf, requireOperator, sessionOf, setSession, signedOf } from './access.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { operatorName, type Sessions } from './session.ts';
 import { createSignInLimit } from './sign-in-limit.ts';
@@ -16,10 +16,13 @@ type SignInDeps = Pick<PagesDeps, 'operatorToken' | 'signInLinks' | 'logger' | '
   sessions: Sessions | undefined;
 };
 
+/** Where a sign-in may lead. */
+const PAGES = /^\/ui\/(?!sign)/;
+
 const NAME_EXPECTED = "Expected 1 to 60 letters, digits, spaces and . , ' @ + _ -";
 
 /** The pages to sign in with the operator token or a one-time link, and to sign out. Commands request such links. */
-export function addSignInRoutes(router: Router, deps: SignInDeps): void {
+export function addOperatorSignInRoutes(router: Router, deps: SignInDeps): void {
   const { sessions, operatorToken, signInLinks, logger } = deps;
   const signIn = createSignIn(deps);
 
@@ -27,7 +30,7 @@ export function addSignInRoutes(router: Router, deps: SignInDeps): void {
     .route(SIGN_IN)
     .get(async (request, response) => {
       const link = queryOf(request, 'link');
-      const to = localPath(queryOf(request, 'to'));
+      const to = localPath(queryOf(request, 'to'), PAGES);
       if (sessions === undefined) await sendPage(request, response, <NoTokenPage />);
       else if (link === '' && sessionOf(request, sessions) !== undefined) response.redirect(303, to);
       else if (link === '') await sendPage(request, response, <OperatorSignInPage to={to} />);
@@ -54,7 +57,7 @@ export function addSignInRoutes(router: Router, deps: SignInDeps): void {
 
   router
     .route('/ui/sign-out')
-    .post(sameOriginOnly, requireSession(sessions), readForm, requireCsrf, (request, response) => {
+    .post(sameOriginOnly, requireOperator(sessions), readForm, requireCsrf, (request, response) => {
       const { session } = signedOf(request);
       sessions?.end(session);
       setSession(request, response, undefined);
@@ -76,7 +79,7 @@ function createSignIn({ operatorToken, sessions, signInLinks, logger, now }: Sig
       const headers = { 'Retry-After': String(waitSeconds) };
       throw new HttpError(429, `too many failed attempts: please wait ${waitSeconds} seconds`, headers);
     }
-    const to = localPath(fieldOf(request, 'to'));
+    const to = localPath(fieldOf(request, 'to'), PAGES);
     const link = fieldOf(request, 'link');
     const entered = fieldOf(request, 'name');
     const again = (status: number, problem: { nameError?: string; tokenError?: string; message?: string }) =>

@@ -10,7 +10,7 @@ import { sendPage } from '../../web/send-page.ts';
 import { onlyMethods } from '../http-edge.ts';
 import type { SiteStatus } from '../site-status.ts';
 import { unavailable } from '../unavailable.ts';
-import { type Signed, sessionOf, signedOf } from './access.ts';
+import { type SignedOperator, sessionOf, signedOf } from './access.ts';
 import { createAgentReader, siteOfChange } from './agent-reader.ts';
 import { ChangePage } from './change-page.tsx';
 import { messagesOf } from './done-messages.ts';
@@ -115,7 +115,7 @@ function addSite(router: Router, deps: PagesDeps, sessions: Sessions | undefined
 function viewOf(
   { config, client, temporalUiUrl, now }: PagesDeps,
   status: SiteStatus,
-  { csrf }: Signed,
+  { csrf }: SignedOperator,
   exportNumber: number | undefined,
 ): SiteView {
   const siteConfig = siteNamed(config, status.site);

@@ -13,7 +13,7 @@ export function invitationPath(id: string): string {
 }
 
 /** Someone who has signed in. */
-export type Session = {
+export type MemberSession = {
   user: { id: string; name: string; email: string };
   sessionId: string;
   /** A secret of the session that its forms carry. A member's forms are for one organization: `organizationCsrf`. */
@@ -21,7 +21,7 @@ export type Session = {
 };
 
 /** A signed-in member, acting for one of their organizations. */
-export type Signed = Session & {
+export type SignedMember = MemberSession & {
   membership: Membership;
   /** All of the user's organizations. */
   memberships: readonly Membership[];
@@ -45,7 +45,7 @@ export async function findSession(
   context: DashboardContext,
   request: Request,
   response?: Response,
-): Promise<(Session & { activeOrganizationId: string | null }) | undefined> {
+): Promise<(MemberSession & { activeOrganizationId: string | null }) | undefined> {
   // Without a cookie there is no session to look for.
   if (request.headers.cookie === undefined) return undefined;
   const { headers, response: found } = await (await context.auth()).api.getSession({
@@ -68,7 +68,7 @@ export async function findSigned(
   context: DashboardContext,
   request: Request,
   response?: Response,
-): Promise<Signed | { user: Session['user']; membership: undefined } | undefined> {
+): Promise<SignedMember | { user: MemberSession['user']; membership: undefined } | undefined> {
   const found = await findSession(context, request, response);
   if (found === undefined) return undefined;
   const { activeOrganizationId, ...session } = found;
@@ -89,7 +89,7 @@ export async function findSigned(
 /** Binds a form to its organization, in case another tab chooses a different one after the page is loaded. */
 export function organizationCsrf(
   context: DashboardContext,
-  { csrf }: Pick<Session, 'csrf'>,
+  { csrf }: Pick<MemberSession, 'csrf'>,
   organizationId: string,
 ): string {
   return secretOf(context, `csrf ${csrf} of ${organizationId}`);
@@ -99,13 +99,13 @@ function secretOf({ operatorToken }: DashboardContext, text: string): string {
   return createHmac('sha256', authSecret(operatorToken)).update(text).digest('base64url');
 }
 
-const { keep, signedOf } = createSignedRequests<Signed>();
+const { keep, signedOf } = createSignedRequests<SignedMember>();
 
-/** `signedOf` needs `requireSession` before it. */
+/** `signedOf` needs `requireMember` before it. */
 export { signedOf };
 
 /** Leads to the sign-in without a session. */
-export function requireSession(context: DashboardContext): RequestHandler {
+export function requireMember(context: DashboardContext): RequestHandler {
   return async (request, response, next) => {
     const found = await findSigned(context, request, response);
     if (found?.membership === undefined && found !== undefined) {
@@ -131,7 +131,7 @@ const requireCsrf: RequestHandler = (request, _response, next) => {
 };
 
 /** Throws 403 unless the form that was read has this token. */
-export function checkFormCsrf(request: Request, { csrf }: Pick<Signed, 'csrf'>): void {
+export function checkFormCsrf(request: Request, { csrf }: Pick<SignedMember, 'csrf'>): void {
   const message =
     'The form is no longer valid, for example because you switched organizations: go back, reload the page and try again';
   checkCsrf(request, csrf, message);
@@ -151,8 +151,3 @@ const readForm: RequestHandler = express.urlencoded({ extended: false, limit: '1
 
 /** What comes before each form's action. */
 export const FORM: readonly RequestHandler[] = [sameOriginOnly, readForm, requireCsrf];
-
-/** A path of these pages to return to; the overview for anything else. */
-export function localPath(to: string): string {
-  return /^\/(?:(?:ui\/(?!sign|auth)|pulls\/)[\w/?&=%.:~+-]*|\?[\w&=%.~+-]*)?$/.test(to) ? to : '/';
-}

@@ -19,7 +19,7 @@ import {
   takeSetupLink,
 } from '../store/members.ts';
 import { ensureOrganization, listOrganizations } from '../store/organizations.ts';
-import { authHeaders, checkFormCsrf, copyCookies, findSession, type Session } from './access.ts';
+import { authHeaders, checkFormCsrf, copyCookies, findSession, type MemberSession } from './access.ts';
 import { MAX_NAME, MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { withMessage } from './done-messages.ts';
@@ -133,7 +133,7 @@ async function signUp(
   throw new HttpError(answer.status >= 500 ? 503 : 400, `The account could not be created: ${message}`);
 }
 
-type Opened = { invitation: InvitationRow; session: Session | undefined; isKnown: boolean };
+type Opened = { invitation: InvitationRow; session: MemberSession | undefined; isKnown: boolean };
 
 /** The invitation of the path, and the session if it is the invited person's. Throws 404. */
 async function openInvitation(context: DashboardContext, request: Request, response: Response): Promise<Opened> {

@@ -17,7 +17,7 @@ import { parseInput } from '../parse-input.ts';
 import { type ApiKeyRow, findOrganizationKey, listOrganizationKeys } from '../store/api-keys.ts';
 import { listOrganizationProjects, type Project } from '../store/projects.ts';
 import { isStorable } from '../store/storable-text.ts';
-import { type Signed, signedOf } from './access.ts';
+import { type SignedMember, signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
@@ -26,7 +26,7 @@ import { addPage, MAKERS } from './pages.ts';
 /** Organization settings → API keys. */
 export function addKeyRoutes(router: Router, context: DashboardContext): void {
   const { db, now } = context;
-  const read = async (signed: Signed) => ({
+  const read = async (signed: SignedMember) => ({
     keys: await listOrganizationKeys(db, signed.caller.organizationId),
     projects: await listOrganizationProjects(db, signed.caller.organizationId),
     now: now(),
@@ -79,7 +79,7 @@ function requestedKey(request: Request) {
   };
 }
 
-async function findKey({ db }: DashboardContext, { caller }: Signed, request: Request): Promise<ApiKeyRow> {
+async function findKey({ db }: DashboardContext, { caller }: SignedMember, request: Request): Promise<ApiKeyRow> {
   const id = String(request.params.id);
   const key = isStorable(id) ? await findOrganizationKey(db, { organizationId: caller.organizationId, id }) : undefined;
   if (key === undefined) throw new HttpError(404, 'There is no such key');
@@ -176,7 +176,7 @@ function KeyState({ apiKey: { revokedAt, expiresAt }, now }: { apiKey: ApiKeyRow
   return <Badge tone="good" label="Active" />;
 }
 
-function RevokePage({ signed, apiKey }: { signed: Signed; apiKey: ApiKeyRow }) {
+function RevokePage({ signed, apiKey }: { signed: SignedMember; apiKey: ApiKeyRow }) {
   const name = apiKey.name ?? apiKey.prefix;
   return (
     <MemberLayout

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Text } from '../../ui/components/text.tsx';
 import { Page, type PageProps } from '../../ui/page.tsx';
-import type { Signed } from './access.ts';
+import type { SignedMember } from './access.ts';
 
 export const NAME = 'Galley platform';
 
@@ -29,7 +29,7 @@ const NAV: readonly { section: Section; label: string }[] = [
 ];
 
 export type MemberLayoutProps = Pick<PageProps, 'title' | 'crumbs' | 'messages'> & {
-  signed: Signed;
+  signed: SignedMember;
   section: Section;
   children: ComponentChildren;
 };

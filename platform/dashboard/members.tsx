@@ -13,7 +13,7 @@ import { parseInput } from '../parse-input.ts';
 import type { Caller } from '../store/api-keys.ts';
 import { recordAction } from '../store/audit-log.ts';
 import { listMembers, listPendingInvitations, type MemberRow, ROLES } from '../store/members.ts';
-import { authHeaders, invitationPath, type Signed, signedOf } from './access.ts';
+import { authHeaders, invitationPath, type SignedMember, signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
@@ -87,7 +87,7 @@ async function mailInvitation(context: DashboardContext, { organizationId }: Cal
 
 function addMemberActions(router: Router, context: DashboardContext): void {
   const { db } = context;
-  const memberOf = async ({ caller }: Signed, id: unknown): Promise<MemberRow> => {
+  const memberOf = async ({ caller }: SignedMember, id: unknown): Promise<MemberRow> => {
     const member = (await listMembers(db, caller.organizationId)).find((each) => each.id === id);
     if (member === undefined) throw new HttpError(404, 'There is no such member');
     return member;

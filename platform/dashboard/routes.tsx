@@ -8,7 +8,7 @@ import { sendPage } from '../../web/send-page.ts';
 import { asHttpError, methodNotAllowed } from '../api/error-handler.ts';
 import type { ApiContext } from '../api/platform-api-deps.ts';
 import { withoutValues } from '../store/query-error.ts';
-import { requireSession } from './access.ts';
+import { requireMember } from './access.ts';
 import { addAccountRoutes } from './account.tsx';
 import { addAgentRoutes } from './agents/agent-routes.tsx';
 import { addAuditRoutes } from './audit.tsx';
@@ -23,7 +23,7 @@ import { addMemberRoutes } from './members.tsx';
 import { addOverviewRoutes } from './overview.tsx';
 import { addProjectRoutes } from './projects/project-routes.tsx';
 import { addResetRoutes } from './reset-routes.tsx';
-import { addSignInRoutes } from './sign-in-routes.tsx';
+import { addMemberSignInRoutes } from './sign-in-routes.tsx';
 
 type DashboardOptions = {
   context: ApiContext;
@@ -64,11 +64,11 @@ export function createDashboardContext({
 export function addDashboard(app: Express, context: DashboardContext): void {
   const router = express.Router({ strict: true, caseSensitive: true });
   addAuthRoutes(router, context);
-  addSignInRoutes(router, context);
+  addMemberSignInRoutes(router, context);
   addJoinRoutes(router, context);
   addResetRoutes(router, context);
   // By path, because the router also sees the requests of other routes.
-  router.use(['/ui', /^\/$/], requireSession(context));
+  router.use(['/ui', /^\/$/], requireMember(context));
   addOverviewRoutes(router, context);
   addProjectRoutes(router, context);
   addExportRoutes(router, context);

@@ -1,25 +1,28 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
-import { SIGN_IN, sameOriginOnly } from '../../web/access.ts';
+import { localPath, SIGN_IN, sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../web/request.ts';
 import { sendPage } from '../../web/send-page.ts';
 import { methodNotAllowed } from '../api/error-handler.ts';
 import { recordAction } from '../store/audit-log.ts';
-import { authHeaders, copyCookies, FORM, findSigned, localPath, requireSession, signedOf } from './access.ts';
+import { authHeaders, copyCookies, FORM, findSigned, requireMember, signedOf } from './access.ts';
 import { EMAIL_NOT_VERIFIED, OPENID, OPENID_FAILED } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
 import { MemberSignInPage, SignedInPage } from './sign-in-pages.tsx';
 
+/** Where a sign-in may lead. */
+const PAGES = /^\/(?:ui\/(?!sign|auth)|pulls\/)/;
+
 const email = z.email().max(254);
 
 /** The pages to sign in and out. */
-export function addSignInRoutes(router: Router, context: DashboardContext): void {
+export function addMemberSignInRoutes(router: Router, context: DashboardContext): void {
   router
     .route(SIGN_IN)
     .get(async (request, response) => {
-      const to = localPath(queryOf(request, 'to'));
+      const to = localPath(queryOf(request, 'to'), PAGES);
       if ((await findSigned(context, request)) !== undefined) response.redirect(303, to);
       else await sendPage(request, response, signInPage(context, { to, message: reasonOf(request) }));
     })
@@ -27,7 +30,7 @@ export function addSignInRoutes(router: Router, context: DashboardContext): void
     .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
   router
     .route('/ui/sign-out')
-    .post(requireSession(context), ...FORM, async (request, response) => {
+    .post(requireMember(context), ...FORM, async (request, response) => {
       const { caller, user } = signedOf(request);
       const answer = await (await context.auth()).api.signOut({ headers: authHeaders(request), asResponse: true });
       copyCookies(answer.headers, response);
@@ -62,7 +65,7 @@ function signInPage(
 }
 
 async function signIn(context: DashboardContext, request: Request, response: Response): Promise<void> {
-  const to = localPath(fieldOf(request, 'to'));
+  const to = localPath(fieldOf(request, 'to'), PAGES);
   const entered = fieldOf(request, 'email').trim();
   const again = (status: number, error: string) =>
     sendPage(request, response, signInPage(context, { to, email: entered, error }), status);
@@ -98,7 +101,7 @@ function addOpenId(router: Router, context: DashboardContext): void {
   router
     .route('/ui/sign-in/openid')
     .get(async (request, response) => {
-      const to = localPath(queryOf(request, 'to'));
+      const to = localPath(queryOf(request, 'to'), PAGES);
       const body = {
         provider: OPENID,
         disableRedirect: true,
@@ -117,7 +120,7 @@ function addOpenId(router: Router, context: DashboardContext): void {
     .route('/ui/sign-in/done')
     .get(async (request, response) => {
       // Browsers send no strict cookie with a redirect that began at another site: this page begins a navigation here.
-      const to = localPath(queryOf(request, 'to'));
+      const to = localPath(queryOf(request, 'to'), PAGES);
       response.set('Refresh', `0; url=${to}`);
       await sendPage(request, response, <SignedInPage to={to} />);
     })

@@ -20,7 +20,7 @@ import { PULL_REQUEST_STATES } from '../../api/forge/page.tsx';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
-import type { Signed } from '../access.ts';
+import type { SignedMember } from '../access.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
 import type { AgentFacts, PullRequestFacts, TitledJob } from './agent-facts.ts';
 
@@ -149,7 +149,7 @@ export function AgentPage({ facts, ...layout }: Shared & { facts: AgentFacts }) 
 }
 
 /** Everything that changes while the job runs. */
-export function AgentParts({ signed, facts }: { signed: Signed; facts: AgentFacts }) {
+export function AgentParts({ signed, facts }: { signed: SignedMember; facts: AgentFacts }) {
   const { job, prompts, log, pullRequest, now } = facts;
   const { ref } = job;
   const first = Math.max(0, prompts.length - SHOWN_PROMPTS);

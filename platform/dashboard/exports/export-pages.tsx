@@ -26,7 +26,7 @@ import { formatBytes, formatCount, formatDuration } from '../../../ui/format.ts'
 import type { Change } from '../../forge/changes/read-changes.ts';
 import type { ExportJobRow } from '../../store/export-jobs.ts';
 import type { Project } from '../../store/projects.ts';
-import type { Signed } from '../access.ts';
+import type { SignedMember } from '../access.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
 import { ChangesPanel, ReportPanel } from './export-results.tsx';
 import { type ExportStage, paceOf, stagesOf } from './progress.ts';
@@ -148,7 +148,7 @@ export function ExportPage({ facts, ...layout }: Shared & { facts: ExportFacts }
 }
 
 /** Everything that changes while the job runs. */
-export function ExportParts({ signed, facts }: { signed: Signed; facts: ExportFacts }) {
+export function ExportParts({ signed, facts }: { signed: SignedMember; facts: ExportFacts }) {
   const { job, report, changes, bundle, now } = facts;
   const isOver = job.status === 'completed' || job.status === 'failed';
   return (

@@ -7,7 +7,7 @@ import { findOwnProject } from '../../api/agent/agent-job-view.ts';
 import { parseInput } from '../../parse-input.ts';
 import { recordAction } from '../../store/audit-log.ts';
 import { listOrganizationProjects, type Project } from '../../store/projects.ts';
-import { type Signed, signedOf } from '../access.ts';
+import { type SignedMember, signedOf } from '../access.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { PATHS, pathOf } from '../layout.tsx';
@@ -71,7 +71,10 @@ export function addProjectRoutes(router: Router, context: DashboardContext): voi
   });
 }
 
-async function projectOf({ db }: DashboardContext, request: Request): Promise<{ signed: Signed; project: Project }> {
+async function projectOf(
+  { db }: DashboardContext,
+  request: Request,
+): Promise<{ signed: SignedMember; project: Project }> {
   const signed = signedOf(request);
   const project = await findOwnProject(db, signed.caller, request.params.projectId);
   if (project === undefined) throw new HttpError(404, 'There is no such project');

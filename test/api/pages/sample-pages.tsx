@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { Signed } from '../../../api/pages/access.ts';
+import type { SignedOperator } from '../../../api/pages/access.ts';
 import { ChangePage } from '../../../api/pages/change-page.tsx';
 import { RulePage } from '../../../api/pages/rule-page.tsx';
 import { OperatorSignInPage } from '../../../api/pages/sign-in-page.tsx';
@@ -10,7 +10,7 @@ import type { SiteStatus } from '../../../api/site-status.ts';
 import type { AgentChangeState, AgentRuleState } from '../../../contract/agent-state.ts';
 import { ago, exportRecord, NOW, siteStatus } from './site-fixture.ts';
 
-export const SIGNED: Signed = {
+export const SIGNED: SignedOperator = {
   session: { id: 'session', name: 'Ada', signedInMs: NOW.getTime(), expiresMs: NOW.getTime() + 1_000_000 },
   csrf: 'a-csrf-token',
 };
