@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 import { equalInConstantTime } from '../../../base/equal-in-constant-time.ts';
+import { checkCsrf, checkSameOrigin } from '../../../web/access.ts';
 import { readBearerToken } from '../../../web/bearer-token.ts';
 import { HttpError } from '../../../web/http-error.ts';
-import { isSameOrigin } from '../../../web/request.ts';
 import { API_KEY_PREFIX } from '../../admin/api-key-text.ts';
 import { FORGE_OPERATOR, PULL_REQUEST_ID } from '../../forge/forge-context.ts';
 import { isReviewToken, readReviewToken } from '../../forge/review-links.ts';
@@ -63,18 +63,17 @@ export function createForgeAccess({ db, operatorToken, members, now }: AccessDep
     return readReviewToken(await pullRequestOf(request), token, now()).reviewer;
   }
 
-  async function memberOf(request: Request, formCsrf: string): Promise<ForgeActor> {
-    if (!isSameOrigin(request)) throw new HttpError(403, 'The form was sent by a page of another site');
+  async function memberOf(request: Request): Promise<ForgeActor> {
+    checkSameOrigin(request);
     const found = await members?.findReviewer(request, await pullRequestOf(request));
     if (found === undefined) throw refusal('Your session has ended, or your role may not review: sign in again');
-    if (!equalInConstantTime(formCsrf, found.csrf))
-      throw new HttpError(403, 'The form is no longer valid: reload the page and try again');
+    checkCsrf(request, found.csrf, 'The form is no longer valid: reload the page and try again');
     return { kind: 'member', name: found.name };
   }
 
   async function allowReviewing(request: Request, { formToken, formCsrf }: FormAccess): Promise<ForgeActor> {
     const token = readBearerToken(request) ?? formToken;
-    if (token === undefined && formCsrf !== undefined) return await memberOf(request, formCsrf);
+    if (token === undefined && formCsrf !== undefined) return await memberOf(request);
     if (token === undefined || token === '') throw refusal('The operator token is required');
     return await actorOf(request, token);
   }
