@@ -3,6 +3,7 @@ import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
 import { localPath, SIGN_IN, sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../web/request.ts';
+import { retryAfter } from '../../web/retry-after.ts';
 import { sendPage } from '../../web/send-page.ts';
 import { onlyMethods } from '../http-edge.ts';
 import { operatorAccess } from '../operator-access.ts';
@@ -76,8 +77,7 @@ function createSignIn({ operatorToken, sessions, signInLinks, logger, now }: Sig
     const address = request.ip ?? '';
     const waitSeconds = limit.waitSeconds(address);
     if (waitSeconds > 0) {
-      const headers = { 'Retry-After': String(waitSeconds) };
-      throw new HttpError(429, `too many failed attempts: please wait ${waitSeconds} seconds`, headers);
+      throw new HttpError(429, `too many failed attempts: please wait ${waitSeconds} seconds`, retryAfter(waitSeconds));
     }
     const to = localPath(fieldOf(request, 'to'), PAGES);
     const link = fieldOf(request, 'link');

@@ -2,11 +2,12 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { HttpError } from '../../web/http-error.ts';
 import { renderErrors } from '../../web/render-errors.ts';
+import { retryAfter } from '../../web/retry-after.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
 import { withoutValues } from '../store/query-error.ts';
 
 /** Retry-After while the database is unavailable. */
-const RETRY_AFTER_SECONDS = '5';
+const RETRY_AFTER_SECONDS = 5;
 
 /** The one place that turns errors into responses. Details of an unexpected error are only logged. */
 export function errorHandler(logger: Logger): ErrorRequestHandler {
@@ -26,7 +27,7 @@ export function asHttpError(error: unknown): HttpError {
   const asked = clientStatus(error);
   if (asked !== undefined) return new HttpError(asked, CLIENT_FAULTS[asked] ?? 'The request is not acceptable');
   if (isDatabaseAway(error)) {
-    return new HttpError(503, 'The database is away; try again', { 'Retry-After': RETRY_AFTER_SECONDS });
+    return new HttpError(503, 'The database is away; try again', retryAfter(RETRY_AFTER_SECONDS));
   }
   return new HttpError(500, 'An unexpected error; look for the request id in the log');
 }

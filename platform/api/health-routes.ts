@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { Express } from 'express';
 import { HttpError } from '../../web/http-error.ts';
+import { retryAfter } from '../../web/retry-after.ts';
 import type { Database } from '../store/database.ts';
 import { organizations } from '../store/schema/organizations.ts';
 import { methodNotAllowed } from './error-handler.ts';
@@ -28,7 +29,7 @@ export function addHealthRoutes(app: Express, db: Database): void {
         ),
         sleep(PROBE_TIMEOUT_MS, false, { ref: false }),
       ]);
-      if (!answered) throw new HttpError(503, 'The database is away', { 'Retry-After': '5' });
+      if (!answered) throw new HttpError(503, 'The database is away', retryAfter(5));
       response.json({ status: 'ready' });
     })
     .all(methodNotAllowed(['GET', 'HEAD']));

@@ -1,4 +1,5 @@
 import { HttpError } from '../../web/http-error.ts';
+import { retryAfter } from '../../web/retry-after.ts';
 import type { Transaction } from '../store/database.ts';
 import { listUses, logUse } from '../store/usage-log.ts';
 import { type Allowance, decideUse, type Limit } from './sliding-window.ts';
@@ -23,7 +24,7 @@ export async function takeUse(
       `The limit of ${limit.uses} per hour is reached; a slot is free in ${allowance.resetSeconds} s`,
       {
         ...rateLimitHeaders(limit, allowance),
-        'Retry-After': String(allowance.resetSeconds),
+        ...retryAfter(allowance.resetSeconds),
       },
     );
   }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { localPath, SIGN_IN, sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../web/request.ts';
+import { retryAfter } from '../../web/retry-after.ts';
 import { sendPage } from '../../web/send-page.ts';
 import { methodNotAllowed } from '../api/error-handler.ts';
 import { recordAction } from '../store/audit-log.ts';
@@ -74,7 +75,7 @@ async function signIn(context: DashboardContext, request: Request, response: Res
   const attempt = { email: parsed.data, address: request.ip ?? '' };
   const waitSeconds = await takeSignInAttempt(context.db, attempt);
   if (waitSeconds > 0) {
-    response.set('Retry-After', String(waitSeconds));
+    response.set(retryAfter(waitSeconds));
     return again(
       429,
       `Too many failed attempts from this address. Try again in ${Math.ceil(waitSeconds / 60)} minutes.`,
@@ -87,7 +88,7 @@ async function signIn(context: DashboardContext, request: Request, response: Res
     asResponse: true,
   });
   if (!answer.ok) {
-    if (answer.status >= 500) throw new HttpError(503, 'Signing in is not possible now', { 'Retry-After': '5' });
+    if (answer.status >= 500) throw new HttpError(503, 'Signing in is not possible now', retryAfter(5));
     context.logger.warn({ address: attempt.address }, 'A sign-in to the dashboard failed');
     return again(401, 'The email or the password is wrong.');
   }

@@ -3,6 +3,7 @@ import { ForgeError } from '../../../forge/forge-error.ts';
 import { GitError } from '../../../forge/git/git-error.ts';
 import { ErrorPage } from '../../../ui/short-page.tsx';
 import { HttpError } from '../../../web/http-error.ts';
+import { retryAfter } from '../../../web/retry-after.ts';
 import { PAGE_HEADERS, sendPage } from '../../../web/send-page.ts';
 import { NAME } from '../../dashboard/layout.tsx';
 
@@ -54,7 +55,7 @@ export function forgeHandler(handle: Handler): Handler {
 function toHttpError(error: unknown): unknown {
   if (error instanceof ForgeError) return new HttpError(error.status ?? (error.retryable ? 503 : 500), error.message);
   if (error instanceof GitError && error.retryable) {
-    return new HttpError(503, 'The repository can not be read right now', { 'Retry-After': '5' });
+    return new HttpError(503, 'The repository can not be read right now', retryAfter(5));
   }
   return error;
 }
