@@ -136,6 +136,19 @@ describe('the folders', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('give workflows only files of base/ without Node built-ins', () => {
+    const baseImports = (file: string): string[] =>
+      importsOf(file).flatMap(({ target, targetFolder, typeOnly }) =>
+        typeOnly || targetFolder !== 'base' ? [] : [target],
+      );
+    // The list grows while it is walked.
+    const reached = new Set(sourceFiles('workflows').flatMap(baseImports));
+    for (const file of reached) for (const target of baseImports(file)) reached.add(target);
+    expect(reached.size).toBeGreaterThan(0);
+    const builtIn = [...reached].filter((file) => specifiersOf(file).some(({ specifier }) => /^node:/.test(specifier)));
+    expect(builtIn).toEqual([]);
+  });
+
   it('read the environment only in programs/, and in embedded/ for the servers that it starts', () => {
     const readers = folders
       .filter((folder) => !['programs', 'embedded'].includes(folder))
