@@ -2,7 +2,7 @@ import { cutText } from '../contract/cut-text.ts';
 import type { DeliveryRecord } from '../contract/site-state.ts';
 
 const KEPT_PER_SITE = 50;
-/** The most deliveries kept for all sites: some megabytes. The sites with the oldest deliveries are dropped first. */
+/** The most deliveries kept for all sites: some megabytes. The quietest site is dropped first. */
 const KEPT = 20_000;
 /** Senders choose these texts, so their length is limited. */
 const MAX_TEXT = 200;

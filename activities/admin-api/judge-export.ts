@@ -21,8 +21,8 @@ const MAX_REDIRECTS = 10;
 
 /**
  * Why an export must not be deployed before someone has looked at it; empty if it may. Compares it with the served job,
- * because the export before may itself have been rejected. Judges only what the service reports: without reports that is
- * the number of pages. Throws `JobGone` if the export is unknown.
+ * because the export before may itself have been rejected. Judges only what the service reports: without reports that
+ * is the number of pages. Throws `JobGone` if the export is unknown.
  */
 export function createJudgeExport(call: CallAdminApi) {
   const reportOf = async (jobId: string): Promise<ExportReport | null> => {

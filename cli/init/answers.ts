@@ -55,7 +55,7 @@ export function sourceNames(): string[] {
   return [...sources].filter(([, source]) => isEnough(source)).map(([name]) => name);
 }
 
-/** The variable for a source's secret, named as on the source's page in the documentation. */
+/** The variable of `.env` that `init` uses for a source's secret. */
 export function secretVariable(source: string): string {
   return `${source.toUpperCase()}${source === 'github' ? '_WEBHOOK' : ''}_SECRET`;
 }

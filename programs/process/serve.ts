@@ -30,7 +30,7 @@ export interface HttpTimeouts {
   keepAliveMs: number;
   /** How often the first two are checked, which is also how late they may be. */
   checkMs: number;
-  /** The time from the last response until the client closes the connection. */
+  /** How long a client may take to close a connection after the final response. */
   lingerMs: number;
   /** Until running responses are cut at a stop. */
   stopMs: number;

@@ -4,7 +4,7 @@ import { hash64 } from '../deliveries/hash64.ts';
 /** Ids of vendors are unique for a day. With a shorter window, the same id may be another publish. */
 const VENDOR_ID_WINDOW_MS = 24 * 3_600_000;
 
-/** The most characters of a key. With site and rule names, ids stay far below Temporal's limit of 1,000. */
+/** The most characters of a safe id. With site and rule names, ids stay far below Temporal's limit of 1,000. */
 const MAX_CHARACTERS = 100;
 
 /**
