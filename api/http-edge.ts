@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { HttpError } from '../web/http-error.ts';
+import { clientStatus, HttpError } from '../web/http-error.ts';
 import { renderErrors } from '../web/render-errors.ts';
 import { setRequestId } from '../web/request-id.ts';
 
@@ -46,7 +46,7 @@ function routeOf(request: Request): string | undefined {
 /** Express throws errors with a status, such as for an undecodable path. Any other error is a fault of this program. */
 export function asHttpError(error: unknown): Pick<HttpError, 'status' | 'message' | 'headers'> {
   if (error instanceof HttpError) return error;
-  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
-  if (typeof status === 'number' && status >= 400 && status < 500) return new HttpError(status, 'bad request');
+  const status = clientStatus(error);
+  if (status !== undefined) return new HttpError(status, 'bad request');
   return new HttpError(500, 'internal error');
 }

@@ -16,3 +16,9 @@ export class HttpError extends Error {
     this.headers = headers;
   }
 }
+
+/** Express's own errors carry a status, for example for a range that a file doesn't have. */
+export function clientStatus(error: unknown): number | undefined {
+  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
+}

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { HttpError } from '../../web/http-error.ts';
+import { clientStatus, HttpError } from '../../web/http-error.ts';
 import { renderErrors } from '../../web/render-errors.ts';
 import { retryAfter } from '../../web/retry-after.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
@@ -37,12 +37,6 @@ const CLIENT_FAULTS: Readonly<Record<number, string>> = {
   412: 'The condition in the request does not hold',
   416: 'The file has no such range',
 };
-
-/** Express's own errors carry a status, for example for a range that a file doesn't have. */
-function clientStatus(error: unknown): number | undefined {
-  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
-  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
-}
 
 /** Express can't decode a parameter such as `%ff`: treat it as an unknown path. */
 function isUndecodable(error: unknown): boolean {

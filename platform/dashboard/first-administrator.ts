@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { sha256Hex } from '../../base/sha256.ts';
 import type { Database } from '../store/database.ts';
 import { hasMembers, insertSetupLink } from '../store/members.ts';
 
@@ -16,5 +17,5 @@ export async function createSetupUrl(db: Database, publicUrl: string): Promise<s
 }
 
 export function hashSetupSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return sha256Hex(secret);
 }

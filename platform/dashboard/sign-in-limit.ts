@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../../base/sha256.ts';
 import { decideUse, type Limit } from '../api/sliding-window.ts';
 import type { Database } from '../store/database.ts';
 import { lockUntilCommit } from '../store/locks.ts';
@@ -45,9 +45,9 @@ export async function forgetSignInAttempts(db: Database, attempt: Attempt): Prom
 /** The scope has a hash, so that the log of uses holds no email. */
 function accountScope({ email, address }: Attempt): string {
   const text = JSON.stringify([email.toLowerCase(), address]);
-  return `sign-in:${createHash('sha256').update(text).digest('hex')}`;
+  return `sign-in:${sha256Hex(text)}`;
 }
 
 function addressScope({ address }: Attempt): string {
-  return `sign-in-from:${createHash('sha256').update(address).digest('hex')}`;
+  return `sign-in-from:${sha256Hex(address)}`;
 }
