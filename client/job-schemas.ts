@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import {
-  type agentJob,
+  type agentJobSchema,
   agentJobStatus,
   bundle,
   type exportJob,
@@ -87,7 +87,7 @@ export const receivedAgentJob = z.object({
   updatedAt: time,
   archivedAt: time,
   error: text,
-} satisfies Record<keyof typeof agentJob.shape, z.ZodType>);
+} satisfies Record<keyof typeof agentJobSchema.shape, z.ZodType>);
 
 /** An agent job; a field that the service doesn't give is null. */
 export type AgentJob = z.infer<typeof receivedAgentJob>;

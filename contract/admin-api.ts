@@ -157,7 +157,7 @@ export const agentJobStatus = z.enum(['active', 'completed', 'archived', 'failed
 export type AgentJobStatus = z.infer<typeof agentJobStatus>;
 
 /** An agent job. `error` is set when it failed; `prLink` is null while active. */
-export const agentJob = z.object({
+export const agentJobSchema = z.object({
   id: z.string(),
   status: agentJobStatus,
   source: z.object({ repository: z.string(), ref: z.string().nullable() }),
@@ -168,12 +168,12 @@ export const agentJob = z.object({
   archivedAt: timestamp.nullable(),
   error: z.string().nullable(),
 });
-export type AgentJob = z.infer<typeof agentJob>;
+export type AgentJob = z.infer<typeof agentJobSchema>;
 
-export const agentCancellation = z.object({ result: cancelResult, job: agentJob });
+export const agentCancellation = z.object({ result: cancelResult, job: agentJobSchema });
 export type AgentCancellation = z.infer<typeof agentCancellation>;
 
-export const agentJobPage = z.object({ jobs: z.array(agentJob), nextCursor: z.string().nullable() });
+export const agentJobPage = z.object({ jobs: z.array(agentJobSchema), nextCursor: z.string().nullable() });
 export type AgentJobPage = z.infer<typeof agentJobPage>;
 
 /** The longest prompt in characters; a longer one gets 400. */

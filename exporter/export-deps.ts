@@ -9,7 +9,7 @@ import { createFetcher, type FetcherFor } from './fetch/fetcher.ts';
 import { createOriginLimiter } from './fetch/origin-limiter.ts';
 import { createJobCache, createRestartCheck } from './job-cache.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from './limits.ts';
-import type { CrawlStore, ObjectStore, Renderer } from './ports.ts';
+import type { CrawlStore, ExportObjects, Renderer } from './ports.ts';
 import { rememberLinkTables } from './reuse/link-tables.ts';
 import { rememberPreviousFiles } from './reuse/previous-responses.ts';
 import type { RunStage } from './stage.ts';
@@ -23,7 +23,7 @@ const USER_AGENT = 'Mozilla/5.0 (compatible; Galley/0.1; static export)';
 /** What the stages of exports share in a process, over the given stores. */
 export function createExportDeps(given: {
   store: CrawlStore;
-  objects: ObjectStore;
+  objects: ExportObjects;
   logger: Logger;
   runStage: RunStage;
   /** Bounds that differ from the defaults. */

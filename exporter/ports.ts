@@ -34,7 +34,7 @@ export type ByteRange = { start: number; end?: number };
 export type ObjectInfo = { sizeBytes: number; modifiedAt: Date };
 
 /** Where an export keeps bytes: what it fetches, the pieces of its archive, the archive and the report. */
-export type ObjectStore = {
+export type ExportObjects = {
   /**
    * Stores an object whole or not at all; the last `put` to end wins. Give `sizeBytes` for a stream if it is known.
    * Throws when the source fails.

@@ -20,18 +20,29 @@ export function localPath(to: string, pages: RegExp): string {
   return isPage || /^\/\?[\w&=%.~+-]*$/.test(to) ? to : '/';
 }
 
-/** Keeps who has signed in, by request, while it is handled. `signedOf` throws 401 for a request without a session. */
-export function createSignedRequests<Signed>(): {
+/**
+ * Keeps who has signed in, by request, while it is handled. `signedOf` throws 401 for a request without a session, and
+ * `requireCsrf` 403 (`invalidForm`) for a form that was read and doesn't have the session's CSRF token.
+ */
+export function createSignedRequests<Signed extends { csrf: string }>(
+  invalidForm: string,
+): {
   keep: (request: Request, signed: Signed) => void;
   signedOf: (request: Request) => Signed;
+  requireCsrf: RequestHandler;
 } {
   const signed = new WeakMap<Request, Signed>();
+  const signedOf = (request: Request): Signed => {
+    const found = signed.get(request);
+    if (found === undefined) throw new HttpError(401, 'Your session has ended: please sign in again');
+    return found;
+  };
   return {
     keep: (request, found) => void signed.set(request, found),
-    signedOf(request) {
-      const found = signed.get(request);
-      if (found === undefined) throw new HttpError(401, 'Your session has ended: please sign in again');
-      return found;
+    signedOf,
+    requireCsrf(request, _response, next) {
+      checkCsrf(request, signedOf(request).csrf, invalidForm);
+      next();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, RequestHandler, Response } from 'express';
-import { checkCsrf, createSignedRequests, redirectToSignIn } from '../../web/access.ts';
+import { createSignedRequests, redirectToSignIn } from '../../web/access.ts';
 import type { OperatorSession, Sessions } from './session.ts';
 
 const COOKIE = 'galley_session';
@@ -29,10 +29,12 @@ export function sessionOf(request: Request, sessions: Sessions | undefined): Ope
 /** The session that `requireOperator` found. */
 export type SignedOperator = { session: OperatorSession; csrf: string };
 
-const { keep, signedOf } = createSignedRequests<SignedOperator>();
+const { keep, signedOf, requireCsrf } = createSignedRequests<SignedOperator>(
+  'The form is no longer valid: please go back, reload the page and try again',
+);
 
-/** `signedOf` needs `requireOperator` before it. */
-export { signedOf };
+/** Both need `requireOperator` before them, `requireCsrf` also `readForm`. */
+export { requireCsrf, signedOf };
 
 /** Leads to the sign-in without a session, and renews the session's cookie. */
 export function requireOperator(sessions: Sessions | undefined): RequestHandler {
@@ -48,10 +50,3 @@ export function requireOperator(sessions: Sessions | undefined): RequestHandler 
     next();
   };
 }
-
-/** Rejects a form without the session's CSRF token. Needs `requireOperator` and `readForm` before it. */
-export const requireCsrf: RequestHandler = (request, _response, next) => {
-  const message = 'The form is no longer valid: please go back, reload the page and try again';
-  checkCsrf(request, signedOf(request).csrf, message);
-  next();
-};

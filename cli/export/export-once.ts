@@ -22,7 +22,7 @@ import { makeFolder } from '../../programs/process/make-folder.ts';
 import type { Settings } from '../../programs/settings/environment.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import type { ExportState } from './export-state.ts';
-import { type EndedExport, exportSummary, exportSummaryJson, type FailOn, failureOf } from './export-summary.ts';
+import { exportSummary, exportSummaryJson, type FailOn, failureOf, type SavedExport } from './export-summary.ts';
 import { checkFile, checkOutput, copyTo, type Output, unpackTo } from './output.ts';
 import { type Exported, ExportFailed, runExport } from './run-export.ts';
 
@@ -135,7 +135,7 @@ async function exportToByService(
   domain: string,
   service: AdminApiClient,
   { folder, signal }: Deps,
-): Promise<Omit<EndedExport, 'out' | 'reportFile'>> {
+): Promise<Omit<SavedExport, 'out' | 'reportFile'>> {
   const file = output.kind === 'archive' ? output.path : join(folder, 'bundle.tar.gz');
   const { exportByService } = await import('./export-by-service.ts');
   const exported = await exportByService(service, { domain, file, signal });

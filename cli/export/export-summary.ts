@@ -1,7 +1,7 @@
 import type { ExportReport } from '../../contract/admin-api.ts';
 
-/** An export that has ended. What a service doesn't report is null or undefined. */
-export interface EndedExport {
+/** An export that has ended and is saved. What a service doesn't report is null or undefined. */
+export interface SavedExport {
   jobId: string;
   out: string;
   pageCount: number | null;
@@ -18,7 +18,7 @@ const MAX_LISTED = 10;
 const MAX_REFERRERS = 3;
 
 /** The end of an export as lines of text. */
-export function exportSummary(ended: EndedExport): string {
+export function exportSummary(ended: SavedExport): string {
   const { out, pageCount, fileCount, sizeBytes, reusedFiles, report, reportFile } = ended;
   const files = fileCount === null ? '' : `, ${fileCount} files`;
   const lines = [`${out}: ${pageCount ?? 'unknown'} pages${files}, ${sizeBytes} bytes`];
@@ -32,7 +32,7 @@ export function exportSummary(ended: EndedExport): string {
 }
 
 /** The end of an export for programs. */
-export function exportSummaryJson(ended: EndedExport): string {
+export function exportSummaryJson(ended: SavedExport): string {
   const { jobId, out, pageCount, fileCount, reusedFiles, sizeBytes, contentSha256, report, reportFile } = ended;
   const summary = {
     jobId,

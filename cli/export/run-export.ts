@@ -9,7 +9,7 @@ import { ExportFailure } from '../../exporter/export-failure.ts';
 import { exportInProcess } from '../../exporter/export-site.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';
 import { reportKey } from '../../exporter/object-keys.ts';
-import type { ObjectStore } from '../../exporter/ports.ts';
+import type { ExportObjects } from '../../exporter/ports.ts';
 import type { ExportSettings } from '../../exporter/settings.ts';
 import { createLocalStageRunner, type Progress } from '../../exporter/stage.ts';
 import type { MemoryCrawl } from '../../exporter/store/memory-crawl.ts';
@@ -22,7 +22,7 @@ import { createProgressBar } from './progress-bar.ts';
 interface ExportTask {
   settings: Omit<ExportSettings, 'robotsTxt'>;
   limits: Partial<ExportLimits>;
-  objects: ObjectStore;
+  objects: ExportObjects;
   spill: Spill;
   /** Whether a later export may reuse this one. */
   isKept: boolean;
@@ -118,6 +118,6 @@ async function checkStartPage(deps: ExportDeps, { settings, signal }: ExportTask
   }
 }
 
-async function readReport(objects: ObjectStore, jobId: string): Promise<ExportReport> {
+async function readReport(objects: ExportObjects, jobId: string): Promise<ExportReport> {
   return exportReport.parse(JSON.parse(String(await objects.read(reportKey(jobId)))));
 }

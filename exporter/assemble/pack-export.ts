@@ -6,7 +6,7 @@ import type { BundleSigner } from '../../contract/signing.ts';
 import type { PackedArchive } from '../crawl-records.ts';
 import { needingObjects } from '../export-failure.ts';
 import { bundleKey, reportKey as keyOfReport } from '../object-keys.ts';
-import type { ObjectStore } from '../ports.ts';
+import type { ExportObjects } from '../ports.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { readCrawl } from '../settings.ts';
 import { packProgress, type StageDeps } from '../stage.ts';
@@ -16,7 +16,7 @@ import { type BundleOutline, outlineBundle } from './manifest.ts';
 import { createReport } from './report.ts';
 
 type PackDeps = StageDeps & {
-  objects: ObjectStore;
+  objects: ExportObjects;
   /** Signs the manifests of bundles; undefined: they are unsigned. */
   signer: BundleSigner | undefined;
 };
@@ -82,7 +82,7 @@ export async function packExport(deps: PackDeps, jobId: string): Promise<PackedE
  * signed.
  */
 async function packBundle(
-  objects: ObjectStore,
+  objects: ExportObjects,
   { manifest, members }: Pick<BundleOutline, 'manifest' | 'members'>,
   options: {
     gzipLevel: number;
@@ -160,7 +160,7 @@ const READ_AHEAD = 8;
  * archive with many reused pieces has hundreds.
  */
 export async function* readExtents(
-  objects: Pick<ObjectStore, 'get' | 'read'>,
+  objects: Pick<ExportObjects, 'get' | 'read'>,
   extents: readonly Extent[],
 ): AsyncGenerator<Buffer> {
   const ahead = new Map<Extent, Promise<Buffer>>();

@@ -3,7 +3,7 @@ import type { BundleFile } from '../../contract/bundle.ts';
 import type { BatchFileRow, Crawl } from '../crawl-records.ts';
 import { ObjectMissingError } from '../export-failure.ts';
 import { createRecentReadings, type JobCache } from '../job-cache.ts';
-import type { CrawlStore, ObjectStore } from '../ports.ts';
+import type { CrawlStore, ExportObjects } from '../ports.ts';
 import type { LinkTables, LinkTablesFor } from '../reuse/link-tables.ts';
 import type { Extent } from '../store/segment-store.ts';
 import { trailerMember } from './archive/members.ts';
@@ -30,7 +30,7 @@ const MAX_FILE_LISTS = 8;
 
 /** `targets`: the changed targets of URLs; `too-many` if there are more than `MAX_CHANGED`. */
 type Index = { places: PreviousPlaces; targets: ChangedTargets | 'same' | 'too-many' };
-type Deps = { store: CrawlStore; objects: ObjectStore; linksFor: LinkTablesFor; logger: Logger };
+type Deps = { store: CrawlStore; objects: ExportObjects; linksFor: LinkTablesFor; logger: Logger };
 
 /** The pieces of the archive of a kept crawl, for the export `jobId`, whose paths are frozen. */
 function createPreviousPieces(deps: Deps, { jobId, base }: { jobId: string; base: Crawl }): PreviousPieces {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ExportReport } from '../../contract/admin-api.ts';
 import { reportKey, workPrefix } from '../object-keys.ts';
-import type { CrawlStore, ObjectStore } from '../ports.ts';
+import type { CrawlStore, ExportObjects } from '../ports.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
 import { isOfSite } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
@@ -60,7 +60,7 @@ export async function createReport(
  * if there is no crawl. If the report can't be stored, logs that, because the job must end anyway.
  */
 export async function storeFailedReport(
-  { store, objects, logger }: { store: CrawlStore; objects: ObjectStore; logger: Logger },
+  { store, objects, logger }: { store: CrawlStore; objects: ExportObjects; logger: Logger },
   jobId: string,
 ): Promise<string | null> {
   try {

@@ -9,7 +9,7 @@ import { parseResources } from '../document/extract.ts';
 import { inputGone } from '../export-failure.ts';
 import type { ExportLimits } from '../limits.ts';
 import { batchKey } from '../object-keys.ts';
-import type { CrawlStore, ObjectStore } from '../ports.ts';
+import type { CrawlStore, ExportObjects } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import { type Extent, joinExtents, readTogether, type SegmentStore } from '../store/segment-store.ts';
 import { NOT_FOUND_PATH } from '../urls/assign-path.ts';
@@ -23,7 +23,7 @@ import type { UrlMap, UrlMaps } from './url-map.ts';
 
 export type BatchDeps = {
   store: CrawlStore;
-  objects: ObjectStore;
+  objects: ExportObjects;
   segments: SegmentStore;
   computing: PieceMaker;
   maps: UrlMaps;
@@ -134,7 +134,7 @@ type Piece = { key: string } & ({ known: PreviousPiece } | { made: MadePiece });
 
 /** Stores the new pieces and returns the whole batch: where its bytes are and what they contain. */
 async function storePieces(
-  { objects, logger }: { objects: ObjectStore; logger: Logger },
+  { objects, logger }: { objects: ExportObjects; logger: Logger },
   objectKey: string,
   pieces: readonly Piece[],
 ): Promise<Omit<MadeBatch, 'number' | 'pageCount'>> {
@@ -183,7 +183,7 @@ async function storePieces(
 
 /** Streams one file that is too large for memory into a piece of the archive. Throws when the signal fires. */
 export async function storeLargeMember(
-  objects: ObjectStore,
+  objects: ExportObjects,
   objectKey: string,
   { path, contentType, byteLength, objectKey: sourceKey }: BatchFileRow,
   { gzipLevel, signal }: { gzipLevel: number; signal: AbortSignal },

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { SettledUrl, UnplacedFile, Visited } from '../crawl-records.ts';
 import { parseResources } from '../document/extract.ts';
 import { largeObjectKey, segmentKey } from '../object-keys.ts';
-import type { ObjectStore } from '../ports.ts';
+import type { ExportObjects } from '../ports.ts';
 import { encodeLinks, type FileLinks } from '../reuse/link-tables.ts';
 import type { SegmentBuffers, SegmentStore } from '../store/segment-store.ts';
 
@@ -110,7 +110,7 @@ export type LargeBody = { objectKey: string; byteLength: number; sha256: string 
 
 /** Streams a body that is too large for memory into its own object. */
 export async function storeLarge(
-  objects: ObjectStore,
+  objects: ExportObjects,
   {
     jobId,
     body,

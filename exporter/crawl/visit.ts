@@ -5,13 +5,13 @@ import { fetchRetryDelayMs, NO_VALIDATORS } from '../fetch/fetch-result.ts';
 import type { FetcherFor } from '../fetch/fetcher.ts';
 import type { ExportLimits } from '../limits.ts';
 import type {
+  ExportObjects,
   FetchedRedirect,
   FetchedResponse,
   Fetcher,
   FetchFailure,
   FetchOptions,
   FetchResult,
-  ObjectStore,
   Renderer,
   Validators,
 } from '../ports.ts';
@@ -37,7 +37,7 @@ import { type LargeBody, storeLarge } from './store-visits.ts';
 
 /** What a stage needs that visits URLs. */
 export type VisitingStageDeps = StageDeps & {
-  objects: ObjectStore;
+  objects: ExportObjects;
   segments: SegmentStore;
   computing: ResponseParser;
   fetcherFor: FetcherFor;

@@ -1,6 +1,6 @@
 import type { LinksPlace, StoredFile } from '../crawl-records.ts';
 import { createRecentReadings, type JobCache } from '../job-cache.ts';
-import type { ObjectStore } from '../ports.ts';
+import type { ExportObjects } from '../ports.ts';
 import type { Resource, ResourceKind } from '../urls/types.ts';
 
 /** The references of all files in one segment. Pages of a site share most links, so each URL is stored once. */
@@ -66,7 +66,7 @@ function readable(table: StoredTable | undefined): LinkTable | undefined {
 }
 
 /** Reads link tables and caches them. */
-export function createLinkTables(objects: ObjectStore): LinkTables {
+export function createLinkTables(objects: ExportObjects): LinkTables {
   const tables = createRecentReadings<string, StoredTable>(MAX_TABLES);
 
   async function read(objectKey: string, start: number, length: number): Promise<StoredTable> {
@@ -92,7 +92,7 @@ export type LinkTablesFor = (jobId: string) => LinkTables;
 /**
  * The link tables of a kept crawl, shared by everything in this process that reuses it for a job; dropped with the job.
  */
-export function rememberLinkTables(objects: ObjectStore, jobCache: JobCache): LinkTablesFor {
+export function rememberLinkTables(objects: ExportObjects, jobCache: JobCache): LinkTablesFor {
   const tables = jobCache.place<LinkTables>();
   return (jobId) => tables(jobId, () => createLinkTables(objects));
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { ByteRange, ObjectStore } from '../ports.ts';
+import type { ByteRange, ExportObjects } from '../ports.ts';
 
 /** A part of a stored object, in bytes. */
 export type Extent = { objectKey: string; byteOffset: number; byteLength: number };
@@ -46,7 +46,7 @@ export function createSegmentStore({
   objects,
   cacheBytes,
 }: {
-  objects: ObjectStore;
+  objects: ExportObjects;
   cacheBytes: number;
 }): SegmentStore {
   const buffers = createSegmentBuffers({ maxIdleBytes: MAX_IDLE_BYTES });

@@ -32,7 +32,7 @@ function freePlace(
 ): { path: string; key: string } {
   for (let attempt = 0; ; attempt += 1) {
     const path = attempt === 0 ? claim.path : marked(claim, attempt);
-    const key = collisionKey(path);
+    const key = placeKey(path);
     const holder = holders.get(key);
     const shares = holder?.path === claim.path && holder.sha256 === claim.sha256 && path === claim.path;
     if ((holder === undefined || shares) && !folders.has(key)) return { path, key };
@@ -53,7 +53,7 @@ function byRank(a: PathClaim, b: PathClaim): number {
 const BEYOND_ASCII = /[^ -~]/;
 
 /** The path on a file system that ignores case and Unicode form. */
-export function collisionKey(path: string): string {
+export function placeKey(path: string): string {
   // Most paths are ASCII, and Unicode normalization is about ten times slower.
   return BEYOND_ASCII.test(path) ? path.normalize('NFC').toLowerCase().normalize('NFC') : path.toLowerCase();
 }
@@ -61,7 +61,7 @@ export function collisionKey(path: string): string {
 function foldersOf(claims: readonly PathClaim[]): Set<string> {
   const folders = new Set<string>();
   for (const { path } of claims) {
-    let folder = collisionKey(path);
+    let folder = placeKey(path);
     for (let slash = folder.lastIndexOf('/'); slash !== -1; slash = folder.lastIndexOf('/')) {
       folder = folder.slice(0, slash);
       // Its parent folders have been added before.

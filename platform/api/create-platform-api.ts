@@ -5,8 +5,8 @@ import { serveAssets } from '../../web/serve-assets.ts';
 import { memberAccess } from '../dashboard/forge-access.ts';
 import { addDashboard, createDashboardContext } from '../dashboard/routes.tsx';
 import { addAdminRoutes } from './admin/routes.ts';
-import { addAgentRoutes } from './agent/routes.ts';
-import { errorHandler, methodNotAllowed, notFound } from './error-handler.ts';
+import { addAgentJobRoutes } from './agent/routes.ts';
+import { methodNotAllowed, notFound, platformErrorHandler } from './error-handler.ts';
 import { addForgeRoutes } from './forge/routes.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addMetrics } from './metrics.ts';
@@ -38,7 +38,7 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   });
   addMetrics(app, context.db, deps.metrics);
   addHealthRoutes(app, context.db);
-  addAgentRoutes(app, context);
+  addAgentJobRoutes(app, context);
   addStaticExportRoutes(app, context);
   addObjectLinkRoutes(app, context.objects);
   app
@@ -53,7 +53,7 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   if (dashboard) addDashboard(app, dashboard);
   addOpenApiRoutes(app, context);
   app.use(notFound);
-  app.use(errorHandler(deps.logger));
+  app.use(platformErrorHandler(deps.logger));
   return app;
 }
 

@@ -10,9 +10,9 @@ import { withoutValues } from '../store/query-error.ts';
 const RETRY_AFTER_SECONDS = 5;
 
 /** The one place that turns errors into responses. Details of an unexpected error are only logged. */
-export function errorHandler(logger: Logger): ErrorRequestHandler {
+export function platformErrorHandler(logger: Logger): ErrorRequestHandler {
   return renderErrors({
-    toRefusal: asHttpError,
+    toRefusal: asPlatformError,
     log(error, { status }, _request, response) {
       const requestId = response.getHeader('X-Request-Id');
       if (status >= 500) logger.error({ err: withoutValues(error), requestId }, 'Request failed');
@@ -21,7 +21,7 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
 }
 
 /** The response to an error: client faults keep their status, anything unexpected is 500 without details. */
-export function asHttpError(error: unknown): HttpError {
+export function asPlatformError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (isUndecodable(error)) return unknownPath();
   const asked = clientStatus(error);

@@ -4,7 +4,7 @@ import { readBearerToken } from '../../web/bearer-token.ts';
 import { HttpError } from '../../web/http-error.ts';
 
 /** Lets only the operator through. */
-export function requireOperator(operatorToken: string): RequestHandler {
+export function requireOperatorToken(operatorToken: string): RequestHandler {
   return (request, _response, next) => {
     const token = readBearerToken(request);
     if (token === undefined || !equalInConstantTime(token, operatorToken)) {

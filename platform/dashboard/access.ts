@@ -99,7 +99,10 @@ function secretOf({ operatorToken }: DashboardContext, text: string): string {
   return createHmac('sha256', authSecret(operatorToken)).update(text).digest('base64url');
 }
 
-const { keep, signedOf } = createSignedRequests<SignedMember>();
+const INVALID_FORM =
+  'The form is no longer valid, for example because you switched organizations: go back, reload the page and try again';
+
+const { keep, signedOf, requireCsrf } = createSignedRequests<SignedMember>(INVALID_FORM);
 
 /** `signedOf` needs `requireMember` before it. */
 export { signedOf };
@@ -125,16 +128,9 @@ export function requireMember(context: DashboardContext): RequestHandler {
   };
 }
 
-const requireCsrf: RequestHandler = (request, _response, next) => {
-  checkFormCsrf(request, signedOf(request));
-  next();
-};
-
 /** Throws 403 unless the form that was read has this token. */
 export function checkFormCsrf(request: Request, { csrf }: Pick<SignedMember, 'csrf'>): void {
-  const message =
-    'The form is no longer valid, for example because you switched organizations: go back, reload the page and try again';
-  checkCsrf(request, csrf, message);
+  checkCsrf(request, csrf, INVALID_FORM);
 }
 
 /** Lets only members with one of these roles through. */

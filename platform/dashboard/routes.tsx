@@ -5,7 +5,7 @@ import { ErrorPage } from '../../ui/short-page.tsx';
 import { HttpError } from '../../web/http-error.ts';
 import { renderErrors } from '../../web/render-errors.ts';
 import { sendPage } from '../../web/send-page.ts';
-import { asHttpError, methodNotAllowed } from '../api/error-handler.ts';
+import { asPlatformError, methodNotAllowed } from '../api/error-handler.ts';
 import type { ApiContext } from '../api/platform-api-deps.ts';
 import { withoutValues } from '../store/query-error.ts';
 import { requireMember } from './access.ts';
@@ -106,7 +106,7 @@ function addAuthRoutes(router: Router, context: DashboardContext): void {
 
 function renderErrorPages({ logger }: DashboardContext): ErrorRequestHandler {
   return renderErrors({
-    toRefusal: asHttpError,
+    toRefusal: asPlatformError,
     log(error, { status }, _request, response) {
       const requestId = response.get('x-request-id');
       if (status >= 500) logger.error({ err: withoutValues(error), requestId }, 'A page failed');

@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import { syncToDisk, writeDurably } from '../../base/durable-file.ts';
 import { errorCode } from '../../base/error-code.ts';
 import { ObjectMissingError } from '../../exporter/export-failure.ts';
+import { checkSize } from './check-size.ts';
 import { createLinkSigner } from './link-signer.ts';
-import { measure } from './measure.ts';
 import { assertObjectKey, type ObjectStore } from './object-store.ts';
 import { readSigningKey } from './signing-key.ts';
 
@@ -55,7 +55,7 @@ export async function createFileStore({
       const target = pathOf(key);
       const draft = join(tmp, randomUUID());
       try {
-        const measured = measure(source, { key, sizeBytes: expectedBytes });
+        const measured = checkSize(source, { key, sizeBytes: expectedBytes });
         await (isDurable ? writeDurably(draft, measured.chunks) : writeFile(draft, measured.chunks, { flag: 'wx' }));
         const sizeBytes = measured.sizeBytes();
         await moveTo(draft, target);

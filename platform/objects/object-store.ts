@@ -1,4 +1,4 @@
-import type { ObjectStore as ExportObjects } from '../../exporter/ports.ts';
+import type { ExportObjects } from '../../exporter/ports.ts';
 
 /** A link that anyone can use until `expiresAt`. */
 export type Link = {

@@ -16,7 +16,7 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import { ObjectMissingError } from '../../exporter/export-failure.ts';
 import type { ByteRange } from '../../exporter/ports.ts';
-import { measure } from './measure.ts';
+import { checkSize } from './check-size.ts';
 import { assertObjectKey, type ObjectStore } from './object-store.ts';
 import { createS3Presigner } from './s3-presigner.ts';
 
@@ -57,7 +57,7 @@ export function createS3Store({ location, now }: { location: S3Location; now: ()
         await client.send(new PutObjectCommand({ ...target, Body: source, ContentLength: source.byteLength }));
         return { sizeBytes: source.byteLength };
       }
-      const measured = measure(source, { key, sizeBytes });
+      const measured = checkSize(source, { key, sizeBytes });
       const params = { ...target, Body: Readable.from(measured.chunks) };
       await new Upload({ client, params, partSize: PART_SIZE_BYTES, queueSize: 2 }).done();
       return { sizeBytes: measured.sizeBytes() };

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EndedExport, exportSummary, failureOf } from '../../cli/export/export-summary.ts';
+import { exportSummary, failureOf, type SavedExport } from '../../cli/export/export-summary.ts';
 import { unpackTo } from '../../cli/export/output.ts';
 import { MANIFEST_PATH } from '../../contract/bundle.ts';
 
@@ -16,7 +16,7 @@ const REPORT = {
   ],
   counts: { brokenLinks: 12, redirects: 0, skippedPages: 1502 },
 };
-const ENDED: EndedExport = {
+const ENDED: SavedExport = {
   ...{ jobId: REPORT.jobId, contentSha256: 'sha' },
   ...{ pageCount: 7, fileCount: 31, sizeBytes: 6, reusedFiles: 0, out: 'site.tar.gz', reportFile: 'report.json' },
   report: REPORT,

@@ -10,7 +10,7 @@ import type { ExportRequest } from '../../exporter/crawl/open-export.ts';
 import { createExportDeps, type ExportDeps } from '../../exporter/export-deps.ts';
 import { type ExportStage, exportInProcess, SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
 import { reportKey } from '../../exporter/object-keys.ts';
-import type { ObjectStore } from '../../exporter/ports.ts';
+import type { ExportObjects } from '../../exporter/ports.ts';
 import { createLocalStageRunner, type Progress } from '../../exporter/stage.ts';
 import { createMemoryCrawlStore } from '../../exporter/store/memory-crawl-store.ts';
 import { createSpill } from '../../exporter/store/spill.ts';
@@ -29,7 +29,7 @@ const SITE = serveFiles({
 
 const folder = emptiedFolder();
 let site: HttpSite;
-let objects: ObjectStore;
+let objects: ExportObjects;
 
 beforeEach(async () => {
   site = await startHttpSite(SITE);
@@ -128,7 +128,7 @@ describe('an export in one process', () => {
 
   it('retries a failed stage without waiting for the leases of the first attempt', async () => {
     const failures = ['exports/', 'exports/', 'bundles/'];
-    const put: ObjectStore['put'] = async (key, ...rest) => {
+    const put: ExportObjects['put'] = async (key, ...rest) => {
       const isNext = failures[0] !== undefined && key.startsWith(failures[0]);
       if (isNext && failures.shift() !== undefined) throw new Error('no space left on device');
       return objects.put(key, ...rest);

@@ -1,6 +1,6 @@
 import { Worker } from '@temporalio/worker';
 import pino from 'pino';
-import { agentJob } from '../../contract/admin-api.ts';
+import { agentJobSchema } from '../../contract/admin-api.ts';
 import { createAgentWorkflows } from '../../platform/agent-workflows.ts';
 import { createReconciler } from '../../platform/reconciler.ts';
 import {
@@ -55,7 +55,7 @@ describe('the reconciler of agent jobs', () => {
       key: customer.key,
       body: { prompt: 'hush-prompt' },
     });
-    return agentJob.parse(response.body).id;
+    return agentJobSchema.parse(response.body).id;
   }
 
   /** A job whose first run's workflow has ended, and whose second run has none yet. */

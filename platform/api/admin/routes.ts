@@ -10,7 +10,7 @@ import { parseInput } from '../../parse-input.ts';
 import type { Database } from '../../store/database.ts';
 import { methodNotAllowed } from '../error-handler.ts';
 import { readJsonBody } from '../json-body.ts';
-import { requireOperator } from '../operator.ts';
+import { requireOperatorToken } from '../operator.ts';
 
 const listQuery = z.strictObject({ organization: label.optional() });
 
@@ -21,7 +21,7 @@ type AdminContext = { db: Database; operatorToken: string; publicUrl(): string }
  * OpenAPI document: it isn't part of the Admin API and requires the operator token.
  */
 export function addAdminRoutes(app: Express, { db, operatorToken, publicUrl }: AdminContext): void {
-  app.use('/admin', requireOperator(operatorToken));
+  app.use('/admin', requireOperatorToken(operatorToken));
   app
     .route('/admin/keys')
     .get(async (request, response) => {

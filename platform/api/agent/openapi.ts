@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentCancellation, agentJob, agentJobPage, promptRequest } from '../../../contract/admin-api.ts';
+import { agentCancellation, agentJobPage, agentJobSchema, promptRequest } from '../../../contract/admin-api.ts';
 import { projectId } from '../../admin/project-requests.ts';
 import { idempotencyParameter } from '../openapi/idempotency-parameter.ts';
 import { parametersOf, refTo } from '../openapi/json-schemas.ts';
@@ -10,7 +10,7 @@ import { listAgentJobsQuery } from './read-agent-jobs.ts';
 /** Schemas of the agent endpoints, by their names in the document. */
 export const AGENT_SCHEMAS = {
   PromptRequest: promptRequest,
-  AgentJob: agentJob,
+  AgentJob: agentJobSchema,
   AgentJobPage: agentJobPage,
   AgentCancellation: agentCancellation,
 };

@@ -11,7 +11,7 @@ const PROJECT = '/v2/agent/:projectId';
 const JOB = `${PROJECT}/job/:id`;
 
 /** The agent endpoints of the contract. */
-export function addAgentRoutes(app: Express, context: ApiContext): void {
+export function addAgentJobRoutes(app: Express, context: ApiContext): void {
   app
     .route(`${PROJECT}/job`)
     .post(createAgentJobHandler(context))

@@ -99,7 +99,7 @@ const reviewRequest = z.object({
   head,
 });
 
-export async function review(context: ChangeContext, request: Request, response: Response): Promise<void> {
+export async function addReview(context: ChangeContext, request: Request, response: Response): Promise<void> {
   const { body, actor, row } = await begin(context, request, response);
   const isReviewer = actor.kind !== 'operator';
   if (isReviewer && body.reviewer !== undefined && body.reviewer !== actor.name) {

@@ -4,7 +4,7 @@ import { fieldOf } from '../../../web/request.ts';
 import { methodNotAllowed } from '../error-handler.ts';
 import { createForgeAccess, type MemberAccess } from './access.ts';
 import { forgeHandler, forgeHeaders, isBrowser } from './answers.tsx';
-import { askForReviews, type ChangeContext, close, giveReviewLink, merge, review } from './change-pull-request.ts';
+import { addReview, askForReviews, type ChangeContext, close, giveReviewLink, merge } from './change-pull-request.ts';
 import { openReviewLink } from './open-review-link.ts';
 import { type ReadContext, sendCodeOwners, sendFiles, sendPullRequest, sendReviews } from './read-pull-request.ts';
 
@@ -74,7 +74,7 @@ export function addForgeRoutes(app: Express, { operatorToken, onForgeEvent, ...c
   app
     .route(`${PULL_REQUEST}/reviews`)
     .get(reading(sendReviews))
-    .post(posting(review))
+    .post(posting(addReview))
     .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
   const changes = { requested_reviewers: askForReviews, review_links: giveReviewLink, merge, close };
   for (const [path, change] of Object.entries(changes)) {

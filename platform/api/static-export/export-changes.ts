@@ -3,8 +3,8 @@ import type { ExportChanges, ExportReport } from '../../../contract/admin-api.ts
 import type { BundleManifest } from '../../../contract/bundle.ts';
 import { ObjectMissingError } from '../../../exporter/export-failure.ts';
 import { HttpError } from '../../../web/http-error.ts';
+import { readManifest } from '../../objects/archive-entries.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
-import { readManifest } from '../../objects/read-archive.ts';
 import { type ExportJobRow, findExportBefore } from '../../store/export-jobs.ts';
 import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';

@@ -29,7 +29,7 @@ import type { Project } from '../../store/projects.ts';
 import type { SignedMember } from '../access.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
 import { ChangesPanel, ReportPanel } from './export-results.tsx';
-import { type ExportStage, paceOf, stagesOf } from './progress.ts';
+import { paceOf, type StageRow, stagesOf } from './progress.ts';
 
 type Shared = Pick<MemberLayoutProps, 'signed' | 'messages'>;
 
@@ -229,7 +229,7 @@ function ProgressPanel({ facts }: { facts: ExportFacts }) {
   );
 }
 
-function StageTimes({ stage: { state, from, to }, now }: { stage: ExportStage; now: Date }) {
+function StageTimes({ stage: { state, from, to }, now }: { stage: StageRow; now: Date }) {
   const end = to ?? (state === 'running' ? now : null);
   return (
     <>

@@ -5,8 +5,8 @@ import { HttpError } from '../../../web/http-error.ts';
 import { findOwnJob, requireCompleted, requireEnterprise } from '../../api/static-export/export-job-view.ts';
 import type { PatchLine } from '../../forge/changes/parse-patch.ts';
 import type { Change } from '../../forge/changes/read-changes.ts';
+import { archiveEntries } from '../../objects/archive-entries.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
-import { readArchive } from '../../objects/read-archive.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import { findExportBefore } from '../../store/export-jobs.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
@@ -40,7 +40,7 @@ async function readFile(
   archiveKey: string,
   path: string,
 ): Promise<string | undefined> {
-  for await (const entry of readArchive(objects, archiveKey)) {
+  for await (const entry of archiveEntries(objects, archiveKey)) {
     if (entry.header.name === path) {
       if ((entry.header.size ?? 0) > MAX_FILE_BYTES) throw new HttpError(413, 'The file is too large to compare');
       return await text(entry);

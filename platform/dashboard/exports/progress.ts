@@ -31,7 +31,7 @@ export function paceOf(
   };
 }
 
-export type ExportStage = {
+export type StageRow = {
   name: string;
   state: 'waiting' | 'running' | 'ended' | 'failed';
   from: Date | null;
@@ -39,11 +39,11 @@ export type ExportStage = {
 };
 
 /** What a job goes through. Between crawling and packing, the database has no time. */
-export function stagesOf({ job, phase }: Pick<ExportFacts, 'job' | 'phase'>): ExportStage[] {
+export function stagesOf({ job, phase }: Pick<ExportFacts, 'job' | 'phase'>): StageRow[] {
   const { createdAt, startedAt, finishedAt, status } = job;
   const crawl = { name: 'Crawl', from: startedAt, to: null };
   const pack = { name: 'Rewrite and pack', from: null, to: null };
-  const queue: ExportStage = { name: 'Wait for a worker', state: 'ended', from: createdAt, to: startedAt };
+  const queue: StageRow = { name: 'Wait for a worker', state: 'ended', from: createdAt, to: startedAt };
   if (status === 'queued') {
     return [
       { ...queue, state: 'running', to: null },

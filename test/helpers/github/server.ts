@@ -3,7 +3,6 @@ import express, { type ErrorRequestHandler, type Request } from 'express';
 import { z } from 'zod';
 import { startHttpSite } from '../http-site.ts';
 import { type GitHubApp, isSignedByApp, makeApp } from './app.ts';
-import { Refused } from './refused.ts';
 import {
   blobSha,
   contentShape,
@@ -14,6 +13,18 @@ import {
   reviewShape,
 } from './shapes.ts';
 import { changedFiles, emptyState, type GitHubState, type Pull, type Repository, type Token } from './state.ts';
+
+/** Thrown by the routes if GitHub would reject the request. */
+class Refused extends Error {
+  readonly status: number;
+  readonly errors: readonly object[] | undefined;
+
+  constructor(status: number, message: string, errors?: readonly object[]) {
+    super(message);
+    this.status = status;
+    this.errors = errors;
+  }
+}
 
 export type Call = { method: string; path: string; query: string; authorization: string };
 type Planned = { path: RegExp; status: number; headers?: Record<string, string>; body?: unknown };

@@ -1,4 +1,4 @@
-import { agentJob, exportJob } from '../../../contract/admin-api.ts';
+import { agentJobSchema, exportJob } from '../../../contract/admin-api.ts';
 import { lockUntilCommit } from '../../../platform/store/locks.ts';
 import type { Customer } from '../../helpers/platform-api.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
@@ -96,7 +96,7 @@ describe('the hourly limit', () => {
       advance(HOUR_SECONDS);
     });
     const advancedAt = agents.platform.now();
-    const job = agentJob.parse((await sent)?.body);
+    const job = agentJobSchema.parse((await sent)?.body);
     expect(Date.parse(job.createdAt)).toBeGreaterThan(advancedAt - (HOUR_SECONDS * 1000) / 2);
   });
 });

@@ -1,4 +1,4 @@
-import { agentJob, exportJob } from '../../../contract/admin-api.ts';
+import { agentJobSchema, exportJob } from '../../../contract/admin-api.ts';
 import { addProject, listProjects } from '../../../platform/admin/projects.ts';
 import { beginAgentRun, completeAgentRun } from '../../../platform/store/agent-job-transitions.ts';
 import { type Customer, OPERATOR_TOKEN, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
@@ -50,7 +50,7 @@ describe('two platform servers on one database that get concurrent requests', ()
   it('create one agent job for 20 creates with one Idempotency-Key, and respond to each with that job', async () => {
     const responses = await sendConcurrently(times(20, () => create({ 'idempotency-key': 'once' })));
     expect(statuses(responses)).toEqual(times(20, () => 201));
-    const ids = new Set(responses.map(({ body }) => agentJob.parse(body).id));
+    const ids = new Set(responses.map(({ body }) => agentJobSchema.parse(body).id));
     expect(ids.size).toBe(1);
     expect(platforms.flatMap(({ startedRuns }) => startedRuns).filter(({ jobId }) => ids.has(jobId))).toHaveLength(1);
   });
@@ -58,7 +58,7 @@ describe('two platform servers on one database that get concurrent requests', ()
   it('accept one of several different requests with one Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'of-which' };
     const [made] = await sendConcurrently([create()]);
-    const { id: jobId } = agentJob.parse(made?.body);
+    const { id: jobId } = agentJobSchema.parse(made?.body);
     await beginAgentRun(platforms[0].db, { jobId, run: 1 });
     await completeAgentRun(platforms[0].db, { jobId, run: 1, prLink: null });
     const responses = await sendConcurrently([

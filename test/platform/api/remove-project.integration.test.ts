@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { agentJob, exportJob } from '../../../contract/admin-api.ts';
+import { agentJobSchema, exportJob } from '../../../contract/admin-api.ts';
 import { deleteDiscarded } from '../../../platform/delete-discarded.ts';
 import { galley } from '../../helpers/galley.ts';
 import { type Customer, OPERATOR_TOKEN, type TestPlatform } from '../../helpers/platform-api.ts';
@@ -44,7 +44,7 @@ describe('removing a project', () => {
   /** An agent job that has ended, with its log. */
   async function completeAgentJob(): Promise<string> {
     const path = `/v2/agent/${customer.project}/job`;
-    const { id } = agentJob.parse((await api.post(path, { key: customer.key, body: { prompt: 'Write' } })).body);
+    const { id } = agentJobSchema.parse((await api.post(path, { key: customer.key, body: { prompt: 'Write' } })).body);
     const log = `agent/${id}/1/log.txt`;
     await platform.objects.put(log, Buffer.from('done'), { contentType: 'text/plain' });
     await platform.db.execute(sql`update agent_runs set status = 'completed', log_key = ${log} where job_id = ${id}`);

@@ -1,6 +1,6 @@
 import express from 'express';
 import { pino } from 'pino';
-import { errorHandler } from '../../../platform/api/error-handler.ts';
+import { platformErrorHandler } from '../../../platform/api/error-handler.ts';
 import { readIdempotencyKey } from '../../../platform/api/idempotency.ts';
 import { MAX_BODY_BYTES, readJsonBody } from '../../../platform/api/json-body.ts';
 import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
@@ -14,7 +14,7 @@ describe('a request', () => {
     const app = express();
     app.post('/body', async (request, response) => void response.json(await readJsonBody(request, response)));
     app.post('/key', (request, response) => void response.json(readIdempotencyKey(request, {})?.key ?? null));
-    app.use(errorHandler(pino({ level: 'silent' })));
+    app.use(platformErrorHandler(pino({ level: 'silent' })));
     server = await startHttpSite(app);
   });
   afterAll(() => server.close());

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import express from 'express';
 import { pino } from 'pino';
 import { z } from 'zod';
-import { errorHandler } from '../../../platform/api/error-handler.ts';
+import { platformErrorHandler } from '../../../platform/api/error-handler.ts';
 import { addObjectLinkRoutes } from '../../../platform/api/object-links.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
 import { emptiedFolder } from '../../helpers/temporary-folder.ts';
@@ -20,7 +20,7 @@ async function startStore(): Promise<StoreUnderTest> {
   const store = await open();
   const app = express();
   addObjectLinkRoutes(app, store);
-  app.use(errorHandler(pino({ level: 'silent' })));
+  app.use(platformErrorHandler(pino({ level: 'silent' })));
   const http = app.listen(0, '127.0.0.1');
   await once(http, 'listening');
   const address = z.object({ port: z.number() }).parse(http.address());

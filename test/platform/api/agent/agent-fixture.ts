@@ -1,4 +1,4 @@
-import { type AgentJob, agentJob } from '../../../../contract/admin-api.ts';
+import { type AgentJob, agentJobSchema } from '../../../../contract/admin-api.ts';
 import { beginAgentRun, completeAgentRun, failAgentRun } from '../../../../platform/store/agent-job-transitions.ts';
 import type { Customer, CustomerOptions, TestPlatform } from '../../../helpers/platform-api.ts';
 import type { ApiClient } from '../api-client.ts';
@@ -38,12 +38,12 @@ export async function startAgentApi(): Promise<AgentFixture> {
     async created(customer, prompt = 'Do it') {
       const response = await create(customer, { prompt });
       expect(response.status).toBe(201);
-      return agentJob.parse(response.body);
+      return agentJobSchema.parse(response.body);
     },
     act: (customer, id, action, body, headers = {}) =>
       api.post(`${jobPath(customer, id)}/${action}`, { key: customer.key, body, headers }),
     async read(customer, id) {
-      return agentJob.parse((await api.get(jobPath(customer, id), { key: customer.key })).body);
+      return agentJobSchema.parse((await api.get(jobPath(customer, id), { key: customer.key })).body);
     },
     async complete(jobId, run = 1, prLink = PULL_REQUEST) {
       await beginAgentRun(platform.db, { jobId, run });

@@ -1,4 +1,4 @@
-import { agentCancellation, agentJob, agentJobPage } from '../../../../contract/admin-api.ts';
+import { agentCancellation, agentJobPage, agentJobSchema } from '../../../../contract/admin-api.ts';
 import { beginAgentRun } from '../../../../platform/store/agent-job-transitions.ts';
 import { type Customer, startTestPlatform } from '../../../helpers/platform-api.ts';
 import { createApiClient } from '../api-client.ts';
@@ -107,7 +107,7 @@ describe('an agent job', () => {
         const before = await agents.read(customer, id);
         const first = await archive(id);
         expect([first.status, first.body]).toEqual([200, expect.objectContaining({ status: 'archived' })]);
-        const job = agentJob.parse(first.body);
+        const job = agentJobSchema.parse(first.body);
         expect(job).toEqual({ ...before, status: 'archived', archivedAt: job.updatedAt, updatedAt: job.archivedAt });
         expect((await archive(id)).body).toEqual(first.body);
       }

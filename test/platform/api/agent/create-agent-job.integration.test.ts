@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { agentJob } from '../../../../contract/admin-api.ts';
+import { agentJobSchema } from '../../../../contract/admin-api.ts';
 import { getAgentRun } from '../../../../platform/store/agent-runs.ts';
 import { projects } from '../../../../platform/store/schema/projects.ts';
 import { type Customer, startTestPlatform } from '../../../helpers/platform-api.ts';
@@ -24,7 +24,7 @@ describe('creating an agent job', () => {
   it('returns the complete active job, starts its workflow and makes the job readable', async () => {
     const response = await agents.create(customer);
     expect(response.status).toBe(201);
-    const job = agentJob.strict().parse(response.body);
+    const job = agentJobSchema.strict().parse(response.body);
     expect(job).toEqual({
       id: expect.stringMatching(/^aj_[0-9a-f]{16}$/),
       status: 'active',
@@ -106,7 +106,7 @@ describe('creating an agent job', () => {
     const response = await client.post(createPath(customer), { key: customer.key, body: { prompt: 'Do it' } });
     await failing.stop();
     expect(response.status).toBe(201);
-    expect(await agents.read(customer, agentJob.parse(response.body).id)).toMatchObject({ status: 'active' });
+    expect(await agents.read(customer, agentJobSchema.parse(response.body).id)).toMatchObject({ status: 'active' });
   });
 
   describe('with an Idempotency-Key', () => {
@@ -115,7 +115,7 @@ describe('creating an agent job', () => {
 
     it('returns the first response again, also after the job progressed, and creates nothing', async () => {
       const first = await agents.create(customer, { prompt: 'Do it' }, key);
-      const { id } = agentJob.parse(first.body);
+      const { id } = agentJobSchema.parse(first.body);
       await agents.complete(id);
       const again = await sendRaw(' { "prompt" : "Do it" } ', { ...JSON_TYPE, ...key });
       expect([again.status, again.body]).toEqual([201, first.body]);

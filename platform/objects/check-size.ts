@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
  * Counts the bytes of a source while they are read, and fails at its end if the number isn't `sizeBytes`: a store must
  * not keep a truncated object.
  */
-export function measure(
+export function checkSize(
   source: Uint8Array | Readable,
   { key, sizeBytes }: { key: string; sizeBytes: number | undefined },
 ): { chunks: AsyncIterable<Uint8Array>; sizeBytes(): number } {

@@ -7,7 +7,7 @@ import type { ObjectStore } from './object-store.ts';
 type Entry = ReturnType<typeof tar.extract> extends AsyncIterable<infer Entry> ? Entry : never;
 
 /** The files of a stored bundle, in order, and no more of the archive than the caller takes. Throws `ObjectMissingError`. */
-export async function* readArchive(objects: Pick<ObjectStore, 'get'>, archiveKey: string): AsyncGenerator<Entry> {
+export async function* archiveEntries(objects: Pick<ObjectStore, 'get'>, archiveKey: string): AsyncGenerator<Entry> {
   const archive = await objects.get(archiveKey);
   const entries = tar.extract();
   const unpacked = createGunzip();
@@ -26,7 +26,7 @@ export async function* readArchive(objects: Pick<ObjectStore, 'get'>, archiveKey
  * archive is no bundle.
  */
 export async function readManifest(objects: Pick<ObjectStore, 'get'>, archiveKey: string): Promise<BundleManifest> {
-  for await (const entry of readArchive(objects, archiveKey)) {
+  for await (const entry of archiveEntries(objects, archiveKey)) {
     if (entry.header.name !== MANIFEST_PATH) break;
     return bundleManifest.parse(await json(entry));
   }
