@@ -38,9 +38,9 @@ export type ActivityDeps = Omit<SiteSettingsDeps, 'readSwitches' | 'operators' |
   client?: Client | undefined;
   /** Mail addresses that get reports of failures. */
   operators?: readonly string[];
-  /** Targets of notifications. */
+  /** Where notifications go. */
   notify?: NotifyConfig;
-  /** Requested by each successful check of the watchdog. */
+  /** Each successful check of the watchdog requests it. */
   heartbeatUrl?: string | undefined;
   /** What targets of deployments other than values files need. */
   targets?: TargetDeps | undefined;

@@ -46,17 +46,17 @@ export const WORKFLOW_TYPES = {
 } as const;
 
 export const WORKFLOW_IDS = {
-  /** One per site: two of them can never run for one site. */
+  /** Each site has one: two of them can never run for one site. */
   exportSite: (site: string): string => `export:${site}`,
-  /** One per rule of a site; collects the rule's events. */
+  /** Each rule of a site has one, which collects the rule's events. */
   agentRule: (site: string, rule: string): string => `agent-rule:${site}:${rule}`,
-  /** One per first collected delivery: a resent delivery can't prompt the agent twice. */
+  /** Each first collected delivery has one: a resent delivery can't prompt the agent twice. */
   agentChange: (site: string, rule: string, deliveryId: string): string =>
     `${changesOfSite(site)}${rule}:${deliveryId}`,
-  /** One per event and target: an event that is handed over twice is delivered once. */
+  /** Each event has one for each target: an event that is handed over twice is delivered once. */
   notification: (site: string, eventId: string, targetHash: string): string =>
     `notify:${site}:${eventId}:${targetHash}`,
-  /** One per check: its news is mailed once. */
+  /** Each check has one: its news is mailed once. */
   watchdogReport: (check: string): string => `${check}:report`,
 } as const;
 
@@ -73,13 +73,13 @@ export const SIGNALS = {
   configChanged: 'configChanged',
   pullRequestChanged: 'pullRequestChanged',
   reviewed: 'reviewed',
-  /** To `exportSite`: what an operator did to one of the site's rules, for its history. */
+  /** Tells `exportSite` what an operator did to one of the site's rules, for its history. */
   acted: 'acted',
-  /** To `agentRule`: a reviewer has unsubscribed from this rule's mail. */
+  /** Tells `agentRule` that a reviewer has unsubscribed from this rule's mail. */
   unsubscribed: 'unsubscribed',
-  /** From `agentChange` to its rule: the commit that merged its pull request; its push must not prompt. */
+  /** `agentChange` tells its rule which commit merged its pull request; its push must not prompt. */
   ownMerge: 'ownMerge',
-  /** From `agentChange` to its rule: how it ended. */
+  /** `agentChange` tells its rule how it ended. */
   changeEnded: 'changeEnded',
 } as const;
 
@@ -95,7 +95,7 @@ export const UPDATES = {
   reject: 'reject',
   remove: 'remove',
   cancel: 'cancel',
-  /** To `agentRule`: prompts with the newest event again. */
+  /** Makes `agentRule` prompt with the newest event again. */
   runAgain: 'runAgain',
 } as const;
 

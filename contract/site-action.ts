@@ -4,10 +4,10 @@ import { z } from 'zod';
 export const actionOptions = z.object({
   /** Who does it, for the site's history. */
   actor: z.string().min(1).max(200).optional(),
-  /** To `exportNow`: the delivery to run again. */
+  /** The delivery that `exportNow` runs again. */
   deliveryId: z.string().min(1).max(1_000).optional(),
 });
 export type ActionOptions = z.infer<typeof actionOptions>;
 
-/** For updates without an actor, such as those of Temporal's own tools. */
+/** The actor of updates that name none, such as those of Temporal's own tools. */
 export const UNKNOWN_ACTOR = 'unknown';

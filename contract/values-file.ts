@@ -50,7 +50,7 @@ const fieldName = z
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const fieldValue = z.string().regex(/^[^\u0000-\u001f\u007f-\uffff]*$/, 'expected printable ASCII characters');
 
-/** By pattern of paths (`/assets/**`): headers to set, or to remove (`null`). Later patterns win. */
+/** Maps patterns of paths (`/assets/**`) to headers that are set, or removed (`null`). Later patterns win. */
 const headerRules = z.record(
   z.string().startsWith('/', 'expected a pattern such as "/**"'),
   z.record(fieldName, fieldValue.nullable()),

@@ -12,7 +12,7 @@ export type CommonWorkerOptions = {
   namespace?: string;
   dataConverter?: DataConverter;
   identity?: string;
-  /** For Temporal's Worker Versioning; without it the worker polls the queue unversioned. */
+  /** Temporal's Worker Versioning needs it; without it the worker polls the queue unversioned. */
   version?: WorkerVersion | undefined;
   /** Traces activities and, with a traced bundle, workflows. */
   tracing?: (Pick<WorkerOptions, 'sinks'> & Pick<WorkerInterceptors, 'activity'>) | undefined;

@@ -1,7 +1,7 @@
 import { errorCode } from '../base/error-code.ts';
 import { BundleInvalidError } from '../bundle/errors.ts';
 
-/** When to retry: `soon` with a growing pause, `slowly` if only a new link can help. */
+/** Says when to retry: `soon` with a growing pause, `slowly` if only a new link can help. */
 type RetryPace = 'soon' | 'slowly';
 
 /**

@@ -29,7 +29,7 @@ export function createExportDeps(given: {
   /** Bounds that differ from the defaults. */
   limits?: Partial<ExportLimits> | undefined;
   clock?: Clock | undefined;
-  /** For projects that are rendered or visited in a browser; undefined if this worker has none. */
+  /** Renders or visits projects in a browser; undefined if this worker has none. */
   renderer?: Renderer | undefined;
   signer?: BundleSigner | undefined;
   computing?: Computing | undefined;

@@ -241,7 +241,7 @@ export type CrawlStore = {
   batchProgress(jobId: string): Promise<BatchProgress>;
   /** The files of one batch, in no meaningful order. */
   batchFiles(jobId: string, batch: number): Promise<BatchFileRow[]>;
-  /** Where URLs lead in the frozen crawl: all of them, or these. */
+  /** Says where URLs lead in the frozen crawl: all of them, or these. */
   mappedUrls(jobId: string, urls?: readonly string[]): AsyncIterable<MappedUrl[]>;
   /** The paths of files that are named, or are in a folder that is named, as a precompressed file is. */
   pathsLikeSiblings(jobId: string): Promise<string[]>;

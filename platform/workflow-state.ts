@@ -36,8 +36,8 @@ export async function findWorkflow(client: Client, workflowId: string): Promise<
 }
 
 /**
- * When the newest workflow task first failed or timed out, if it did. Temporal's history has the first failure, but not
- * its retries.
+ * Says when the newest workflow task first failed or timed out, if it did. Temporal's history has the first failure,
+ * but not its retries.
  */
 async function lastFailure(client: Client, workflowId: string, runId: string): Promise<Date | null> {
   const { history } = await inTime(client, () =>

@@ -43,7 +43,7 @@ type AgentChangeInput = {
   eventCount: number;
   /** The rule's settings, in force until a worker returns newer ones. */
   settings: RuleSettings;
-  /** From the previous run (its state); missing in the first run. */
+  /** The previous run's state; missing in the first run. */
   carry?: unknown;
 };
 

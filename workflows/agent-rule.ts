@@ -34,7 +34,7 @@ type AgentRuleInput = {
   site: string;
   /** The rule's name in galley.yaml. */
   rule: string;
-  /** From the previous run (`serializeState`); missing in the first run. */
+  /** The previous run's state (`serializeState`); missing in the first run. */
   carry?: unknown;
 };
 

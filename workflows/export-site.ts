@@ -45,7 +45,7 @@ import { watchOutbox } from './notifications/outbox.ts';
 export type ExportSiteInput = {
   /** The site's name in galley.yaml. */
   site: string;
-  /** From the previous run (`serializeState`); missing in the first run. */
+  /** The previous run's state (`serializeState`); missing in the first run. */
   carry?: unknown;
 };
 

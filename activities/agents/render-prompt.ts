@@ -54,7 +54,7 @@ function render(template: string, events: readonly PublishEvent[], count: number
   return Mustache.render(template, view, undefined, options);
 }
 
-/** Only the documented fields, as text: an event's other fields are internal. */
+/** Returns only the documented fields, as text: an event's other fields are internal. */
 function fieldsOf(event: PublishEvent): object {
   return bare(Object.fromEntries(EVENT_FIELDS.map((name) => [name, event[name]])));
 }

@@ -7,7 +7,7 @@ import { resolveLinks } from '../../base/replace-file.ts';
 /** A lock that wasn't refreshed for this long belongs to a killed process. */
 const STALE_MS = 5_000;
 
-/** About 6 s in total: longer than a dead holder's lock lasts, shorter than an activity's attempt. */
+/** Lasts about 6 s in total: longer than a dead holder's lock lasts, shorter than an activity's attempt. */
 const RETRIES = { retries: 22, factor: 1.2, minTimeout: 50, maxTimeout: 400 };
 
 /**

@@ -58,7 +58,7 @@ export function endOfKey(pair: Pair): number {
   return isScalar(pair.key) ? (pair.key.range?.[1] ?? 0) : 0;
 }
 
-/** Where `offset` is, for messages; both numbers begin at 1. */
+/** Says where `offset` is, for messages; both numbers begin at 1. */
 export function placeOf(text: string, offset: number): string {
   const before = text
     .slice(0, offset)

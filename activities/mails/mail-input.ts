@@ -47,7 +47,9 @@ export type SiteMailInput = {
   /** The served version and its link's expiry. */
   version: string | null;
   linkExpiresAt: string | null;
-  /** Only of `site-review` and `site-not-served`: the version that isn't served, and the site's page if its URL is known. */
+  /**
+   * `site-review` and `site-not-served` name the version that isn't served, and the site's page if its URL is known.
+   */
   heldVersion?: string;
   pageUrl?: string | null;
 };

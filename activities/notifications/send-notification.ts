@@ -26,7 +26,7 @@ export type SendNotificationDeps = {
 /** Attempts at the same time in this process. More than that wait at Temporal. */
 export const NOTIFICATION_SLOTS = 50;
 
-/** While workers with an older and a newer galley.yaml run side by side. */
+/** Workers with an older and a newer galley.yaml may run side by side for so long. */
 const UNKNOWN_FOR_MS = 10 * 60_000;
 const UNKNOWN_RETRY_MS = 10_000;
 

@@ -84,7 +84,7 @@ function ChangeFacts({ state, now }: { state: AgentChangeState; now: Date }) {
   );
 }
 
-/** Only a web page: the link comes from another service. */
+/** Links only to a web page: the link comes from another service. */
 function PullRequestLink({ href, state }: { href: string; state: string | undefined }) {
   const text = state ?? 'open it';
   return /^https?:\/\//i.test(href) ? <a href={href}>{text}</a> : <Text>{href}</Text>;

@@ -4,7 +4,7 @@ import { ShortPage } from '../../ui/short-page.tsx';
 import { SIGN_IN } from '../../web/access.ts';
 
 type OperatorSignInProps = {
-  /** Where to go then. */
+  /** The page to go to then. */
   to: string;
   name?: string;
   nameError?: string | undefined;

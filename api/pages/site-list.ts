@@ -8,8 +8,8 @@ import { withinDeadline } from '../deadline.ts';
 import type { TemporalGateway } from '../temporal-gateway.ts';
 
 /**
- * Since the request: what hasn't responded by then is left out, because the page must not wait for slow workflows. Its
- * rendering takes time too, and a page should take less than 300 ms.
+ * Counts from the request: what hasn't responded by then is left out, because the page must not wait for slow
+ * workflows. Its rendering takes time too, and a page should take less than 300 ms.
  */
 const STATES_DUE_MS = 200;
 /** Workflows have at least so long to respond, even if Temporal listed them late. */
@@ -40,7 +40,7 @@ export type SiteRow = {
 export type SiteListQuery = { search: string; phase: string; after: string };
 
 export type SiteListResult = {
-  /** Only on the first page: the sites that wait for a person, the most urgent first. */
+  /** The sites that wait for a person, the most urgent first; empty on later pages. */
   attention: readonly SiteRow[];
   /** More sites wait for a person than are in `attention`. */
   moreAttention: boolean;

@@ -121,7 +121,7 @@ function Trigger({ record: { trigger, publishCount, title, author, error } }: { 
   );
 }
 
-/** Only for a version that was deployed and isn't served now. */
+/** Shows the form only for a version that was deployed and isn't served now. */
 function RollBack({ record, status }: { record: ExportRecord; status: SiteStatus }) {
   const { version, jobId, outcome } = record;
   if (outcome !== 'deployed' || jobId === null || status.version === version) return null;

@@ -116,7 +116,7 @@ export function TallTimeline({ timeline, now }: PictureProps) {
   );
 }
 
-/** Where the refreshes are within the served stage, from 0 to 1. */
+/** Says where the refreshes are within the served stage, from 0 to 1. */
 function refreshMarks(
   { fromMs, toMs }: TimelineStage,
   refreshes: readonly RefreshRecord[],

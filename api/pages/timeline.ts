@@ -65,7 +65,7 @@ function timelineOfWaiting(fromMs: number): Timeline {
   return { number: null, stages, refreshes: [], outcome: null, error: null };
 }
 
-/** When the next newer export replaced this one; null if it is still the newest. */
+/** Says when the next newer export replaced this one; null if it is still the newest. */
 function nextDeployMs(newer: readonly ExportRecord[]): number | null {
   const next = newer.findLast(({ deployedAt }) => deployedAt !== null);
   return msOf(next?.deployedAt ?? null);

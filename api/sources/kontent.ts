@@ -129,7 +129,7 @@ function contentTypesOf(notification: unknown): readonly string[] {
   return entitiesOf(notification).flatMap((entity) => readText(field(entity, 'type')) ?? []);
 }
 
-/** Where the item is edited. Only an item in a language has such a URL. */
+/** Says where the item is edited. Only an item in a language has such a URL. */
 function editorLink(message: unknown, entity: unknown, id: string | undefined): string | undefined {
   const environment = firstText(field(message, 'environment_id'), field(message, 'project_id'));
   const language = readText(field(entity, 'language'));

@@ -3,8 +3,8 @@ import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
 import { rejected, type Verification } from './source.ts';
 
 /**
- * For sources whose vendor offers no usable verifier. (`standardwebhooks` reads the clock itself and has a fixed window,
- * so only outgoing webhooks and the tests use it. github.ts uses GitHub's own verifier.)
+ * These functions are for sources whose vendor offers no usable verifier. (`standardwebhooks` reads the clock itself
+ * and has a fixed window, so only outgoing webhooks and the tests use it. github.ts uses GitHub's own verifier.)
  */
 
 /** Storyblok signs with `sha1`, which is still secure as an HMAC. */

@@ -26,7 +26,7 @@ function asUrl(text: string): string {
   return pathToFileURL(resolve(text)).href;
 }
 
-/** Only a warning, because the platform worker that reads the folder may be on another machine. */
+/** This is only a warning, because the platform worker that reads the folder may be on another machine. */
 async function warningOf(folder: string): Promise<string | undefined> {
   for (const head of [join(folder, 'HEAD'), join(folder, '.git', 'HEAD')]) {
     const isThere = await access(head).then(

@@ -17,8 +17,8 @@ type WantedPiece = { key: string; files: readonly BatchFileRow[] };
 
 export type PreviousPieces = {
   /**
-   * For each piece, the previous export's piece with the same key and exactly these files, if all their references
-   * still lead to the same place.
+   * Finds, for each piece, the previous export's piece with the same key and exactly these files, if all their
+   * references still lead to the same place.
    */
   of(pieces: readonly WantedPiece[]): Promise<Array<PreviousPiece | undefined>>;
 };

@@ -203,7 +203,10 @@ async function report(
 type BackgroundWork = {
   /** Runs work in the background; its end wakes the loop, also if it fails. */
   run(work: Promise<void>): void;
-  /** Like `run`, for work that must end before the loop does: a cancelled export is cleaned up right after it. */
+  /**
+   * Does the same as `run` for work that must end before the loop does: a cancelled export is cleaned up right after
+   * it.
+   */
   write(work: Promise<void>): void;
   /** Throws the error of the first work that failed. */
   throwIfFailed(): void;

@@ -32,7 +32,7 @@ type Lane = {
   active: number;
   gate: RetryAfterGate;
   waiting: Waiter[];
-  /** Like `waiting`, for callers with a spacing. */
+  /** Callers with a spacing wait here, all others in `waiting`. */
   spacedWaiting: Waiter[];
   spacedActive: number;
   lastSpacedStart: number;

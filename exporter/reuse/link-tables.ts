@@ -55,7 +55,7 @@ export type LinkTables = {
   atHand(place: LinkPlace): LinkTable | undefined;
 };
 
-/** About 100 kB each. Following a site's links needs each table many times. */
+/** Each takes about 100 kB. Following a site's links needs each table many times. */
 const MAX_TABLES = 512;
 
 /** A damaged table is cached too: reading it again wouldn't help. */

@@ -103,7 +103,7 @@ export function createSegmentStore({
 export type SegmentBuffers = {
   /** Returns a buffer that has at least this length; its content is undefined. */
   take(byteLength: number): Buffer;
-  /** Only when no one can read the buffer any more. Buffers that aren't given back are garbage-collected. */
+  /** Call it only when no one can read the buffer any more. Buffers that aren't given back are garbage-collected. */
   giveBack(buffer: Buffer): void;
 };
 

@@ -18,7 +18,7 @@ const IDLE_MS = 10_000;
 
 type ComputingOptions = {
   /**
-   * By default as many as there are cores, without one for the caller and one for the compressors and the origin: on two
+   * The default is the number of cores, without one for the caller and one for the compressors and the origin: on two
    * cores a thread took a third more processor time for the same export.
    */
   threads?: number;
@@ -90,7 +90,7 @@ async function startPool(maxThreads: number): Promise<Piscina> {
 
 const inOwnThread: Computing = { parseResponse: async (response, site) => parseResponse(response, site), makePiece };
 
-/** Only the targets that the piece refers to, because the map may hold those of the whole site. */
+/** Returns only the targets that the piece refers to, because the map may hold those of the whole site. */
 function targetsOf({ files, targets }: PieceInput): Map<string, Target> {
   const own = new Map<string, Target>();
   for (const { extraction } of files) {

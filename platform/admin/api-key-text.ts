@@ -8,7 +8,7 @@ export const API_KEY_PREFIX = 'galley_';
 const SECRET_CHARACTERS = 43;
 const CHECKSUM_CHARACTERS = 6;
 
-/** As much of a key as is kept and shown, so that people can identify it. */
+/** This much of a key is kept and shown, so that people can identify it. */
 const SHOWN_CHARACTERS = API_KEY_PREFIX.length + 6;
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -12,7 +12,7 @@ import { SETUP } from './first-administrator.ts';
 import { NAME } from './layout.tsx';
 
 type MemberSignInProps = {
-  /** Where to go then. */
+  /** The page to go to then. */
   to: string;
   email?: string;
   error?: string | undefined;

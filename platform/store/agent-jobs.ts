@@ -40,7 +40,7 @@ export type AgentJobQuery = {
   projectId?: string | undefined;
   organizationId?: string | undefined;
   status?: AgentJobStatus | undefined;
-  /** Only jobs older than the one of this sequence. */
+  /** Selects only jobs older than the one of this sequence. */
   beforeSequence?: number | undefined;
   limit: number;
 };

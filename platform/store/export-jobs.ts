@@ -110,7 +110,7 @@ type ExportJobFilter = {
   organizationId: string;
   domain?: string | undefined;
   status?: ExportJobStatus | undefined;
-  /** Only jobs older than the one of this sequence. */
+  /** Selects only jobs older than the one of this sequence. */
   beforeSequence?: number | undefined;
   limit: number;
 };

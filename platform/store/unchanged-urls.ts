@@ -4,8 +4,8 @@ import { lockCrawl } from './crawl-batches.ts';
 import type { Database, Executor, Transaction } from './database.ts';
 
 /**
- * For the first to ask, who revalidates the previous export: a job's URLs that were never leased, nearest to the start
- * page first. Undefined for the others.
+ * Gives a job's URLs that were never leased, nearest to the start page first, to the first to ask, who revalidates the
+ * previous export. The others get undefined.
  */
 export async function claimRevalidation(db: Executor, jobId: string, limit: number): Promise<FoundUrl[] | undefined> {
   const claimed = await db.execute(sql`

@@ -50,7 +50,7 @@ export async function loadGalleyConfig({ path, ...options }: LoadGalleyConfigOpt
   return parseGalleyConfig({ text: await readConfig(file), file, ...options });
 }
 
-/** Like loadGalleyConfig, for a text; `file` is its name in messages and the base of relative paths. */
+/** Does the same as loadGalleyConfig for a text; `file` is its name in messages and the base of relative paths. */
 export function parseGalleyConfig({
   text,
   file,

@@ -79,7 +79,7 @@ export function openHome(folder: string): Home {
     await prepare();
     await replaceFile(path(name), `${value}\n`, { mode: 0o600 });
   };
-  /** Before anything opens a file: SQLite and PostgreSQL write when they open one. */
+  /** Call it before anything opens a file: SQLite and PostgreSQL write when they open one. */
   const refuseOtherBaseline = async (): Promise<void> => {
     const baseline = await readSecret(BASELINE_FILE);
     const names = baseline === undefined ? await readdir(folder) : [];

@@ -26,13 +26,13 @@ export interface HttpTimeouts {
   headersMs: number;
   /** The same, to the end of the body. */
   requestMs: number;
-  /** Until the next request on a kept connection; then it closes without a response. */
+  /** A kept connection waits this long for its next request, then closes without a response. */
   keepAliveMs: number;
   /** How often the first two are checked, which is also how late they may be. */
   checkMs: number;
   /** How long a client may take to close a connection after the final response. */
   lingerMs: number;
-  /** Until running responses are cut at a stop. */
+  /** A stop cuts responses that run longer. */
   stopMs: number;
 }
 

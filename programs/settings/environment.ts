@@ -155,7 +155,7 @@ export interface Settings {
   minRefreshIntervalMs: number;
   /** Record and send traces. */
   traces: boolean;
-  /** For Temporal's Worker Versioning; undefined: workers poll their queue unversioned. */
+  /** Temporal's Worker Versioning needs it; undefined: workers poll their queue unversioned. */
   workerVersion: WorkerVersion | undefined;
   /**
    * The unchanged environment, for `${VAR}` in galley.yaml and for Temporal's and S3's clients, which have their own

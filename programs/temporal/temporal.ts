@@ -22,7 +22,10 @@ export interface Temporal {
   dataConverter: DataConverter;
   /** Whether the namespace responds now; false after a second. */
   ready(): Promise<boolean>;
-  /** For a worker: waits for Temporal without limit. Rejects if `signal` is aborted or another build's workflows run. */
+  /**
+   * Connects a worker: waits for Temporal without limit. Rejects if `signal` is aborted or another build's workflows
+   * run.
+   */
   connectWorker(signal: AbortSignal): Promise<NativeConnection>;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { context, SpanStatusCode } from '@opentelemetry/api';
 import type { Spans } from './spans.ts';
 
-/** Published by undici, also by Node's own `fetch`, before a request is sent. */
+/** Undici, and so Node's own `fetch`, publishes here before it sends a request. */
 const CHANNEL = 'undici:request:create';
 
 /**
@@ -27,7 +27,7 @@ function propertyOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** Asked every few seconds by monitoring. */
+/** Monitoring requests these every few seconds. */
 const UNTRACED = /^\/(?:healthz|readyz|metrics)(?:$|\?)/;
 
 /** Runs each request as a span. Its name has the route but not the path, which may hold an id or a signed link. */

@@ -78,7 +78,7 @@ function linkOf(traceparent: string): Link[] {
   return linked === undefined ? [] : [{ context: linked }];
 }
 
-/** Only the error's type: its message may be encrypted in Temporal, and would be readable here. */
+/** Records only the error's type: its message may be encrypted in Temporal, and would be readable here. */
 function setFailure(span: Span, error: unknown): void {
   if (error instanceof ApplicationFailure) {
     if (error.category === ApplicationFailureCategory.BENIGN) return;

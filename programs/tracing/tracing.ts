@@ -6,9 +6,9 @@ import type { Settings } from '../settings/environment.ts';
 
 /** What a program adds to its parts so that they are traced. */
 export interface Tracing {
-  /** For Temporal clients: starts and signals carry the trace to the workflow. */
+  /** Temporal clients need it: starts and signals carry the trace to the workflow. */
   client: WorkflowClientInterceptor;
-  /** For workers: activities run as spans, and workflows hand over theirs. */
+  /** Workers need it: activities run as spans, and workflows hand over theirs. */
   worker: { activity: NonNullable<WorkerInterceptors['activity']>; sinks: NonNullable<WorkerOptions['sinks']> };
   /**
    * Runs each request as a span. A request's `traceparent` is its parent if the caller is trusted, otherwise a link:
@@ -23,10 +23,10 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-/** One per process, as OpenTelemetry's own API has it. */
+/** A process has one, as in OpenTelemetry's own API. */
 let active: Tracing | undefined;
 
-/** Undefined without OTEL_EXPORTER_OTLP_ENDPOINT. */
+/** Returns what this process traces with; undefined without OTEL_EXPORTER_OTLP_ENDPOINT. */
 export function tracing(): Tracing | undefined {
   return active;
 }

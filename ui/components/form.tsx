@@ -140,7 +140,7 @@ export function Field({ label, name, type = 'text', value, hint, error, rows, ..
 
 type SelectProps = {
   label: string;
-  /** Only for screen readers, such as in a row of a table. */
+  /** Shows the label only to screen readers, such as in a row of a table. */
   isLabelHidden?: boolean;
   name: string;
   value?: string;

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 type PasskeyProps = {
   action: 'add' | 'sign-in';
   label: string;
-  /** Where a sign-in leads. */
+  /** The page that a sign-in leads to. */
   to?: string;
   /** Other buttons. */
   children?: ComponentChildren;

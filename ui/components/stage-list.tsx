@@ -8,7 +8,7 @@ type StageItem = {
   /** `ended`: complete; `running`: under way; `failed`: it stopped here; `waiting`: not reached yet. */
   status: 'ended' | 'running' | 'failed' | 'waiting';
   name: string;
-  /** When, and how long. */
+  /** When the stage ran, and for how long. */
   times?: ComponentChildren;
 };
 

@@ -28,7 +28,7 @@ const { planReview } = proxyActivities<Activities>({ ...forgeTimeouts, scheduleT
 /** Reviewers also get a mail, so this is optional. */
 const { requestReview } = proxyActivities<Activities>({ ...forgeTimeouts, scheduleToCloseTimeout: '1h' });
 
-/** Before a reminder and at the end of a change, neither of which waits long for a forge that is down. */
+/** A reminder and the end of a change read it first. Neither waits long for a forge that is down. */
 export const { readPullRequest } = proxyActivities<Activities>({ ...forgeTimeouts, scheduleToCloseTimeout: '1m' });
 
 /** Polls by its retry policy for as long as the pull request is open. */

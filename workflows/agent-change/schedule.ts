@@ -33,7 +33,7 @@ export function nextReminder({ sinceMs, remindAfterMs, doneUpToMs }: ReminderSet
   return afterMs === undefined ? null : { atMs: sinceMs + afterMs, afterMs };
 }
 
-/** When the review expires; null without a pull request. */
+/** Says when the review expires; null without a pull request. */
 export function expiresAtMs({ state, settings }: ChangeRun): number | null {
   return state.reviewSinceMs === null ? null : state.reviewSinceMs + settings.expireAfterMs;
 }

@@ -43,7 +43,7 @@ export function addStart(startsMs: readonly number[], nowMs: number): number[] {
   return [...startsMs.filter((startMs) => startMs > nowMs - HOUR_MS), nowMs].slice(-MAX_STARTS_PER_HOUR);
 }
 
-/** When one more start makes at most `maxPerHour` within any hour. `startsMs` is ascending. */
+/** Says when one more start makes at most `maxPerHour` within any hour. `startsMs` is ascending. */
 function freeAtMsOf(startsMs: readonly number[], maxPerHour: number): number {
   const decisive = startsMs.at(-Math.min(maxPerHour, MAX_STARTS_PER_HOUR));
   return decisive === undefined ? Number.NEGATIVE_INFINITY : decisive + HOUR_MS;

@@ -12,7 +12,7 @@ import { readTraceparent, TRACE_HEADER, type WorkflowSpan } from '../../contract
 import { DIGITS, hash64 } from '../deliveries/hash64.ts';
 import { currentSpan, installTracer } from './span.ts';
 
-/** Where the worker takes the spans: workflow code can't send them. */
+/** The worker takes the spans here: workflow code can't send them. */
 interface TraceSinks extends Sinks {
   traces: { ended(span: WorkflowSpan): void };
 }

@@ -12,7 +12,7 @@ type SpanOptions = { name: string; traces: readonly Traceparent[] | undefined };
 
 type Tracer = <T>(span: { name: string; traces: readonly Traceparent[] }, work: () => Promise<T>) => Promise<T>;
 
-/** Only set in bundles with interceptors.ts, which a worker uses if traces are on. */
+/** This is set only in bundles with interceptors.ts, which a worker uses if traces are on. */
 let tracer: Tracer | undefined;
 
 /** The span that runs. Activities and workflows that are started in it belong to it. */

@@ -15,7 +15,7 @@ export type HelmDeps = {
 
 const releaseStatus = z.object({ info: z.object({ description: z.string().optional() }).optional() });
 
-/** Before the state in a release's description. */
+/** Stands before the state in a release's description. */
 const MARK = 'Galley: ';
 
 const TIMEOUT_MS = 90_000;

@@ -41,7 +41,7 @@ export function createHttpTarget(name: string, { url, secret }: SettingsOf<'http
   };
 }
 
-/** Only the connection: a deploy hook may act on any request. */
+/** Checks only the connection: a deploy hook may act on any request. */
 async function connects(to: { host: string; port: number }, signal: AbortSignal): Promise<void> {
   const socket = connect(to);
   try {

@@ -5,7 +5,7 @@ import { QUERIES, WORKFLOW_IDS } from '../../../contract/names.ts';
 /** A worker answers the query and may have to replay the workflow first. The attempt has little time, though. */
 const QUERY_TIMEOUT_MS = 5_000;
 
-/** Only the needed part of the rule's state, so that workflows of other releases can be read. */
+/** Has only the needed part of the rule's state, so that workflows of other releases can be read. */
 const ruleState = z.object({ unsubscribed: z.array(z.string()) });
 
 type QueryClient = Pick<Client, 'workflow' | 'withDeadline'>;

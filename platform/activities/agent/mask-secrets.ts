@@ -27,7 +27,7 @@ export function createSecretMask(secrets: readonly string[]): SecretMask {
   const longest = Math.max(0, ...needles.map((needle) => needle.length));
   let rest = '';
 
-  /** Where the first unfinished secret at the text's end may begin; the text's end if there is none. */
+  /** Says where the first unfinished secret at the text's end may begin; the text's end if there is none. */
   function firstUnfinished(text: string, from: number): number {
     for (let start = Math.max(from, text.length - longest + 1); start < text.length; start += 1) {
       const suffix = text.slice(start);

@@ -11,7 +11,7 @@ const FIRST_LOOKS = 3;
 const FIRST_WAIT_MS = 500;
 /** The later attempts wait longer, so that few offers are needed while the other activity works. */
 const LATER_WAIT_MS = 5_000;
-/** Below the number of attempts that the workflow allows. */
+/** Must be below the number of attempts that the workflow allows. */
 const LAST_LOOK = 20;
 /** The delay before the next attempt. If the other activity ends meanwhile, this one notices that much later. */
 const OFFER_DELAY_MS = 200;

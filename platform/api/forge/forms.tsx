@@ -8,7 +8,7 @@ export type ActingReviewer = { name: string; token: string } | { name: string; c
 type FormProps = {
   row: PullRequestRow;
   acting: ActingReviewer | undefined;
-  /** Before each path: the page itself may answer a form. */
+  /** Stands before each path: the page itself may answer a form. */
   root: string;
 };
 

@@ -53,7 +53,7 @@ function hintOf(statusCode: number): string {
   return '';
 }
 
-/** Only the error's code: network messages quote URLs, which may hold a secret. */
+/** Returns only the error's code: network messages quote URLs, which may hold a secret. */
 function reasonOf(error: unknown): string {
   return errorCode(error) ?? (error instanceof Error ? error.name : 'unknown');
 }

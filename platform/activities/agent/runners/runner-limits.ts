@@ -30,7 +30,7 @@ export type AgentNetwork = {
 export type SandboxOptions = {
   /** `off` runs them as ordinary processes of the worker's user: only for machines that are a sandbox themselves. */
   sandbox: 'on' | 'off';
-  /** Only enforced in the sandbox. */
+  /** This is enforced only in the sandbox. */
   network: AgentNetwork;
   /**
    * All variables of the agent besides HOME, TMPDIR and TERM: PATH (also used to find its command), LANG, TZ and what

@@ -141,7 +141,7 @@ collect() {
 }
 `;
 
-/** Everything in one sandbox, from the checkout to the stored tree. */
+/** Does everything in one sandbox, from the checkout to the stored tree. */
 export const SANDBOX_SCRIPT = `${COMMON}${PREPARE}${RUN}${SETTLE}${COLLECT}
 prepare
 run "$@"
@@ -152,14 +152,14 @@ full "$S" && { say failed full; exit 0; }
 exit 0
 `;
 
-/** Without a sandbox, first half. The caller kills what the agent left running. */
+/** The first half without a sandbox: runs the agent. The caller kills what the agent left running. */
 export const PLAIN_RUN_SCRIPT = `${COMMON}${PREPARE}${RUN}
 prepare
 run "$@"
 say exit $code
 `;
 
-/** Without a sandbox, second half, after all writers of the tree have ended. */
+/** The second half without a sandbox: stores the tree, after all its writers have ended. */
 export const PLAIN_COLLECT_SCRIPT = `${COMMON}${COLLECT}
 full "$S" && { say failed full; exit 0; }
 collect
