@@ -31,8 +31,8 @@ type DeploymentActivityDeps = {
   targets?: TargetDeps | undefined;
 };
 
-/** `site` and `targetKind` are missing for a values file that any worker can write, whose name is its path. */
-type WriteDeploymentInput = DeploymentWrite & { valuesFile: string; site?: string; targetKind?: TargetKind };
+/** `targetKind` is missing for a values file that any worker can write, whose name is its path. */
+export type WriteDeploymentInput = DeploymentWrite & { valuesFile: string; targetKind?: TargetKind | undefined };
 
 export function createDeploymentActivities(deps: DeploymentActivityDeps) {
   const { logger, targets } = deps;
@@ -40,7 +40,8 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
   const writing = new Map<string, Promise<DeploymentReport>>();
 
   /** A hanging file system blocks a thread for each access, and Node has only a few for all files. */
-  async function writeAlone({ valuesFile, site = '', targetKind, ...write }: WriteDeploymentInput) {
+  async function writeAlone({ valuesFile, targetKind, ...write }: WriteDeploymentInput) {
+    const { site } = write;
     // Sites may share a deploy hook.
     const key = `${site} ${valuesFile}`;
     const signal = Context.current().cancellationSignal;

@@ -1,11 +1,26 @@
+/** The last write that a deployment accepted: its site is the only one that may write. */
+export type Owner = {
+  site: string;
+  epoch: number;
+  sequence: number;
+  /** When the link that it wrote expires (RFC 3339), and how long it was valid in all: the link is the site's lease. */
+  expiresAt: string;
+  lifetimeMs: number;
+};
+
 /** One link to write to one deployment. */
 export type DeploymentWrite = {
-  /**
-   * When the site's chain of runs began, in milliseconds. A removed site that comes back overwrites the old one's link.
-   */
+  /** The site that writes. A deployment of another site is refused, whatever the epoch. */
+  site: string;
+  /** The deployment's own: rises with each takeover, and with each new chain of runs. */
   epoch: number;
-  /** Counts the writes of one epoch; a lower one never overwrites a higher one. */
+  /** Counts the writes to the deployment; a lower one never overwrites a higher one of the same epoch. */
   sequence: number;
+  /**
+   * The owner to replace, as last reported. The write then has the epoch after the owner's, and is refused if anything was
+   * written meanwhile. A restored workflow that is behind its own writes names its own site.
+   */
+  takeover?: Pick<Owner, 'site' | 'epoch' | 'sequence'> | undefined;
   /** `deploy` may change the served job; `refresh` only writes a new link of the deployed job. */
   kind: 'deploy' | 'refresh';
   jobId: string;
@@ -13,8 +28,9 @@ export type DeploymentWrite = {
   /** True for the site's newest job; false if an operator's pin asks for this one. */
   newest: boolean;
   bundleUrl: string;
-  /** When the link expires (RFC 3339); missing if unknown. */
-  expiresAt?: string;
+  /** When the link expires (RFC 3339), and how long it is valid in all. */
+  expiresAt: string;
+  lifetimeMs: number;
   /** When the service created the job (RFC 3339); null if it doesn't say. */
   createdAt?: string | null;
   /** The site has deployed to this file before, so if `enabled` is false, an operator set it. */
@@ -27,7 +43,9 @@ export type DeploymentWrite = {
 export type DeploymentReport = {
   outcome:
     | 'written'
-    /** A newer write came first, or the refreshed job is no longer deployed. */
+    /** Another site owns the deployment: nothing was written. */
+    | 'foreign'
+    /** A newer write of this site came first, or the refreshed job is no longer deployed. */
     | 'superseded'
     /** A newer job is deployed: nothing was written. */
     | 'older'
@@ -41,8 +59,8 @@ export type DeploymentReport = {
   off: boolean;
   /** The job whose link the file has; null if unknown. */
   jobId: string | null;
-  /** The newest write that the deployment has seen; null before the first. */
-  newest: { epoch: number; sequence: number } | null;
+  /** Whose write is there now, for the next write's `epoch` or `takeover`; null before the first. */
+  owner: Owner | null;
 };
 
 type WriteContext = {

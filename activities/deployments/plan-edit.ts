@@ -1,7 +1,7 @@
 import type { DeploymentReport, DeploymentWrite } from './deployment-target.ts';
 import { editValues, readSwitches } from './edit-values.ts';
 import type { Sidecar } from './sidecar.ts';
-import { lateOutcome, orderOf } from './write-order.ts';
+import { orderOf, ownerOf, refusalOf } from './write-order.ts';
 
 /** What a write does to a values file and its sidecar; `refused`: nothing. */
 type PlannedEdit =
@@ -24,13 +24,13 @@ export function planEdit(write: DeploymentWrite, text: string, current: Sidecar 
   const deployedBefore = current === null ? write.deployedBefore === true : !current.enabling;
   const off = disabled && deployedBefore;
   const refused = (outcome: DeploymentReport['outcome']): PlannedEdit => {
-    const newest = current && { epoch: current.epoch, sequence: current.sequence };
-    return { kind: 'refused', report: { outcome, pin, off, jobId: current?.jobId ?? null, newest } };
+    const owner = current && ownerOf(current);
+    return { kind: 'refused', report: { outcome, pin, off, jobId: current?.jobId ?? null, owner } };
   };
 
-  const { epoch, sequence, jobId, version } = write;
-  const late = lateOutcome(write, current);
-  if (late !== null) return refused(late);
+  const { jobId, version } = write;
+  const refusal = refusalOf(write, current);
+  if (refusal !== null) return refused(refusal);
   if (write.newest && pin !== null && !servesPin(pin, write, current)) return refused('held');
   if (!write.newest && (pin === null || (version !== null && pin !== version))) return refused('unpinned');
   // Only the first deploy enables the export. If an operator disables it later, the link stays fresh and `enabled`
@@ -39,12 +39,13 @@ export function planEdit(write: DeploymentWrite, text: string, current: Sidecar 
     enabled: write.kind === 'deploy' && !off ? true : undefined,
     bundleUrl: write.bundleUrl,
   });
+  const order = orderOf(write, current);
   return {
     kind: 'edit',
     text: edited,
-    sidecar: { ...orderOf(write, current), enabling: false },
+    sidecar: { ...order, enabling: false },
     enabling: disabled && !off && write.kind === 'deploy',
-    report: { outcome: 'written', pin, off, jobId, newest: { epoch, sequence } },
+    report: { outcome: 'written', pin, off, jobId, owner: ownerOf(order) },
   };
 }
 

@@ -1,34 +1,81 @@
-import type { DeploymentReport, DeploymentWrite } from './deployment-target.ts';
-import { isOlder, isOlderJob, type Sidecar } from './sidecar.ts';
+import { z } from 'zod';
+import type { DeploymentReport, DeploymentWrite, Owner } from './deployment-target.ts';
 
-/** What a deployment remembers of the newest write to it. */
-export type WrittenOrder = Pick<Sidecar, 'epoch' | 'sequence' | 'jobId' | 'version' | 'newestJobAt'>;
+/**
+ * What a deployment remembers of the newest write to it. `site`, `epoch` and `sequence` are the fence, and the link's
+ * expiry is the lease of its site. `newestJobAt` (RFC 3339) is when the site's newest deployed job was created, unaffected
+ * by rollbacks and pins.
+ */
+export const writtenOrder = z.object({
+  site: z.string(),
+  epoch: z.int().min(0),
+  sequence: z.int().min(0),
+  jobId: z.string(),
+  version: z.string().nullable(),
+  newestJobAt: z.string().nullable(),
+  expiresAt: z.string(),
+  lifetimeMs: z.number(),
+});
+export type WrittenOrder = z.infer<typeof writtenOrder>;
 
-/** Why a write must not happen: something newer came first. Null if it may. */
-export function lateOutcome(write: DeploymentWrite, current: WrittenOrder | null): 'older' | 'superseded' | null {
+type Refusal = 'foreign' | 'older' | 'superseded';
+
+/** Why a write must not happen: the deployment is another site's, or something newer came first. Null if it may. */
+export function refusalOf(write: DeploymentWrite, current: WrittenOrder | null): Refusal | null {
   if (current === null) return null;
-  if (isPublished(write) && isOlderJob(write.createdAt ?? null, current)) return 'older';
-  const isLate = isOlder(write, current) || (write.kind === 'refresh' && write.jobId !== current.jobId);
-  return isLate ? 'superseded' : null;
+  const fenced = fencedOutcome(write, current);
+  if (fenced !== null) return fenced;
+  if (current.site === write.site && isPublished(write) && isOlderJob(write, current)) return 'older';
+  return write.kind === 'refresh' && write.jobId !== current.jobId ? 'superseded' : null;
+}
+
+/** The part of it that can change while a write is under way. */
+export function fencedOutcome(write: DeploymentWrite, current: WrittenOrder): Refusal | null {
+  const { site, epoch, sequence } = current;
+  const seen = write.takeover;
+  // Compare and swap.
+  if (seen?.site === site && seen.epoch === epoch && seen.sequence === sequence) return null;
+  if (site !== write.site) return 'foreign';
+  return isBefore({ ...write, epoch: epochOf(write) }, current) ? 'superseded' : null;
 }
 
 /** The report of a write that must not happen, to a deployment without a pin; null if it may. */
-export function lateReport(write: DeploymentWrite, current: WrittenOrder | null): DeploymentReport | null {
-  const outcome = lateOutcome(write, current);
+export function refusedReport(write: DeploymentWrite, current: WrittenOrder | null): DeploymentReport | null {
+  const outcome = refusalOf(write, current);
   if (outcome === null || current === null) return null;
-  const { epoch, sequence, jobId } = current;
-  return { outcome, pin: null, off: false, jobId, newest: { epoch, sequence } };
+  return { outcome, pin: null, off: false, jobId: current.jobId, owner: ownerOf(current) };
 }
 
 /** What to remember of a write that happens. */
 export function orderOf(write: DeploymentWrite, current: WrittenOrder | null): WrittenOrder {
-  const { epoch, sequence, jobId, version, createdAt = null } = write;
-  const newestJobAt = isPublished(write) ? createdAt : (current?.newestJobAt ?? null);
-  return { epoch, sequence, jobId, version, newestJobAt };
+  const { site, sequence, jobId, version, createdAt = null, expiresAt, lifetimeMs } = write;
+  // The dates of another site's jobs say nothing about this one's.
+  const known = current?.site === site ? current.newestJobAt : null;
+  const newestJobAt = isPublished(write) ? createdAt : known;
+  return { site, epoch: epochOf(write), sequence, jobId, version, newestJobAt, expiresAt, lifetimeMs };
 }
 
-export function writtenReport({ epoch, sequence, jobId }: DeploymentWrite): DeploymentReport {
-  return { outcome: 'written', pin: null, off: false, jobId, newest: { epoch, sequence } };
+export function writtenReport(write: DeploymentWrite): DeploymentReport {
+  const owner = ownerOf(orderOf(write, null));
+  return { outcome: 'written', pin: null, off: false, jobId: write.jobId, owner };
+}
+
+export function ownerOf({ site, epoch, sequence, expiresAt, lifetimeMs }: Owner): Owner {
+  return { site, epoch, sequence, expiresAt, lifetimeMs };
+}
+
+/** Whether a write comes before another one of the same site. */
+export function isBefore(a: Pick<Owner, 'epoch' | 'sequence'>, b: Pick<Owner, 'epoch' | 'sequence'>): boolean {
+  return a.epoch === b.epoch ? a.sequence < b.sequence : a.epoch < b.epoch;
+}
+
+function epochOf({ epoch, takeover }: DeploymentWrite): number {
+  return takeover === undefined ? epoch : takeover.epoch + 1;
+}
+
+/** False if either time is unknown. */
+function isOlderJob({ createdAt = null }: DeploymentWrite, { newestJobAt }: WrittenOrder): boolean {
+  return createdAt !== null && newestJobAt !== null && Date.parse(createdAt) < Date.parse(newestJobAt);
 }
 
 /** The site's newest job, not one that an operator rolled back to or pinned. */

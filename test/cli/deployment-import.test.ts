@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { createAirgapTarget } from '../../activities/deployments/targets/airgap.ts';
 import { importFolder } from '../../cli/deployment/import-folder.ts';
 import { createSigner } from '../../contract/signing.ts';
+import { deploymentWrite } from '../activities/deployments/deployment-write.ts';
 import { buildBundle, sha256, siteOf } from '../deployment/bundles.ts';
 import { buildMemberBundle } from '../deployment/member-bundle.ts';
 import { galleyHere } from '../helpers/galley.ts';
@@ -104,9 +105,10 @@ it('reads what an airgap deployment has written and signed', async () => {
   const server = await startHttpSite((_request, response) => response.end(bundle));
   try {
     const target = createAirgapTarget(join(folder, 'carried'), { signer: { sign } });
-    const order = { epoch: 1, sequence: 1, kind: 'deploy', jobId: 'se_9', version: '9', newest: true } as const;
+    const bundleUrl = `${server.origin}/bundle.tar.gz`;
+    const write = deploymentWrite({ jobId: 'se_9', version: '9', bundleUrl });
     const context = { site: 'docs', signal: new AbortController().signal };
-    await target.write({ ...order, bundleUrl: `${server.origin}/bundle.tar.gz` }, context);
+    await target.write(write, context);
   } finally {
     await server.close();
   }

@@ -123,15 +123,16 @@ async function write(run: SiteRun, target: SiteDeployment, link: Deploy, sequenc
     const { createdAt = null, rolledBack = false } = (newest && state.live) || {};
     const order = { epoch: state.epochMs, sequence, newest, createdAt, rolledBack } as const;
     const deployedBefore = target.jobId !== null || target.off;
-    const place = { valuesFile, ...(!isLocalFile(target) && { site: run.site, targetKind }) };
-    const input = { ...place, kind, jobId, version, bundleUrl, expiresAt, deployedBefore, ...order } as const;
+    const place = { site: run.site, valuesFile, ...(!isLocalFile(target) && { targetKind }) };
+    const lease = { expiresAt, lifetimeMs: 0 };
+    const input = { ...place, kind, jobId, version, bundleUrl, ...lease, deployedBefore, ...order } as const;
     const summary = `${kind} ${link.version ?? jobId} to ${valuesFile} (${link.reason})`.slice(0, 200);
     const report = await writeDeployment.executeWithOptions({ summary, ...optionsOf(target) }, [input]);
     applyReport(target, report, { jobId, version, newest });
     if (report.outcome === 'written') jobDeployed(state.histories, jobId);
     if (report.outcome === 'written' && newest && isConfirmed(run, target))
       beginConfirmation(target, jobId, Date.now());
-    catchUpSequence(state, report.newest);
+    catchUpSequence(state, report.owner);
     return report.outcome;
   } catch (error) {
     if (isCancellation(error)) throw error;

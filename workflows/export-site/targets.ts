@@ -181,6 +181,10 @@ export function applyReport(
   report: DeploymentReport,
   written: { jobId: string; version: string | null; newest: boolean },
 ): void {
+  if (report.outcome === 'foreign') {
+    writeFailed(target, `it belongs to the site ${report.owner?.site}, which must be removed first`);
+    return;
+  }
   const { jobId, version, newest } = written;
   target.pin = report.pin?.slice(0, 200) ?? null;
   target.off = report.off;
@@ -240,7 +244,7 @@ export function nextSequence(state: MutableState): number {
 }
 
 /** After a reset or a restored database the workflow is behind its own writes, but still decides. */
-export function catchUpSequence(state: MutableState, seen: DeploymentReport['newest']): void {
+export function catchUpSequence(state: MutableState, seen: DeploymentReport['owner']): void {
   if (seen?.epoch === state.epochMs) state.sequence = Math.max(state.sequence, seen.sequence);
 }
 

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { writeDurably } from '../../../base/durable-file.ts';
 import type { BundleFile, BundleManifest } from '../../../contract/bundle.ts';
 import type { DeploymentReport, DeploymentWrite } from '../deployment-target.ts';
-import { lateReport, orderOf, type WrittenOrder, writtenReport } from '../write-order.ts';
+import { orderOf, refusedReport, type WrittenOrder, writtenReport } from '../write-order.ts';
 import { fetchBundle } from './fetch-bundle.ts';
 import { readArchive } from './read-archive.ts';
 import { foldersOf } from './redirects.ts';
@@ -64,7 +64,7 @@ export async function publishFiles(
   { parent, signal }: { parent: string; signal: AbortSignal },
 ): Promise<DeploymentReport> {
   const current = await place.readState();
-  const refusal = lateReport(write, current);
+  const refusal = refusedReport(write, current);
   if (refusal !== null) return refusal;
   const damaged = current === null ? new Set<string>() : await place.findDamage(current);
   const order = orderOf(write, current);

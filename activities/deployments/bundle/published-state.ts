@@ -1,12 +1,8 @@
 import { z } from 'zod';
+import { writtenOrder } from '../write-order.ts';
 import type { PublishedState } from './publish-files.ts';
 
-const publishedState = z.object({
-  epoch: z.int(),
-  sequence: z.int(),
-  jobId: z.string(),
-  version: z.string().nullable(),
-  newestJobAt: z.string().nullable(),
+const publishedState = writtenOrder.extend({
   complete: z.boolean(),
   files: z.record(z.string(), z.string()),
   retired: z.array(z.string()),

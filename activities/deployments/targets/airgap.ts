@@ -16,7 +16,7 @@ import { checkFolder, checkWritable, type FolderDeps } from '../check-folder.ts'
 import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
 import { editValues } from '../edit-values.ts';
 import { withFileLock } from '../file-lock.ts';
-import { lateReport, orderOf, type WrittenOrder, writtenReport } from '../write-order.ts';
+import { orderOf, refusedReport, type WrittenOrder, writtenOrder, writtenReport } from '../write-order.ts';
 
 export type AirgapDeps = {
   /** Signs the checksums, if a key is configured. */
@@ -28,14 +28,7 @@ export const LATEST = 'latest';
 const ARCHIVE = 'bundle.tar.gz';
 const TEMPORARY = '.incomplete-';
 
-const latestFile = z.object({
-  version: z.string().nullable(),
-  jobId: z.string(),
-  epoch: z.int(),
-  sequence: z.int(),
-  newestJobAt: z.string().nullable(),
-  folder: z.string(),
-});
+const latestFile = writtenOrder.extend({ folder: z.string() });
 
 /**
  * A folder that people carry to a machine without a network. Each version has a folder of its own under the site's:
@@ -53,7 +46,7 @@ export function createAirgapTarget(
       await mkdir(folder, { recursive: true });
       return await withFileLock(join(folder, LATEST), async (stillHeld) => {
         const current = await readLatest(folder);
-        const refusal = lateReport(write, current);
+        const refusal = refusedReport(write, current);
         if (refusal !== null) return refusal;
         await dropLeftovers(folder);
         const name = await folderName(folder, write);

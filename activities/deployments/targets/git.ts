@@ -20,7 +20,8 @@ import type {
 } from '../deployment-target.ts';
 import { readSwitches, ValuesFileError } from '../edit-values.ts';
 import { planEdit } from '../plan-edit.ts';
-import { isOlder, parseSidecar, type Sidecar, sidecarPath, sidecarText } from '../sidecar.ts';
+import { parseSidecar, type Sidecar, sidecarPath, sidecarText } from '../sidecar.ts';
+import { isBefore } from '../write-order.ts';
 
 export type GitTargetDeps = {
   /** What git inherits: a path, proxies, an SSH agent. */
@@ -234,9 +235,11 @@ async function readFileAt({ git, dir }: Clone, commit: string, path: string): Pr
   return { text, mode };
 }
 
-function newest(a: Sidecar | null, b: Sidecar | null): Sidecar | null {
-  if (a === null || b === null) return a ?? b;
-  return isOlder(a, b) ? b : a;
+/** A proposal counts while nothing newer was merged: of another site, no takeover of the same owner. */
+function newest(merged: Sidecar | null, proposed: Sidecar | null): Sidecar | null {
+  if (merged === null || proposed === null) return merged ?? proposed;
+  const isNewer = merged.site === proposed.site ? isBefore(merged, proposed) : merged.epoch < proposed.epoch;
+  return isNewer ? proposed : merged;
 }
 
 type Edit = FileAt & { path: string };

@@ -19,7 +19,7 @@ import { type NewFile, type PublishedPlace, type PublishedState, publishFiles } 
 import { parsePublishedState } from '../bundle/published-state.ts';
 import { foldersOf, redirectPages } from '../bundle/redirects.ts';
 import type { DeploymentTarget, DeploymentWrite, TargetCheck } from '../deployment-target.ts';
-import { isOlder } from '../sidecar.ts';
+import { fencedOutcome } from '../write-order.ts';
 
 const STATE_KEY = `${GALLEY_FOLDER}/deployed.json`;
 
@@ -113,7 +113,7 @@ function placeIn(bucket: Bucket): PublishedPlace {
     // A bucket has no locks: the last writer that claimed it goes on.
     async checkOwner() {
       const state = await place.readState();
-      if (state !== null && isOlder(write, state)) throw new Error('a newer write has begun meanwhile');
+      if (state !== null && fencedOutcome(write, state) !== null) throw new Error('a newer write has begun meanwhile');
     },
     findDamage: (state) => findDamage(bucket, state),
     filesOf,

@@ -6,6 +6,7 @@ import { createValuesFileTarget } from '../../../activities/deployments/values-f
 import { makeHangingFile } from '../../helpers/hanging-file.ts';
 import { emptiedFolder } from '../../helpers/temporary-folder.ts';
 import { activityEnvironment } from '../activity-environment.ts';
+import { deploymentWrite } from './deployment-write.ts';
 
 const folder = emptiedFolder();
 
@@ -15,9 +16,8 @@ const { writeDeployment } = createDeploymentActivities({
 });
 
 function write(valuesFile: string, sequence: number) {
-  const about = { epoch: 1, kind: 'deploy', jobId: 'job', version: 'v1', newest: true } as const;
   const bundleUrl = `https://objects.test/job?n=${sequence}`;
-  return activityEnvironment().run(writeDeployment, { valuesFile, sequence, bundleUrl, ...about });
+  return activityEnvironment().run(writeDeployment, { ...deploymentWrite({ sequence, bundleUrl }), valuesFile });
 }
 
 describe('a values file whose file system hangs', () => {

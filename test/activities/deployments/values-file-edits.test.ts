@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DeploymentWrite } from '../../../activities/deployments/deployment-target.ts';
 import { createValuesFileTarget } from '../../../activities/deployments/values-file.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { deploymentWrite } from './deployment-write.ts';
 import { EDITED, LINK, REJECTED } from './values-file-table.ts';
 
 const folder = temporaryFolder();
@@ -12,10 +12,7 @@ const before = (marked: string): string => marked.replace(MARK, (_, old: string)
 const after = (marked: string): string =>
   marked.replace(MARK, (_, __, edited: string) => edited.replaceAll('LINK', LINK));
 
-const deploy: DeploymentWrite = {
-  ...{ epoch: 1_000, sequence: 1, kind: 'deploy', jobId: 'job-1', version: '1', newest: true },
-  bundleUrl: LINK,
-};
+const deploy = deploymentWrite({ bundleUrl: LINK });
 
 it.each(EDITED)('a deploy changes only `enabled` and `bundleUrl`: $name', async ({ name, marked }) => {
   const file = join(folder, `${EDITED.findIndex((each) => each.name === name)}.yaml`);

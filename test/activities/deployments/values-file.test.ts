@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { parse } from 'yaml';
 import { createDeploymentActivities } from '../../../activities/deployments/activities.ts';
-import type { DeploymentWrite } from '../../../activities/deployments/deployment-target.ts';
+import type { DeploymentWrite, Owner } from '../../../activities/deployments/deployment-target.ts';
 import { readSidecar, sidecarPath, writeSidecar } from '../../../activities/deployments/sidecar.ts';
 import { createValuesFileTarget } from '../../../activities/deployments/values-file.ts';
 import { emptiedFolder } from '../../helpers/temporary-folder.ts';
 import { activityEnvironment, failureOf } from '../activity-environment.ts';
+import { deploymentWrite, EXPIRES_AT, LIFETIME_MS } from './deployment-write.ts';
 
 const folder = emptiedFolder();
 let path: string;
@@ -17,18 +18,18 @@ beforeEach(async () => {
 });
 
 function write(changes: Partial<DeploymentWrite> = {}): DeploymentWrite {
-  const sequence = changes.sequence ?? 1;
-  const jobId = changes.jobId ?? 'job-1';
-  return {
-    epoch: 1_000,
-    sequence,
-    kind: 'deploy',
+  const { sequence = 1, jobId = 'job-1' } = changes;
+  const about = {
     jobId,
     version: jobId.replace('job-', 'v'),
-    newest: true,
     bundleUrl: `https://objects.test/${jobId}?n=${sequence}`,
-    ...changes,
   };
+  return deploymentWrite({ epoch: 1_000, ...about, ...changes });
+}
+
+/** What a report and the sidecar say of such a write. */
+function ownerOf(changes: Partial<Owner> = {}): Owner {
+  return { site: 'docs', epoch: 1_000, sequence: 1, expiresAt: EXPIRES_AT, lifetimeMs: LIFETIME_MS, ...changes };
 }
 
 async function link(): Promise<unknown> {
@@ -41,8 +42,7 @@ describe('a values file', () => {
   it('is created with its folder, and enabled, if it does not exist', async () => {
     path = join(folder, 'deep', 'er', 'values.yaml');
     const report = await createValuesFileTarget(path).write(write());
-    const newest = { epoch: 1_000, sequence: 1 };
-    expect(report).toEqual({ outcome: 'written', pin: null, off: false, jobId: 'job-1', newest });
+    expect(report).toEqual({ outcome: 'written', pin: null, off: false, jobId: 'job-1', owner: ownerOf() });
     expect(parse(await readFile(path, 'utf8'))).toEqual({
       staticExport: { enabled: true, bundleUrl: 'https://objects.test/job-1?n=1' },
     });
@@ -67,9 +67,9 @@ describe('a values file', () => {
     await target.write(write({ sequence: 5, jobId: 'job-5' }));
     const late = await target.write(write({ sequence: 4, jobId: 'job-4' }));
     const older = await target.write(write({ epoch: 999, sequence: 50, jobId: 'job-50' }));
-    const newest = { epoch: 1_000, sequence: 5 };
+    const owner = ownerOf({ sequence: 5 });
     expect([late, older]).toEqual(
-      Array(2).fill({ outcome: 'superseded', pin: null, off: false, jobId: 'job-5', newest }),
+      Array(2).fill({ outcome: 'superseded', pin: null, off: false, jobId: 'job-5', owner }),
     );
     expect(await link()).toBe('https://objects.test/job-5?n=5');
     expect(await target.write(write({ epoch: 2_000, sequence: 1, jobId: 'job-6' }))).toMatchObject({
@@ -85,7 +85,7 @@ describe('a values file', () => {
     await target.write(of(22, { sequence: 2 }));
     // A workflow that was reset repeats an old write, also after it has caught up with its own writes.
     for (const sequence of [2, 3]) {
-      const refused = { outcome: 'older', jobId: 'job-22', newest: { epoch: 1_000, sequence: 2 } };
+      const refused = { outcome: 'older', jobId: 'job-22', owner: ownerOf({ sequence: 2 }) };
       expect(await target.write(of(21, { sequence }))).toMatchObject(refused);
     }
     expect(await target.write(of(20, { sequence: 4, rolledBack: true }))).toMatchObject({ outcome: 'written' });
@@ -115,8 +115,8 @@ describe('a values file', () => {
 
   it('is enabled by its first deployment, also after an interrupted attempt', async () => {
     await writeFile(path, 'staticExport:\n  enabled: false\n');
-    const lost = { epoch: 1_000, sequence: 1, jobId: 'job-1', version: 'v1', newestJobAt: null, enabling: true };
-    await writeSidecar(path, lost);
+    const lost = { jobId: 'job-1', version: 'v1', newestJobAt: null, enabling: true };
+    await writeSidecar(path, { ...ownerOf(), ...lost });
     expect(await createValuesFileTarget(path).write(write({ sequence: 2 }))).toMatchObject({ off: false });
     expect(await readFile(path, 'utf8')).toContain('enabled: true');
     expect(await readSidecar(path)).toMatchObject({ sequence: 2, enabling: false });
@@ -191,14 +191,8 @@ describe('a values file', () => {
   it('is written with a damaged sidecar, which is recreated', async () => {
     await writeFile(sidecarPath(path), '{"epoch": 1');
     expect(await createValuesFileTarget(path).write(write())).toMatchObject({ outcome: 'written' });
-    expect(await readSidecar(path)).toEqual({
-      epoch: 1_000,
-      sequence: 1,
-      jobId: 'job-1',
-      version: 'v1',
-      newestJobAt: null,
-      enabling: false,
-    });
+    const { jobId, version } = write();
+    expect(await readSidecar(path)).toEqual({ ...ownerOf(), jobId, version, newestJobAt: null, enabling: false });
   });
 
   it('is not changed, and neither is its sidecar, if it is invalid YAML', async () => {
@@ -238,14 +232,12 @@ describe('a values file', () => {
 
 describe('a missing folder', () => {
   it('is created beside galley.yaml only', async () => {
-    const write = { epoch: 1, sequence: 1, kind: 'deploy', jobId: 'job', version: 'v1', newest: true } as const;
-    const about = { ...write, bundleUrl: 'https://objects.test/job' };
     const createUnder = join(folder, 'galley');
     const inside = createValuesFileTarget(join(createUnder, 'values', 'docs.yaml'), { createUnder });
-    expect(await inside.write(about)).toMatchObject({ outcome: 'written' });
+    expect(await inside.write(write())).toMatchObject({ outcome: 'written' });
     const outside = createValuesFileTarget(join(folder, 'mount', 'docs.yaml'), { createUnder });
-    await expect(outside.write(about)).rejects.toThrow(`the folder ${join(folder, 'mount')} is missing`);
+    await expect(outside.write(write())).rejects.toThrow(`the folder ${join(folder, 'mount')} is missing`);
     await mkdir(join(folder, 'mount'));
-    expect(await outside.write(about)).toMatchObject({ outcome: 'written' });
+    expect(await outside.write(write())).toMatchObject({ outcome: 'written' });
   });
 });

@@ -6,10 +6,11 @@ import {
   publishFiles,
 } from '../../../../activities/deployments/bundle/publish-files.ts';
 import type { DeploymentReport, DeploymentWrite } from '../../../../activities/deployments/deployment-target.ts';
-import { isOlder } from '../../../../activities/deployments/sidecar.ts';
+import { fencedOutcome } from '../../../../activities/deployments/write-order.ts';
 import { buildBundle } from '../../../deployment/bundles.ts';
 import { startHttpSite } from '../../../helpers/http-site.ts';
 import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
+import { deploymentWrite } from '../deployment-write.ts';
 
 const parent = temporaryFolder();
 
@@ -25,7 +26,7 @@ function createBucket() {
       state = next;
     },
     async checkOwner() {
-      if (state !== null && isOlder(write, state)) throw new Error('a newer write has begun');
+      if (state !== null && fencedOutcome(write, state) !== null) throw new Error('a newer write has begun');
     },
     findDamage: async () => new Set(),
     filesOf: ({ files }) => files,
@@ -58,8 +59,7 @@ async function deploy({ place, files, sequence, meanwhile }: Deploy): Promise<De
     response.end(bundle);
   });
   const bundleUrl = `${server.origin}/bundle.tar.gz`;
-  const about = { epoch: 1, sequence, kind: 'deploy', version: `v${sequence}`, newest: true } as const;
-  const write = { ...about, jobId: `se_${sequence}`, bundleUrl };
+  const write = deploymentWrite({ sequence, bundleUrl });
   try {
     return await publishFiles(place(write), write, { parent, signal: new AbortController().signal });
   } finally {

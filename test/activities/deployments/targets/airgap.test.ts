@@ -7,6 +7,7 @@ import { readBundleHead } from '../../../../bundle/read-bundle.ts';
 import { buildBundle, siteOf } from '../../../deployment/bundles.ts';
 import { startHttpSite } from '../../../helpers/http-site.ts';
 import { emptiedFolder } from '../../../helpers/temporary-folder.ts';
+import { deploymentWrite } from '../deployment-write.ts';
 import { describeTarget, faultsOfBundles } from './contract.ts';
 
 const root = emptiedFolder();
@@ -45,9 +46,9 @@ test('a job whose version an earlier job had too gets a folder of its own, and a
     response.end(await buildBundle({ ...siteOf('v1'), jobId: request.url?.slice(1) ?? '' }));
   });
   const deploy = async (jobId: string, sequence: number): Promise<string> => {
-    const about = { epoch: 1, sequence, kind: 'deploy', version: 'v1', newest: true } as const;
+    const write = deploymentWrite({ sequence, version: 'v1', jobId, bundleUrl: `${server.origin}/${jobId}` });
     const context = { site: 'docs', signal: new AbortController().signal };
-    await createAirgapTarget(root).write({ ...about, jobId, bundleUrl: `${server.origin}/${jobId}` }, context);
+    await createAirgapTarget(root).write(write, context);
     const folder = (await latest())?.folder ?? '';
     const { manifest } = await readBundleHead(createReadStream(join(root, 'docs', folder, 'bundle.tar.gz')));
     expect(JSON.parse(manifest.toString())).toMatchObject({ jobId });

@@ -6,6 +6,7 @@ import type {
 import { buildBundle, siteOf } from '../../../deployment/bundles.ts';
 import { type HttpSite, startHttpSite } from '../../../helpers/http-site.ts';
 import { waitFor } from '../../../helpers/system/wait-for.ts';
+import { deploymentWrite } from '../deployment-write.ts';
 
 /** A target on real parts. */
 export type TargetFixture = {
@@ -94,19 +95,17 @@ export function describeTarget(
     afterEach(async () => await fixture.close?.());
 
     function writeOf(version: string, changes: Partial<DeploymentWrite> = {}): DeploymentWrite {
-      return {
-        ...{ epoch: 1, sequence: ++sequence, kind: 'deploy', jobId: `se_${version}`, version, newest: true },
-        ...{ bundleUrl: bundles().linkOf(version), expiresAt: '2026-11-25T08:00:00Z', createdAt: null },
-        ...changes,
-      };
+      const about = { sequence: ++sequence, jobId: `se_${version}`, version, bundleUrl: bundles().linkOf(version) };
+      return deploymentWrite({ ...about, createdAt: null, ...changes });
     }
     const deploy = (write: DeploymentWrite, signal = new AbortController().signal): Promise<DeploymentReport> =>
       fixture.target.write(write, { site: 'docs', signal });
 
     it('gets a version, and the same write again changes nothing', async () => {
       const write = writeOf('v1');
-      const newest = { epoch: 1, sequence: write.sequence };
-      const written = { outcome: 'written', pin: null, off: false, jobId: 'se_v1', newest };
+      const { site, epoch, expiresAt, lifetimeMs } = write;
+      const owner = { site, epoch, sequence: write.sequence, expiresAt, lifetimeMs };
+      const written = { outcome: 'written', pin: null, off: false, jobId: 'se_v1', owner };
       expect(await deploy(write)).toEqual(written);
       expect(await fixture.version()).toBe('v1');
       const before = await fixture.fingerprint();

@@ -1,13 +1,13 @@
 import { createDirectoryTarget } from '../../../../activities/deployments/targets/directory.ts';
 import { startHttpSite } from '../../../helpers/http-site.ts';
+import { deploymentWrite } from '../deployment-write.ts';
 
 /** Deploys a bundle to a folder, as the version of this number. */
 export async function deployToFolder(root: string, bundle: Buffer, sequence: number): Promise<void> {
   const server = await startHttpSite((_, response) => response.end(bundle));
   try {
-    const about = { epoch: 1, sequence, kind: 'deploy', version: `v${sequence}`, newest: true } as const;
     await createDirectoryTarget(root).write(
-      { ...about, jobId: `se_${sequence}`, bundleUrl: `${server.origin}/bundle.tar.gz` },
+      deploymentWrite({ sequence, bundleUrl: `${server.origin}/bundle.tar.gz` }),
       { site: 'docs', signal: new AbortController().signal },
     );
   } finally {

@@ -6,6 +6,7 @@ import { buildBundle, siteOf } from '../../../deployment/bundles.ts';
 import { openFixture } from '../../../deployment/fixture.ts';
 import { type GiteaFixture, startGiteaFixture } from '../../../forge/gitea-fixture.ts';
 import { startHttpSite } from '../../../helpers/http-site.ts';
+import { deploymentWrite } from '../deployment-write.ts';
 
 const RACES = 15;
 const path = 'charts/docs/values.yaml';
@@ -39,8 +40,7 @@ async function createRepository() {
 }
 
 function writeOf(sequence: number, bundleUrl = `https://objects.test/${sequence}`) {
-  const about = { epoch: 1, sequence, kind: 'deploy', version: `v${sequence}`, newest: true } as const;
-  return { ...about, jobId: `se_${sequence}`, bundleUrl };
+  return deploymentWrite({ sequence, bundleUrl });
 }
 
 describe('a values file in a repository on Gitea', () => {

@@ -1,5 +1,6 @@
 import { createGitTarget } from '../../../../activities/deployments/targets/git.ts';
 import { createTestRepository } from '../../../helpers/forge-repository.ts';
+import { deploymentWrite } from '../deployment-write.ts';
 
 const ROUNDS = 100;
 const path = 'charts/docs/values.yaml';
@@ -12,8 +13,7 @@ describe('two writers to one branch of a git repository', () => {
       const settings = { repository: repository.url, branch: 'main', mode: 'push' } as const;
       const targets = [path, 'eu.yaml'].map((each) => createGitTarget({ ...settings, path: each }));
       for (let sequence = 1; sequence <= ROUNDS; sequence++) {
-        const about = { epoch: 1, sequence, kind: 'deploy', version: `v${sequence}`, newest: true } as const;
-        const write = { ...about, jobId: `se_${sequence}`, bundleUrl: `https://objects.test/${sequence}` };
+        const write = deploymentWrite({ sequence });
         const reports = await Promise.all(targets.map((target) => target.write(write, context)));
         expect(reports.map(({ outcome }) => outcome)).toEqual(['written', 'written']);
         for (const each of [path, 'eu.yaml']) {

@@ -4,6 +4,7 @@ import type { SettingsOf } from '../../../../contract/target-kind.ts';
 import type { ForgeWriter, PullRequest } from '../../../../forge/forge.ts';
 import { createTestRepository, type TestRepository } from '../../../helpers/forge-repository.ts';
 import { startHttpSite } from '../../../helpers/http-site.ts';
+import { deploymentWrite } from '../deployment-write.ts';
 import { describeTarget } from './contract.ts';
 
 const VALUES = `# the docs
@@ -51,15 +52,18 @@ describeTarget('git', async () => {
   };
 });
 
-const write = { epoch: 1, kind: 'deploy', version: 'v1', newest: true } as const;
 const context = { site: 'docs', signal: new AbortController().signal };
+
+function next(sequence: number) {
+  return deploymentWrite({ sequence, bundleUrl: `https://new.test/${sequence}` });
+}
 
 describe('a values file in a git repository', () => {
   it('changes by what Galley sets only, in one commit for each version', async () => {
     const repository = await createTestRepository({ [path]: VALUES });
     try {
       const target = createGitTarget(settingsOf(repository.url));
-      await target.write({ ...write, sequence: 1, jobId: 'se_1', bundleUrl: 'https://new.test/1' }, context);
+      await target.write(next(1), context);
       const expected = VALUES.replace('enabled: false', 'enabled: true').replace(
         'https://old.test',
         'https://new.test/1',
@@ -70,10 +74,7 @@ describe('a values file in a git repository', () => {
         'Ada: Begin',
       ]);
       await repository.commit('main', { [path]: expected.replace('enabled: true', 'enabled: true\n    version: v1') });
-      const held = await target.write(
-        { ...write, sequence: 2, jobId: 'se_2', version: 'v2', bundleUrl: 'x:' },
-        context,
-      );
+      const held = await target.write(next(2), context);
       expect(held).toMatchObject({ outcome: 'held', pin: 'v1', jobId: 'se_1' });
       expect(await target.readSwitches?.(context.signal)).toEqual({ pin: 'v1', off: false });
       await repository.commit('main', { [path]: 'staticExport: {enabled: false}\n' });
@@ -89,8 +90,7 @@ describe('a values file in a git repository', () => {
       const target = createGitTarget(settingsOf(repository.url));
       const [galley, other] = [createGitTarget(settingsOf(repository.url, { path: 'eu.yaml' })), target];
       for (let sequence = 1; sequence <= 3; sequence++) {
-        const next = { ...write, sequence, jobId: `se_${sequence}`, bundleUrl: `https://new.test/${sequence}` };
-        await Promise.all([galley.write(next, context), other.write(next, context)]);
+        await Promise.all([galley, other].map((each) => each.write(next(sequence), context)));
       }
       expect(await valuesOf(repository)).toContain('https://new.test/3');
       expect(await repository.git('show', 'main:eu.yaml')).toContain('https://new.test/3');
@@ -107,10 +107,6 @@ describe('a values file in a git repository', () => {
     try {
       const settings = settingsOf(repository.url, { mode: 'pull-request' });
       const target = createGitTarget(settings, { openForge: () => forge });
-      const next = (sequence: number) => ({
-        ...{ ...write, sequence, version: `v${sequence}`, jobId: `se_${sequence}` },
-        bundleUrl: `https://new.test/${sequence}`,
-      });
       for (const sequence of [1, 2, 2]) {
         expect(await target.write(next(sequence), context)).toMatchObject({ outcome: 'written' });
       }

@@ -1,5 +1,6 @@
 import { createGitTarget } from '../../../../activities/deployments/targets/git.ts';
 import { createTestRepository } from '../../../helpers/forge-repository.ts';
+import { deploymentWrite } from '../deployment-write.ts';
 
 test('a repository over SSH is pushed to with the key of the worker, also if the forge has a token', async () => {
   const repository = await createTestRepository({ 'values.yaml': '' });
@@ -8,9 +9,8 @@ test('a repository over SSH is pushed to with the key of the worker, also if the
     const gitEnvironment = { GIT_SSH_COMMAND: `sh -c 'for last; do :; done; exec sh -c "$last"' ssh` };
     const settings = { repository: `git@forge.test:${repository.dir}`, path: 'values.yaml', branch: 'main' };
     const target = createGitTarget({ ...settings, mode: 'push', token: 'sesame' }, { gitEnvironment });
-    const write = { epoch: 1, sequence: 1, kind: 'deploy', jobId: 'se_1', version: 'v1', newest: true } as const;
     const context = { site: 'docs', signal: new AbortController().signal };
-    await target.write({ ...write, bundleUrl: 'https://bundles.test/v1' }, context);
+    await target.write(deploymentWrite({ bundleUrl: 'https://bundles.test/v1' }), context);
     expect(await repository.git('show', 'main:values.yaml')).toContain('https://bundles.test/v1');
   } finally {
     await repository.remove();

@@ -4,6 +4,7 @@ import { createHelmTarget } from '../../../../activities/deployments/targets/hel
 import { writeHelmRecorder } from '../../../helpers/helm-recorder.ts';
 import { waitFor } from '../../../helpers/system/wait-for.ts';
 import { emptiedFolder } from '../../../helpers/temporary-folder.ts';
+import { deploymentWrite } from '../deployment-write.ts';
 import { describeTarget } from './contract.ts';
 
 const folder = emptiedFolder();
@@ -48,13 +49,12 @@ describeTarget('helm', async () => ({
 }));
 
 describe('an upgrade of a release', () => {
-  const write = { epoch: 1, kind: 'deploy', newest: true } as const;
   const context = { site: 'docs', signal: new AbortController().signal };
 
   it('reuses its values, and the link is in no argument', async () => {
     const target = await startRecorder();
     const bundleUrl = 'https://objects.test/v1?signature=secret';
-    await target.write({ ...write, sequence: 1, jobId: 'se_1', version: 'v1', bundleUrl }, context);
+    await target.write(deploymentWrite({ bundleUrl }), context);
     const upgrade = (await calls()).find(([command]) => command === 'upgrade') ?? [];
     expect(upgrade.slice(0, 6)).toEqual([
       'upgrade',
@@ -74,7 +74,7 @@ describe('an upgrade of a release', () => {
   it('is held by a pin in the values of the release, and leaves off what its operator switched off', async () => {
     const target = await startRecorder();
     await writeFile(join(folder, 'values'), 'staticExport:\n  version: v0\n');
-    const next = { ...write, sequence: 1, jobId: 'se_1', version: 'v1', bundleUrl: 'https://objects.test/v1' };
+    const next = deploymentWrite();
     expect(await target.write(next, context)).toMatchObject({ outcome: 'held', pin: 'v0' });
     await writeFile(join(folder, 'values'), 'staticExport:\n  enabled: false\n');
     expect(await target.write({ ...next, deployedBefore: true }, context)).toMatchObject({

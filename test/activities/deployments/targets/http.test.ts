@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { createHttpTarget } from '../../../../activities/deployments/targets/http.ts';
 import { startNotificationReceiver } from '../../../helpers/notification-receiver.ts';
+import { deploymentWrite } from '../deployment-write.ts';
 import { describeTarget } from './contract.ts';
 
 const secret = `whsec_${Buffer.from('a secret of the deploy hook').toString('base64')}`;
@@ -50,14 +51,14 @@ describe('the message to a deploy hook', () => {
     const receiver = await startNotificationReceiver();
     try {
       const target = createHttpTarget('hook', { url: receiver.url, secret: [secret, secret] });
-      const write = { epoch: 1, sequence: 1, kind: 'refresh', jobId: 'se_1', version: 'v1', newest: true } as const;
       const link = { bundleUrl: 'https://objects.test/1', expiresAt: '2026-11-25T08:00:00Z' };
+      const write = deploymentWrite({ kind: 'refresh', ...link });
       const context = { site: 'docs', signal: new AbortController().signal };
-      await target.write({ ...write, ...link }, context);
+      await target.write(write, context);
       expect(receiver.bodies()).toEqual([{ kind: 'refresh', site: 'docs', version: 'v1', jobId: 'se_1', ...link }]);
       expect(String(receiver.received[0]?.headers['webhook-signature']).split(' ')).toHaveLength(2);
       receiver.answer = (response) => response.writeHead(301, { location: 'https://elsewhere.test' }).end();
-      await expect(target.write({ ...write, ...link }, context)).rejects.toThrow(
+      await expect(target.write(write, context)).rejects.toThrow(
         /^the deploy hook returned 301: redirects are not followed, set the URL that it leads to$/,
       );
     } finally {

@@ -3,6 +3,7 @@ import { createTarget } from '../../../../activities/deployments/create-target.t
 import { deploymentConfig, targetOf } from '../../../../contract/deployment-config.ts';
 import { buildBundle } from '../../../deployment/bundles.ts';
 import { startHttpSite } from '../../../helpers/http-site.ts';
+import { deploymentWrite } from '../deployment-write.ts';
 
 // What goes over the wire: the S3 server of the system tests keeps no redirects.
 
@@ -28,16 +29,15 @@ describe('a bucket', () => {
     });
     const [bundles, s3] = [await startHttpSite((_, response) => response.end(bundle)), await startRecorder()];
     try {
-      const about = { epoch: 1, sequence: 1, kind: 'deploy', version: 'v1', newest: true, jobId: 'se_1' } as const;
       for (const name of ['docs', 'blog']) {
         const url = `s3://${name}?endpoint=${encodeURIComponent(s3.origin)}&region=us-east-1`;
         const keys = { accessKeyId: `key-of-${name}`, secretAccessKey: `secret-of-${name}` };
         const settings = targetOf(deploymentConfig.parse({ s3: { url, ...keys } }));
         const target = createTarget('s3', settings);
-        const written = target.write(
-          { ...about, bundleUrl: `${bundles.origin}/bundle.tar.gz` },
-          { site: 'docs', signal: new AbortController().signal },
-        );
+        const written = target.write(deploymentWrite({ bundleUrl: `${bundles.origin}/bundle.tar.gz` }), {
+          site: 'docs',
+          signal: new AbortController().signal,
+        });
         expect(await written).toMatchObject({ outcome: 'written' });
         for (const [path, { authorization }] of s3.stored) {
           if (path.startsWith(`/${name}/`)) expect(authorization).toContain(`Credential=key-of-${name}/`);
