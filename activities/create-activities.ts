@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { createAdminApiClient } from '../client/admin-api-client.ts';
 import type { NotifyConfig } from '../contract/galley-config.ts';
+import type { Pool } from '../contract/names.ts';
 import type { ForgeReader } from '../forge/forge.ts';
 import { createAdminApiActivities } from './admin-api/activities.ts';
 import { createAgentJobActivities } from './agents/activities.ts';
@@ -47,7 +48,10 @@ export type ActivityDeps = Omit<SiteSettingsDeps, 'readSwitches' | 'operators' |
   logger: Logger;
 };
 
-/** All activities of the orchestrator. Keys stay in here: none is an argument or a result. */
+/**
+ * All activities of the orchestrator: those that run beside its workflows, and those of each pool. Keys stay in here:
+ * none is an argument or a result.
+ */
 export function createActivities(deps: ActivityDeps) {
   const { url, key, quickAsksMs } = deps.adminApi;
   // Temporal retries, by what each outcome means.
@@ -56,25 +60,50 @@ export function createActivities(deps: ActivityDeps) {
   const notifyTargets = targetsOf(deps.notify ?? []);
   const notify = wantedTypes(notifyTargets);
   const operatorSettings = { operators: deps.operators ?? [], mail: deps.mailer !== undefined, notify };
+  const deployments = createDeploymentActivities(deps);
   return {
-    ...createAdminApiActivities(client, quickly),
-    ...createAgentJobActivities(client, { readSite: deps.readSite, ...quickly }),
-    readRuleSettings: createReadRuleSettings({ ...deps, ...operatorSettings, forge: deps.forge !== undefined }),
-    ...createForgeActivities({ forge: deps.forge }),
-    ...createMailActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
-    ...createDeploymentActivities(deps),
-    confirmDeployment: createConfirmDeployment(deps.readSite),
-    ...createWatchdogActivities({ ...deps, ...operatorSettings }),
-    startNotifications: createStartNotifications({ ...deps, targets: notifyTargets }),
-    readSiteSettings: createReadSiteSettings({
-      ...deps,
-      ...operatorSettings,
-      readSwitches: (valuesFile) => createValuesFileTarget(valuesFile).readSwitches(),
-    }),
+    own: {
+      ...createWatchdogActivities({ ...deps, ...operatorSettings }),
+      startNotifications: createStartNotifications({ ...deps, targets: notifyTargets }),
+    },
+    pools: {
+      'admin-api': {
+        ...createAdminApiActivities(client, quickly),
+        ...createAgentJobActivities(client, { readSite: deps.readSite, ...quickly }),
+      },
+      mail: createMailActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
+      forge: createForgeActivities({ forge: deps.forge }),
+      settings: {
+        readRuleSettings: createReadRuleSettings({ ...deps, ...operatorSettings, forge: deps.forge !== undefined }),
+        readSiteSettings: createReadSiteSettings({
+          ...deps,
+          ...operatorSettings,
+          readSwitches: (valuesFile) => createValuesFileTarget(valuesFile).readSwitches(),
+        }),
+      },
+      status: { confirmDeployment: createConfirmDeployment(deps.readSite) },
+      'deployments-valuesFile': deployments,
+      'deployments-git': deployments,
+      'deployments-helm': deployments,
+      'deployments-http': deployments,
+      'deployments-directory': deployments,
+      'deployments-s3': deployments,
+      'deployments-airgap': deployments,
+    } satisfies Record<Pool, object>,
   };
 }
 
-export type Activities = ReturnType<typeof createActivities>;
+type Created = ReturnType<typeof createActivities>;
+type Pools = Created['pools'];
+
+/** All activities that workflows call. */
+export type Activities = Created['own'] &
+  Pools['admin-api'] &
+  Pools['mail'] &
+  Pools['forge'] &
+  Pools['settings'] &
+  Pools['status'] &
+  Pools['deployments-valuesFile'];
 
 /** The activity of the notifications' own task queue. */
 export function createNotificationActivities({

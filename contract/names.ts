@@ -1,3 +1,5 @@
+import type { TargetKind } from './target-kind.ts';
+
 /**
  * All names that Temporal knows, with what each deduplicates. Clients, tests and the Temporal UI rely on them; renaming
  * one breaks running workflows.
@@ -24,9 +26,49 @@ export function notificationTaskQueue(orchestratorQueue: string): string {
   return orchestratorQueue.replace('orchestrator', 'notifications');
 }
 
-/** The queue of the deployments on one machine's disk: only workers with `--deployment-host` of that name poll it. */
-export function deploymentTaskQueue(host: string): string {
-  return `galley-deployments:${host}`;
+/**
+ * What the activities of an orchestrator wait for, and how many of them wait at a time on one worker. Each pool has its
+ * own task queue, so an outside system that hangs uses up its own slots only.
+ */
+export const POOLS = [
+  { name: 'admin-api', slots: 100 },
+  { name: 'mail', slots: 30 },
+  { name: 'forge', slots: 30 },
+  /** Reading galley.yaml. */
+  { name: 'settings', slots: 30 },
+  /** Asking deployments what they serve. */
+  { name: 'status', slots: 100 },
+  { name: 'deployments-valuesFile', slots: 50 },
+  { name: 'deployments-git', slots: 20 },
+  { name: 'deployments-helm', slots: 20 },
+  { name: 'deployments-http', slots: 50 },
+  /** These three transfer whole bundles. */
+  { name: 'deployments-directory', slots: 20 },
+  { name: 'deployments-s3', slots: 20 },
+  { name: 'deployments-airgap', slots: 20 },
+] as const;
+export type Pool = (typeof POOLS)[number]['name'];
+
+/** The pool that writes to deployments of a kind and reads their pins. */
+export function deploymentPool(kind: TargetKind): Pool {
+  return `deployments-${kind}`;
+}
+
+export function slotsOf(pool: Pool): number {
+  return POOLS.find(({ name }) => name === pool)?.slots ?? 1;
+}
+
+/** The queue of a pool, such as `galley-orchestrator-admin-api`. */
+export function poolTaskQueue(orchestratorQueue: string, pool: Pool): string {
+  return `${orchestratorQueue}-${pool}`;
+}
+
+/**
+ * The queue of the deployments of a kind on one machine's disk: only workers with `--deployment-host` of that name poll
+ * it. Values files have `galley-deployments:{host}`, so that a folder that takes long doesn't delay their links.
+ */
+export function deploymentTaskQueue(host: string, kind: TargetKind): string {
+  return `galley-deployments:${host}${kind === 'valuesFile' ? '' : `:${kind}`}`;
 }
 
 /** The queue of a platform's agents, separate so that waiting agents don't block anything else. */

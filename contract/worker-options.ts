@@ -1,4 +1,4 @@
-import type { DataConverter, NativeConnection, WorkerInterceptors, WorkerOptions } from '@temporalio/worker';
+import type { DataConverter, NativeConnection, Worker, WorkerInterceptors, WorkerOptions } from '@temporalio/worker';
 
 /**
  * A worker's version for Temporal's Worker Versioning, set by the operator (`WORKER_DEPLOYMENT` and `WORKER_BUILD_ID`).
@@ -41,4 +41,41 @@ export function temporalOptions(options: CommonWorkerOptions): Omit<WorkerOption
  */
 function versioned(version: WorkerVersion) {
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' } as const;
+}
+
+/** A Temporal `Worker`, or several that run as one. */
+export type RunningWorker = Pick<Worker, 'run' | 'shutdown' | 'getState'>;
+
+/**
+ * Several workers as one: if one fails, the others stop too. If one can't be created, none remains, and their connection
+ * may be closed.
+ */
+export async function createTogether(creating: readonly Promise<Worker>[]): Promise<RunningWorker> {
+  const created = await Promise.allSettled(creating);
+  const workers = created.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const failure = created.find((each) => each.status === 'rejected');
+  if (failure === undefined) return together(workers);
+  await Promise.allSettled(workers.map(discard));
+  throw failure.reason;
+}
+
+function together(workers: readonly Worker[]): RunningWorker {
+  const shutdown = (): void => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  return {
+    getState: () => workers.find((worker) => worker.getState() !== 'RUNNING')?.getState() ?? 'RUNNING',
+    shutdown,
+    async run() {
+      const ends = await Promise.allSettled(workers.map((worker) => worker.run().finally(shutdown)));
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    },
+  };
+}
+
+/** A created worker holds threads and its connection, which it only releases at the end of a run. */
+async function discard(worker: Worker): Promise<void> {
+  const running = worker.run();
+  worker.shutdown();
+  await running;
 }

@@ -1,7 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import { agentTaskQueue, TASK_QUEUES } from '../contract/names.ts';
-import { type CommonWorkerOptions, temporalOptions } from '../contract/worker-options.ts';
+import {
+  type CommonWorkerOptions,
+  createTogether,
+  type RunningWorker,
+  temporalOptions,
+} from '../contract/worker-options.ts';
 import { DEFAULT_AGENT_SETTINGS } from './activities/agent/agent-deps.ts';
 import { createAgentActivities } from './activities/agent/create-agent-activities.ts';
 import { createPlatformActivities, type PlatformActivityDeps } from './activities/create-platform-activities.ts';
@@ -27,17 +32,14 @@ const SHUTDOWN_GRACE = '5s';
 const SHUTDOWN_FORCE = '10s';
 const AGENT_SHUTDOWN_GRACE = '1s';
 
-/** Runs the platform's workers: like a Temporal `Worker`, but possibly two of them. */
-type PlatformWorker = Pick<Worker, 'run' | 'shutdown' | 'getState'>;
-
 /**
  * Creates the worker for the platform's workflows and activities and, unless `runsAgents` is false, a second one for
  * agents, which runs at most `agents.runsAtOnce` at a time. `worker.run()` resolves after `worker.shutdown()`, once
  * everything has ended or was released. If one can't be created, none remains, and the connection may be closed.
  */
-export async function createPlatformWorker(deps: PlatformWorkerDeps): Promise<PlatformWorker> {
+export async function createPlatformWorker(deps: PlatformWorkerDeps): Promise<RunningWorker> {
   const taskQueue = deps.taskQueue ?? TASK_QUEUES.platform;
-  const main = await Worker.create({
+  const main = Worker.create({
     ...sharedOptions(deps),
     taskQueue,
     activities: createPlatformActivities(deps),
@@ -47,13 +49,8 @@ export async function createPlatformWorker(deps: PlatformWorkerDeps): Promise<Pl
     // Otherwise a killed worker's workflows would wait 10 s for it before another one gets them.
     stickyQueueScheduleToStartTimeout: '2s',
   });
-  if (deps.agents === undefined || deps.runsAgents === false) return main;
-  try {
-    return together(main, await createAgentWorker(deps));
-  } catch (error) {
-    await discard(main).catch((reason: unknown) => deps.logger.warn({ err: reason }, 'A worker ended uncleanly'));
-    throw error;
-  }
+  const runsAgents = deps.agents !== undefined && deps.runsAgents !== false;
+  return await createTogether(runsAgents ? [main, createAgentWorker(deps)] : [main]);
 }
 
 /** Creates a worker that only runs agents: no exports, no workflows, no steps around agents. */
@@ -69,35 +66,12 @@ export async function createAgentWorker(deps: PlatformWorkerDeps): Promise<Worke
   });
 }
 
-/** A created worker holds threads and its connection, which it only releases at the end of a run. */
-async function discard(worker: Worker): Promise<void> {
-  const running = worker.run();
-  worker.shutdown();
-  await running;
-}
-
 function sharedOptions(deps: PlatformWorkerDeps): ReturnType<typeof temporalOptions> {
   return {
     ...temporalOptions(deps),
     interceptors: { activity: [...(deps.tracing?.activity ?? []), redactQueryValues] },
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: deps.shutdownForceTime ?? SHUTDOWN_FORCE,
-  };
-}
-
-/** Two workers as one: if one fails, the other stops too. */
-function together(main: Worker, agents: Worker): PlatformWorker {
-  const shutdown = (): void => {
-    for (const worker of [main, agents]) if (worker.getState() === 'RUNNING') worker.shutdown();
-  };
-  return {
-    getState: () => main.getState(),
-    shutdown,
-    async run() {
-      const ends = [main, agents].map((worker) => worker.run().finally(shutdown));
-      const [first, second] = await Promise.allSettled(ends);
-      for (const end of [first, second]) if (end?.status === 'rejected') throw end.reason;
-    },
   };
 }
 

@@ -6,7 +6,7 @@ import { processMetrics } from '../api/metrics.ts';
 import { createSignInLinks, type SignInLinks } from '../api/pages/sign-in-links.ts';
 import { addSiteMetrics } from '../api/site-metrics.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
-import { notificationTaskQueue, TASK_QUEUES } from '../contract/names.ts';
+import { notificationTaskQueue, POOLS, poolTaskQueue, TASK_QUEUES } from '../contract/names.ts';
 import type { ProcessContext } from './process/context.ts';
 import type { Lifetime } from './process/lifetime.ts';
 import { type HttpService, serve } from './process/serve.ts';
@@ -70,7 +70,9 @@ function createMetrics({ sites }: GalleyConfig, { client, namespace }: Temporal)
   const { orchestrator } = TASK_QUEUES;
   const queues = [
     { name: orchestrator, types: ['workflow', 'activity'] },
-    { name: notificationTaskQueue(orchestrator), types: ['activity'] },
+    ...[notificationTaskQueue(orchestrator), ...POOLS.map(({ name }) => poolTaskQueue(orchestrator, name))].map(
+      (name) => ({ name, types: ['activity'] }) as const,
+    ),
   ] as const;
   addQueueMetrics(registry, { client, namespace, queues });
   return registry;

@@ -10,8 +10,22 @@ import { NOTIFICATION_SLOTS } from '../activities/notifications/send-notificatio
 import type { ReadSite } from '../activities/sites/read-site.ts';
 import { sha256Hex } from '../base/sha256.ts';
 import type { NotifyConfig } from '../contract/galley-config.ts';
-import { deploymentTaskQueue, notificationTaskQueue, TASK_QUEUES } from '../contract/names.ts';
-import { type CommonWorkerOptions, temporalOptions } from '../contract/worker-options.ts';
+import {
+  deploymentPool,
+  deploymentTaskQueue,
+  notificationTaskQueue,
+  POOLS,
+  poolTaskQueue,
+  slotsOf,
+  TASK_QUEUES,
+} from '../contract/names.ts';
+import { TARGET_KINDS, TARGETS } from '../contract/target-kind.ts';
+import {
+  type CommonWorkerOptions,
+  createTogether,
+  type RunningWorker,
+  temporalOptions,
+} from '../contract/worker-options.ts';
 import { announcePins, type WatchedFile } from './announce-pins.ts';
 
 type OrchestratorWorkerDeps = CommonWorkerOptions & {
@@ -47,8 +61,8 @@ type OrchestratorWorkerDeps = CommonWorkerOptions & {
   workflowBundle?: WorkflowBundleOption;
 };
 
-/** Activities mostly wait for other machines, so many of them cost little. */
-const ACTIVITIES = 100;
+/** Of the activities that run beside the workflows. Most of them run in pools. */
+const ACTIVITIES = 50;
 const WORKFLOW_TASKS = 40;
 
 /**
@@ -60,44 +74,61 @@ const CACHED_WORKFLOWS = 500;
 /**
  * Running activities may take this long when the worker stops. Later ones are retried elsewhere, so nothing is lost.
  */
-const SHUTDOWN_GRACE = '8s';
+const SHUTDOWN_GRACE = '8s' as const;
+
+/** A queue that waits costs one open request. Under load more poll it. */
+const POLLS = { type: 'autoscaling', minimum: 1, initial: 1, maximum: 5 } as const;
 
 /**
- * Creates the worker for all workflows and activities of the orchestrator. `worker.run()` resolves after
- * `worker.shutdown()`, once everything has ended or was released.
+ * Creates the worker for all workflows and activities of the orchestrator, with one for each pool on the same
+ * connection. `worker.run()` resolves after `worker.shutdown()`, once everything has ended or was released.
  */
-export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Promise<Worker> {
-  const { client, logger, workflowBundle, version } = deps;
+export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Promise<RunningWorker> {
+  const { client, logger, workflowBundle, version, taskQueue = TASK_QUEUES.orchestrator } = deps;
   const { readSite, adminApi, minRefreshIntervalMs, searchAttributes, operators, forge, publicUrl } = deps;
   const mailer = deps.smtp && createMailer(deps.smtp);
-  const worker = await Worker.create({
+  const activities = createActivities({
+    readSite,
+    adminApi,
+    minRefreshIntervalMs,
+    searchAttributes,
+    logger,
+    mailer,
+    forge,
+    targets: deps.targets,
+    publicUrl,
+    unsubscribeKey: deps.unsubscribeKey,
+    client,
+    heartbeatUrl: deps.heartbeatUrl,
+    ...(operators === undefined ? {} : { operators }),
+    ...(deps.notify === undefined ? {} : { notify: deps.notify }),
+  });
+  const shared = {
     ...temporalOptions(deps),
-    taskQueue: deps.taskQueue ?? TASK_QUEUES.orchestrator,
-    activities: createActivities({
-      readSite,
-      adminApi,
-      minRefreshIntervalMs,
-      searchAttributes,
-      logger,
-      mailer,
-      forge,
-      targets: deps.targets,
-      publicUrl,
-      unsubscribeKey: deps.unsubscribeKey,
-      client,
-      heartbeatUrl: deps.heartbeatUrl,
-      ...(operators === undefined ? {} : { operators }),
-      ...(deps.notify === undefined ? {} : { notify: deps.notify }),
-    }),
-    ...(workflowBundle === undefined ? { workflowsPath: workflowsPath() } : { workflowBundle }),
     ...(version === undefined && { workerDeploymentOptions: await unversioned(workflowBundle) }),
+    activityTaskPollerBehavior: POLLS,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+  };
+  const main = Worker.create({
+    ...shared,
+    taskQueue,
+    activities: activities.own,
+    ...(workflowBundle === undefined ? { workflowsPath: workflowsPath() } : { workflowBundle }),
     maxConcurrentActivityTaskExecutions: ACTIVITIES,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
     maxCachedWorkflows: CACHED_WORKFLOWS,
     // Otherwise a killed worker's workflows would wait 10 s for it before another one gets them.
     stickyQueueScheduleToStartTimeout: '2s',
-    shutdownGraceTime: SHUTDOWN_GRACE,
   });
+  const pools = POOLS.map(({ name, slots }) =>
+    Worker.create({
+      ...shared,
+      taskQueue: poolTaskQueue(taskQueue, name),
+      activities: activities.pools[name],
+      maxConcurrentActivityTaskExecutions: slots,
+    }),
+  );
+  const worker = await createTogether([main, ...pools]);
   if (mailer) closeWhenEnded(worker, mailer);
   if (client) void announcePins({ client, logger, files: deps.deployments ?? [], ended: () => hasEnded(worker) });
   return worker;
@@ -130,28 +161,33 @@ type DeploymentWorkerDeps = CommonWorkerOptions &
   Pick<OrchestratorWorkerDeps, 'readSite' | 'targets' | 'logger'> & { host: string };
 
 /**
- * Creates the worker for the deployments on one machine's disk, beside the orchestrator's in the same process. Only
- * workers of that host name poll its queue, so no other machine writes its files.
+ * Creates the workers for the deployments on one machine's disk, beside the orchestrator's in the same process, one for
+ * each kind. Only workers of that host name poll their queues, so no other machine writes its files.
  */
-export async function createDeploymentWorker(deps: DeploymentWorkerDeps): Promise<Worker> {
+export async function createDeploymentWorker(deps: DeploymentWorkerDeps): Promise<RunningWorker> {
   const { host, readSite, targets, logger } = deps;
-  return await Worker.create({
-    ...temporalOptions(deps),
-    taskQueue: deploymentTaskQueue(host),
-    activities: createDeploymentActivities({ readSite, targets, logger }),
-    maxConcurrentActivityTaskExecutions: ACTIVITIES,
-    maxConcurrentActivityTaskPolls: 1,
-    shutdownGraceTime: SHUTDOWN_GRACE,
-  });
+  const activities = createDeploymentActivities({ readSite, targets, logger });
+  const kinds = TARGET_KINDS.filter((kind) => TARGETS[kind].isOnDisk);
+  const workers = kinds.map((kind) =>
+    Worker.create({
+      ...temporalOptions(deps),
+      taskQueue: deploymentTaskQueue(host, kind),
+      activities,
+      maxConcurrentActivityTaskExecutions: slotsOf(deploymentPool(kind)),
+      activityTaskPollerBehavior: POLLS,
+      shutdownGraceTime: SHUTDOWN_GRACE,
+    }),
+  );
+  return await createTogether(workers);
 }
 
 /** Connections to the mail server live as long as the activities that use them. */
-function closeWhenEnded(worker: Worker, mailer: Mailer): void {
+function closeWhenEnded(worker: RunningWorker, mailer: Mailer): void {
   const run = worker.run.bind(worker);
   worker.run = () => run().finally(() => mailer.close());
 }
 
-function hasEnded(worker: Worker): boolean {
+function hasEnded(worker: RunningWorker): boolean {
   const state = worker.getState();
   return state !== 'INITIALIZED' && state !== 'RUNNING';
 }

@@ -3,6 +3,7 @@ import { createTarget, type TargetDeps } from '../../activities/deployments/crea
 import { errorText } from '../../base/error-code.ts';
 import { type DeploymentConfig, deploymentName, targetOf } from '../../contract/deployment-config.ts';
 import { deploymentTaskQueue } from '../../contract/names.ts';
+import type { TargetKind } from '../../contract/target-kind.ts';
 import type { Settings } from '../../programs/settings/environment.ts';
 import { createTemporal, type Temporal } from '../../programs/temporal/temporal.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
@@ -37,7 +38,9 @@ export async function checkDeployments(
 }
 
 async function checkDeployment(check: string, entry: DeploymentConfig, context: Context): Promise<Finding> {
-  if (entry.host !== undefined) return await checkHost(check, entry.host, context.temporal);
+  if (entry.host !== undefined) {
+    return await checkHost(check, { host: entry.host, kind: targetOf(entry).kind }, context.temporal);
+  }
   if (entry.valuesFile !== undefined) return await checkValuesFile(check, entry.valuesFile);
   const name = deploymentName(entry);
   const { site, deps } = context;
@@ -54,8 +57,12 @@ async function checkDeployment(check: string, entry: DeploymentConfig, context: 
 }
 
 /** Whether a worker of this host polls its queue. What is on its disk, only that machine knows. */
-async function checkHost(check: string, host: string, target: TemporalTarget): Promise<Finding> {
-  const queue = deploymentTaskQueue(host);
+async function checkHost(
+  check: string,
+  { host, kind }: { host: string; kind: TargetKind },
+  target: TemporalTarget,
+): Promise<Finding> {
+  const queue = deploymentTaskQueue(host, kind);
   if (target === undefined) {
     return warn(
       check,

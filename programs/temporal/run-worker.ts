@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NativeConnection, Worker } from '@temporalio/worker';
+import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { errorText } from '../../base/error-code.ts';
+import type { RunningWorker } from '../../contract/worker-options.ts';
 import type { Lifetime } from '../process/lifetime.ts';
 import type { Temporal } from './temporal.ts';
 import { workerMetrics } from './worker-metrics.ts';
-
-/** A Temporal worker, or several as one. */
-type RunningWorker = Pick<Worker, 'run' | 'shutdown' | 'getState'>;
 
 interface WorkerProgram {
   name: string;

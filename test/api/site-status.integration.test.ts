@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { READ_DEADLINE_MS } from '../../api/app.ts';
 import { siteState } from '../../contract/site-state.ts';
 import { createPayloadEncryption } from '../../programs/temporal/payload-encryption.ts';
+import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { OPERATOR_TOKEN, type RunningApi, startApi } from './running-api.ts';
 import { type SitesFixture, startSites } from './sites-fixture.ts';
@@ -35,8 +36,12 @@ beforeAll(async () => {
 afterAll(() => sites.stop());
 
 async function withWorker(work: () => Promise<void>): Promise<void> {
-  const worker = await sites.createWorker();
-  await worker.runUntil(work());
+  const worker = runWorker(await sites.createWorker());
+  try {
+    await work();
+  } finally {
+    await worker.stop();
+  }
 }
 
 /** Repeated if Temporal itself doesn't respond in time, which is a 503. */

@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type DataConverter } from '@temporalio/client';
-import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
+import type { RunningWorker } from '../../contract/worker-options.ts';
 import { createOrchestratorWorker } from '../../worker/worker.ts';
 import { type RunningAdminApi, startFakeAdminApi } from '../helpers/admin-api/fake-admin-api.ts';
 import { connectTemporal, type TestTemporal } from '../helpers/temporal.ts';
@@ -21,7 +22,7 @@ export type SitesFixture = {
   /** Uses search attributes only with the option `searchAttributes`. */
   api: RunningApi;
   valuesFile(site: string): string;
-  createWorker(): Promise<Worker>;
+  createWorker(): Promise<RunningWorker>;
   stop(): Promise<void>;
 };
 

@@ -1,7 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import type { Activities } from '../../activities/create-activities.ts';
-import { TASK_QUEUES } from '../../contract/names.ts';
+import { poolTaskQueue, TASK_QUEUES } from '../../contract/names.ts';
+import { createTogether } from '../../contract/worker-options.ts';
 import { runWorker } from '../helpers/run-worker.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 
@@ -22,6 +23,9 @@ const NAMES = [
   'sendRuleMail',
   'startNotifications',
 ] as const;
+
+/** Where these workflows' activities run. */
+const POOLS = ['settings', 'admin-api', 'forge', 'mail'] as const;
 
 export type AgentActivities = Pick<Activities, (typeof NAMES)[number]>;
 
@@ -60,8 +64,13 @@ export function createAgentWorker(connection: NativeConnection, namespace: strin
       const workflowBundle = workflowBundles.orchestrator;
       const version = { deploymentName: 'galley', buildId };
       const workerDeploymentOptions = { version, useWorkerVersioning: false } as const;
-      const options = { connection, namespace, taskQueue, workflowBundle, activities, workerDeploymentOptions };
-      running ??= Worker.create(options).then(runWorker);
+      const options = { connection, namespace, activities, workerDeploymentOptions };
+      const create = () =>
+        createTogether([
+          Worker.create({ ...options, taskQueue, workflowBundle }),
+          ...POOLS.map((pool) => Worker.create({ ...options, taskQueue: poolTaskQueue(taskQueue, pool) })),
+        ]);
+      running ??= create().then(runWorker);
       await running;
     },
     async stop() {

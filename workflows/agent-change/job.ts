@@ -3,7 +3,7 @@ import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
 import type { Activities } from '../../activities/create-activities.ts';
 import { formatDurationMs } from '../../contract/duration.ts';
 import { readFailure } from '../failures/read-failure.ts';
-import { adminApiCall, quickActivity } from '../retry/activity-timeouts.ts';
+import { adminApiCall, inPool, quickActivity } from '../retry/activity-timeouts.ts';
 import { retryUntil } from '../retry/retry-until.ts';
 import { notifyPullRequest } from './notifications.ts';
 import { isTooLate } from './schedule.ts';
@@ -37,7 +37,11 @@ const { readLastWords } = proxyActivities<Activities>({ ...adminApiCall, schedul
 /** Optional as well. */
 const { cancelAgentJob } = proxyActivities<Activities>({ ...adminApiCall, scheduleToCloseTimeout: '30s' });
 
-const { renderAgentPrompt } = proxyActivities<Activities>({ ...quickActivity, startToCloseTimeout: '10s' });
+const { renderAgentPrompt } = proxyActivities<Activities>({
+  ...quickActivity,
+  ...inPool('admin-api'),
+  startToCloseTimeout: '10s',
+});
 
 /** A job that hasn't ended by then never will. */
 const JOB_TIMEOUT_MS = 24 * 3_600_000;

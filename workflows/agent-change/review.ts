@@ -4,7 +4,7 @@ import { cutText } from '../../contract/cut-text.ts';
 import { reviewKey } from '../../contract/pull-request-event.ts';
 import { runUntil, waitAtMost } from '../entity/coroutines.ts';
 import { readFailure } from '../failures/read-failure.ts';
-import { retryPolicy } from '../retry/activity-timeouts.ts';
+import { inPool, retryPolicy } from '../retry/activity-timeouts.ts';
 import { applyReading, setTitle } from './events.ts';
 import { mailOf, mailReviewers } from './mails.ts';
 import { expiresAtMs, reminderOf } from './schedule.ts';
@@ -13,6 +13,7 @@ import { addNote, beginReview, end, reminderSent, reviewsRequested, setPlan } fr
 
 /** A few calls to the forge each. */
 const forgeTimeouts = {
+  ...inPool('forge'),
   startToCloseTimeout: '2m',
   heartbeatTimeout: '5s',
   retry: { ...retryPolicy, maximumInterval: '2m' },

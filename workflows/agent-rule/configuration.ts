@@ -2,11 +2,11 @@ import { type ActivityOptions, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
 import type { RuleSettings } from '../../contract/settings.ts';
 import type { SettingsSource } from '../entity/configuration.ts';
-import { quickActivity } from '../retry/activity-timeouts.ts';
+import { settingsRead } from '../retry/activity-timeouts.ts';
 import { operatorsOf, type RuleRun } from './state.ts';
 import { reportUnconfigured } from './transitions.ts';
 
-const { readRuleSettings } = proxyActivities<Activities>(quickActivity);
+const { readRuleSettings } = proxyActivities<Activities>(settingsRead);
 
 /** How a rule, and each change that it started, reads the rule's settings. */
 export function readRule({

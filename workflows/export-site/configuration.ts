@@ -2,12 +2,12 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
 import type { SiteSettings } from '../../contract/settings.ts';
 import { type SettingsSource, watchSettings } from '../entity/configuration.ts';
-import { quickActivity } from '../retry/activity-timeouts.ts';
+import { settingsRead } from '../retry/activity-timeouts.ts';
 import type { SiteRun } from './run.ts';
 import { configureTargets } from './targets.ts';
 import { reportUnconfigured, retryAfterConfigChange } from './transitions.ts';
 
-const { readSiteSettings } = proxyActivities<Activities>(quickActivity);
+const { readSiteSettings } = proxyActivities<Activities>(settingsRead);
 
 export function settingsSource(run: SiteRun): SettingsSource<SiteSettings> {
   const { site, state } = run;

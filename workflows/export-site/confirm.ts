@@ -9,7 +9,7 @@ import type { Activities } from '../../activities/create-activities.ts';
 import { formatDurationMs } from '../../contract/duration.ts';
 import { CONFIRM_WITHIN_MS } from '../../contract/export-defaults.ts';
 import { failureReason, readFailure } from '../failures/read-failure.ts';
-import { retryPolicy } from '../retry/activity-timeouts.ts';
+import { inPool, retryPolicy } from '../retry/activity-timeouts.ts';
 import { confirmLate, confirmServed, jobBefore, unconfirmedTargets } from './confirmations.ts';
 import { actionBegan, actionFailed, jobServed } from './histories.ts';
 import { notifyServed } from './notifications.ts';
@@ -20,6 +20,7 @@ import { rollbackTried } from './transitions.ts';
 
 /** Polls a deployment by its retry policy: that needs no history and no worker slot, however long it takes. */
 const { confirmDeployment } = proxyActivities<Activities>({
+  ...inPool('status'),
   startToCloseTimeout: '20s',
   retry: retryPolicy,
   cancellationType: ActivityCancellationType.TRY_CANCEL,

@@ -8,10 +8,9 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
-import { deploymentTaskQueue } from '../../contract/names.ts';
 import { TARGETS } from '../../contract/target-kind.ts';
 import { failureReason } from '../failures/read-failure.ts';
-import { adminApiCall, retryPolicy } from '../retry/activity-timeouts.ts';
+import { adminApiCall, inPoolOf, retryPolicy } from '../retry/activity-timeouts.ts';
 import { beginConfirmation } from './confirmations.ts';
 import { jobDeployed } from './histories.ts';
 import { awaitLongWrites, replacesWrite, writeLong } from './long-writes.ts';
@@ -155,11 +154,11 @@ export function isLocalFile({ kind, host }: SiteDeployment): boolean {
   return kind === 'valuesFile' && host === null;
 }
 
-function optionsOf({ kind, host }: SiteDeployment): ActivityOptions {
-  const { longWrite } = TARGETS[kind];
+function optionsOf(target: SiteDeployment): ActivityOptions {
+  const { longWrite } = TARGETS[target.kind];
   return {
     ...(longWrite !== null && { ...longWriteOptions, ...longWrite }),
-    ...(host !== null && { taskQueue: deploymentTaskQueue(host) }),
+    ...inPoolOf(target),
   };
 }
 

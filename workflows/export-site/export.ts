@@ -13,7 +13,7 @@ import { formatDurationMs } from '../../contract/duration.ts';
 import { rereadSettings } from '../entity/configuration.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
 import { readFailure } from '../failures/read-failure.ts';
-import { adminApiCall, quickActivity } from '../retry/activity-timeouts.ts';
+import { adminApiCall, inPool, quickActivity } from '../retry/activity-timeouts.ts';
 import { spreadRetryAfterMs } from '../retry/retry-after.ts';
 import { backOffSummary } from '../retry/retry-until.ts';
 import { inSpan } from '../tracing/span.ts';
@@ -42,7 +42,7 @@ import {
   undoDeploy,
 } from './transitions.ts';
 
-const { createExportKey } = proxyActivities<Activities>(quickActivity);
+const { createExportKey } = proxyActivities<Activities>({ ...quickActivity, ...inPool('admin-api') });
 
 /** A cancelled start is awaited, to know whether the service has created the job. */
 const { startExport } = proxyActivities<Activities>({

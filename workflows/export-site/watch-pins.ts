@@ -1,9 +1,8 @@
 import { type ActivityOptions, CancellationScope, condition, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
-import { deploymentTaskQueue } from '../../contract/names.ts';
 import type { PinnedFile } from '../../contract/settings.ts';
 import { TARGETS } from '../../contract/target-kind.ts';
-import { quickActivity } from '../retry/activity-timeouts.ts';
+import { inPoolOf, quickActivity } from '../retry/activity-timeouts.ts';
 import { isLocalFile } from './deploy.ts';
 import type { SiteRun } from './run.ts';
 import type { SiteDeployment, State } from './state.ts';
@@ -51,7 +50,7 @@ function untilPinChange({ site }: SiteRun, group: readonly SiteDeployment[]): Pr
   const options: ActivityOptions = {
     summary: `until an operator changes ${names.join(', ')}`.slice(0, 200),
     ...(kind !== 'valuesFile' && { startToCloseTimeout: REMOTE_TIMEOUT }),
-    ...(host !== null && { taskQueue: deploymentTaskQueue(host) }),
+    ...inPoolOf({ kind, host }),
   };
   return waitForPinChange.executeWithOptions(options, group.every(isLocalFile) ? [pins] : [pins, site]);
 }
