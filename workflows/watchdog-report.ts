@@ -2,8 +2,7 @@ import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/create-activities.ts';
 import type { WatchdogMailInput } from '../activities/mails/mail-input.ts';
 import type { MailRecord } from '../contract/agent-state.ts';
-import { uniqueAddresses } from './mails/mail-record.ts';
-import { mailEach } from './mails/notify-operators.ts';
+import { operatorsWithout, sendMail } from './mails/mail-record.ts';
 import { mailTimeouts } from './retry/activity-timeouts.ts';
 
 const { sendWatchdogMail } = proxyActivities<Activities>(mailTimeouts);
@@ -17,9 +16,11 @@ const EVENT = 'watchdog';
 export async function watchdogReport(report: WatchdogReport): Promise<MailRecord[]> {
   const { operators, ...news } = report;
   const { workflowId } = workflowInfo();
-  const records: MailRecord[] = [];
-  await mailEach(records, EVENT, uniqueAddresses(operators), (to, summary) =>
-    sendWatchdogMail.executeWithOptions({ summary }, [{ workflowId, event: EVENT, to, ...news }]),
+  return await Promise.all(
+    operatorsWithout([], EVENT, operators).map((operator) =>
+      sendMail(EVENT, operator, (to, summary) =>
+        sendWatchdogMail.executeWithOptions({ summary }, [{ workflowId, event: EVENT, to, ...news }]),
+      ),
+    ),
   );
-  return records;
 }

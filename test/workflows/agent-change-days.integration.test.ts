@@ -128,6 +128,38 @@ describe('a mail that its server defers for a day', () => {
   });
 });
 
+describe('a reviewer whose mailbox is full for a day', () => {
+  it("delays no other reviewer's reminders", async () => {
+    const remindAfterMs = [2 * HOUR_MS, 4 * HOUR_MS];
+    const agents = await startAgents({ reviewers: ['full@example.com', 'ada@example.com'], remindAfterMs });
+    agents.outside.onMail = ({ to, event }) => {
+      if (to === 'full@example.com' && event !== 'review-requested') {
+        throw ApplicationFailure.create({ type: 'MailDeferred', message: '452 full', nextRetryDelay: '30m' });
+      }
+      return { outcome: 'sent', detail: null };
+    };
+    await agents.startChange('full');
+    await sleep(5 * HOUR_MS);
+    expect(agents.mails.filter((mail) => mail.startsWith('reminder'))).toEqual([
+      'reminder-1 ada@example.com',
+      'reminder-2 ada@example.com',
+    ]);
+  });
+});
+
+describe('an operator whose mailbox is full for a day', () => {
+  it('does not delay the report of a failed change to its rule', async () => {
+    const agents = await startAgents({ operators: ['full@example.com'] });
+    agents.outside.end = { status: 'failed', prLink: null, error: 'no idea' };
+    agents.outside.onMail = () => {
+      throw ApplicationFailure.create({ type: 'MailDeferred', message: '452 full', nextRetryDelay: '30m' });
+    };
+    await agents.publish({ id: 'failing' });
+    await sleep(HOUR_MS);
+    expect((await agents.ruleState()).changes).toMatchObject([{ end: { phase: 'failed', message: 'no idea' } }]);
+  });
+});
+
 describe('a rejected API key', () => {
   it('is shown in the state, and retried with back-off until the change expires', async () => {
     const agents = await startAgents({ expireAfterMs: 10 * DAY_MS });

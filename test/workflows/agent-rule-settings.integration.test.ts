@@ -1,3 +1,5 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { RuleSettings } from '../../contract/settings.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { HOUR_MS, useAgents } from './use-agents.ts';
 
@@ -46,6 +48,50 @@ describe('a rule that no worker knows', () => {
     agents.outside.settings = settings;
     await waitFor(() => agents.mails.length === 2, { describe: 'mailed its end' });
     expect(agents.mails).toEqual(['rule-trouble ops@example.com', 'rule-recovered ops@example.com']);
+  });
+
+  it('reports each problem to every operator whose mail server takes mail, also across runs', async () => {
+    const operators = ['full@example.com', 'ada@example.com', 'grace@example.com'];
+    const agents = await startAgents({ quietPeriodMs: HOUR_MS, tellAfterMs: 1_000, operators });
+    const { settings, onMail } = agents.outside;
+    const defers = (deferred: string) => {
+      agents.outside.onMail = (mail) => {
+        if (!mail.to.startsWith(deferred)) return { outcome: 'sent', detail: null };
+        throw ApplicationFailure.create({ type: 'MailDeferred', message: '452 full', nextRetryDelay: '1h' });
+      };
+    };
+    const mailsTo = (name: string) => agents.mails.filter((mail) => mail.endsWith(` ${name}@example.com`));
+    const until = async (...counts: Record<string, number>[]) => {
+      for (const [name, count] of counts.flatMap(Object.entries)) {
+        await waitFor(() => mailsTo(name).length === count, { describe: `mailed ${name} ${count} time(s)` });
+      }
+    };
+    const read = async (known: RuleSettings | null): Promise<void> => {
+      agents.outside.settings = known;
+      await agents.rule.signal('configChanged');
+    };
+    await agents.publish();
+    await agents.untilRule('read its settings', ({ dueAt }) => dueAt !== null);
+
+    defers('full');
+    await read(null);
+    await until({ ada: 1, grace: 1 });
+    defers('ada');
+    await read(settings);
+    await until({ grace: 2 });
+    await read(null);
+    await until({ grace: 3, full: 1 });
+    defers('nobody');
+    await agents.newBuild('two');
+    await read(settings);
+    await until({ grace: 4, full: 2, ada: 2 });
+    agents.outside.onMail = onMail;
+    const [trouble, recovered] = ['rule-trouble', 'rule-recovered'];
+    const named = (events: string[], name: string) => events.map((event) => `${event} ${name}@example.com`);
+    expect(mailsTo('grace')).toEqual(named([trouble, recovered, trouble, recovered], 'grace'));
+    expect(mailsTo('full')).toEqual(named([trouble, recovered], 'full'));
+    // That the first problem was over was not true any more, and the second one was over too before a mail got through.
+    expect(mailsTo('ada')).toEqual(named([trouble, recovered], 'ada'));
   });
 });
 

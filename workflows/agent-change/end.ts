@@ -15,12 +15,13 @@ const MAX_MESSAGE = 500;
 /** Notifies the operators and the site's rules of the end. May be repeated without a second mail. */
 export async function notifyEnd(run: ChangeRun): Promise<void> {
   reportLostJob(run.state);
-  if (run.state.phase === 'failed') await notifyOperators(run);
   if (run.state.phase === 'merged') await signalMerge(run);
   await signalEnd(run);
   const { phase } = run.state;
   if (phase === 'merged' || phase === 'closed') notifyPullRequest(run, phase);
   await emptyOutbox(run);
+  // Last, because a mail server may defer it for a day.
+  if (phase === 'failed') await notifyOperators(run);
 }
 
 /** The rule's state lists how its changes ended. */

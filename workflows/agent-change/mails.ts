@@ -35,12 +35,11 @@ export async function mailReviewers(
     requestedAt: new Date(reviewSinceMs ?? Date.now()).toISOString(),
   };
   await sendEach(run, event, addresses, async (to, summary) => {
-    const isRequest = event === 'review-requested';
-    if (isRequest) run.requesting.add(to.toLowerCase());
+    run.mailing.add(to.toLowerCase());
     try {
       return await sendReviewMail.executeWithOptions({ summary }, [{ ...mail, to }]);
     } finally {
-      if (isRequest) run.requesting.delete(to.toLowerCase());
+      run.mailing.delete(to.toLowerCase());
     }
   });
 }

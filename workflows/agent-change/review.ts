@@ -132,6 +132,16 @@ async function requestOnForge(run: ChangeRun, { logins, teams }: ReviewPlan): Pr
 
 /** Sends a reminder at each of the configured times, until a person who was asked gives a verdict. */
 async function remind(run: ChangeRun): Promise<void> {
+  const reminders: Promise<void>[] = [];
+  try {
+    await remindInTime(run, (mails) => void reminders.push(mails));
+  } finally {
+    await Promise.allSettled(reminders);
+  }
+}
+
+/** @param inBackground gets the mails of a reminder: a slow one must not delay the next reminder of the others. */
+async function remindInTime(run: ChangeRun, inBackground: (mails: Promise<void>) => void): Promise<never> {
   const { state } = run;
   for (;;) {
     await condition(() => reminderOf(run) !== null);
@@ -147,7 +157,7 @@ async function remind(run: ChangeRun): Promise<void> {
     await readAgain(run);
     if (reminderOf(run)?.atMs !== reminder.atMs) continue;
     const number = state.reminders.sent + 1;
-    await mailReviewers(run, `reminder-${number}`, remindable(run));
+    inBackground(mailReviewers(run, `reminder-${number}`, remindable(run)));
     reminderSent(state, number, reminder.afterMs);
   }
 }
@@ -165,10 +175,10 @@ async function readAgain({ state, settings }: ChangeRun): Promise<void> {
   }
 }
 
-/** Leaves out addresses that reject mail, have unsubscribed or are still to get the first mail. */
-function remindable({ state, requesting }: ChangeRun): string[] {
+/** Leaves out addresses that reject mail, have unsubscribed or are still to get the last mail. */
+function remindable({ state, mailing }: ChangeRun): string[] {
   return (state.plan?.mails ?? []).filter((to) => {
-    if (requesting.has(to.toLowerCase())) return false;
+    if (mailing.has(to.toLowerCase())) return false;
     const outcome = mailOf(state, 'review-requested', to)?.outcome;
     return outcome !== 'refused' && outcome !== 'unsubscribed';
   });

@@ -85,7 +85,7 @@ export type ChangeRun = EntityRun & {
   /** Calls during which the run must not continue as new. */
   callsInProgress: number;
   /** Addresses (lower case) whose review mail is being sent, which a slow mail server may delay for long. */
-  requesting: Set<string>;
+  mailing: Set<string>;
   cancelRequested: boolean;
   /** The workflow ends. */
   done: boolean;
@@ -144,7 +144,7 @@ export function newRun({ site, rule }: { site: string; rule: string }, state: St
     state,
     settings: state.settings,
     callsInProgress: 0,
-    requesting: new Set(),
+    mailing: new Set(),
     cancelRequested: false,
     done: false,
   };

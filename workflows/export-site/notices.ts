@@ -1,9 +1,10 @@
-import { condition, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
 import type { SiteMailInput } from '../../activities/mails/mail-input.ts';
 import type { MailRecord } from '../../contract/agent-state.ts';
-import { uniqueAddresses } from '../mails/mail-record.ts';
-import { type IncidentSource, mailEach, withoutMail } from '../mails/notify-operators.ts';
+import { operatorsWithout } from '../mails/mail-record.ts';
+import type { IncidentSource } from '../mails/notify-operators.ts';
+import { type DueMail, sendDueMails } from '../mails/send-due-mails.ts';
 import { wants } from '../notifications/outbox.ts';
 import { mailTimeouts } from '../retry/activity-timeouts.ts';
 import { notifyFailed, notifyRecovered } from './notifications.ts';
@@ -50,16 +51,11 @@ type Notice = {
 
 /** Mails that don't wait for a failure to last: each goes once to each operator, as soon as there is a reason. */
 export async function mailNotices(run: SiteRun): Promise<void> {
-  const unsent = (): { notice: Notice; to: string[] }[] => {
-    const operators = uniqueAddresses(run.settings.operators);
-    return noticesOf(run)
-      .map((notice) => ({ notice, to: withoutMail(notice.mails, notice.mail.event, operators) }))
-      .filter(({ to }) => to.length > 0);
-  };
-  for (;;) {
-    await condition(() => unsent().length > 0);
-    for (const { notice, to } of unsent()) await send(run, notice, to);
-  }
+  await sendDueMails(() =>
+    noticesOf(run).flatMap((notice) =>
+      operatorsWithout(notice.mails, notice.mail.event, run.settings.operators).map((to) => dueMail(run, notice, to)),
+    ),
+  );
 }
 
 function noticesOf({ state: { review, notServed } }: SiteRun): Notice[] {
@@ -79,18 +75,29 @@ function noticesOf({ state: { review, notServed } }: SiteRun): Notice[] {
   return notices;
 }
 
-async function send(run: SiteRun, { mail, mails }: Notice, addresses: readonly string[]): Promise<void> {
-  const { site, state, settings } = run;
-  const input = {
-    ...mail,
-    site,
-    domain: settings.domain,
-    workflowId: workflowInfo().workflowId,
-    version: state.live?.version ?? null,
-    linkExpiresAt: null,
-    pageUrl: settings.pageUrl ?? null,
+function dueMail(run: SiteRun, { mail }: Notice, to: string): DueMail {
+  const { event, since } = mail;
+  const current = (): Notice | undefined =>
+    noticesOf(run).find((other) => other.mail.event === event && other.mail.since === since);
+  return {
+    event,
+    to,
+    lane: `${event} ${since} ${to}`,
+    isWanted: () => current() !== undefined,
+    send(_to, summary) {
+      const { site, state, settings } = run;
+      const input = {
+        ...mail,
+        to,
+        site,
+        domain: settings.domain,
+        workflowId: workflowInfo().workflowId,
+        version: state.live?.version ?? null,
+        linkExpiresAt: null,
+        pageUrl: settings.pageUrl ?? null,
+      };
+      return sendSiteMail.executeWithOptions({ summary }, [input]);
+    },
+    onSent: (record) => current()?.mails.push(record),
   };
-  await mailEach(mails, mail.event, addresses, (to, summary) =>
-    sendSiteMail.executeWithOptions({ summary }, [{ ...input, to }]),
-  );
 }

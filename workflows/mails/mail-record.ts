@@ -1,11 +1,28 @@
+import { isCancellation } from '@temporalio/workflow';
 import type { MailResult } from '../../activities/mails/mail-input.ts';
 import type { MailRecord } from '../../contract/agent-state.ts';
 import { readFailure } from '../failures/read-failure.ts';
 
 const MAX_DETAIL = 120;
 
+/** The most operators notified of one event. */
+const MAX_OPERATORS = 50;
+
 export function toMailRecord(event: string, to: string, { outcome, detail }: MailResult): MailRecord {
   return { event, to, outcome, detail: detail?.slice(0, MAX_DETAIL) ?? null, at: new Date().toISOString() };
+}
+
+/** Sends one mail and returns its record. Throws only if it is cancelled. */
+export async function sendMail(
+  event: string,
+  to: string,
+  send: (to: string, summary: string) => Promise<MailResult>,
+): Promise<MailRecord> {
+  const result = await send(to, `${event} to ${to}`.slice(0, 200)).catch((error: unknown) => {
+    if (isCancellation(error)) throw error;
+    return resultOfFailedSend(error);
+  });
+  return toMailRecord(event, to, result);
 }
 
 /**
@@ -25,4 +42,18 @@ export function uniqueAddresses(addresses: readonly string[]): string[] {
     seen.add(to.toLowerCase());
     return isNew;
   });
+}
+
+/**
+ * The operators who got no mail for this event yet. Addresses that were removed since they got theirs count against the
+ * limit.
+ */
+export function operatorsWithout(
+  records: readonly MailRecord[],
+  event: string,
+  operators: readonly string[],
+): string[] {
+  const done = new Set(records.filter((sent) => sent.event === event).map(({ to }) => to));
+  const others = uniqueAddresses(operators).filter((to) => !done.has(to));
+  return others.slice(0, Math.max(MAX_OPERATORS - done.size, 0));
 }
