@@ -22,7 +22,7 @@ const agentRulePhase = z.enum(['idle', 'collecting', 'limited', 'unconfigured'])
 /** How a change ended. `message`: the error of a failed one, the agent's last words of an unchanged one. */
 const changeEnd = z.object({ phase: agentChangePhase, message: z.string().nullable() });
 
-/** The payload of the signal `changeEnded`. */
+/** The payload of the signal `changeEnded`. The phase is `in-review` if a closed pull request was reopened. */
 export const changeEnded = changeEnd.extend({ workflowId: z.string() });
 export type ChangeEnded = z.infer<typeof changeEnded>;
 

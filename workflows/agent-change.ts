@@ -20,10 +20,10 @@ import {
   reviewed as reviewedPayload,
 } from '../contract/pull-request-event.ts';
 import type { RuleSettings } from '../contract/settings.ts';
-import { endCancelled, notifyEnd } from './agent-change/end.ts';
+import { endCancelled, notifyEnd, signalPhase } from './agent-change/end.ts';
 import { applyPullRequestEvent } from './agent-change/events.ts';
 import { submit, waitForJob } from './agent-change/job.ts';
-import { awaitReview } from './agent-change/review.ts';
+import { awaitReopening, awaitReview } from './agent-change/review.ts';
 import { type ChangeRun, isOver, newRun, newState, restoreState } from './agent-change/state.ts';
 import { endBackOff, reportUnconfigured } from './agent-change/transitions.ts';
 import { changeStateOf, visibilityOf } from './agent-change/visibility.ts';
@@ -55,7 +55,7 @@ const cancel = defineUpdate<AgentChangeState>(UPDATES.cancel);
 
 /**
  * One change by an agent: creates a job, waits for its pull request, requests and reminds of reviews, and ends when the
- * pull request is merged or closed, or the review expires. The workflow fails if the job failed, after the operators were
+ * pull request is merged or the review expires. If it is closed, it may be reopened until then. The workflow fails if the job failed, after the operators were
  * notified. Every other end completes it, and the state says which one it was.
  */
 export async function agentChange(input: AgentChangeInput): Promise<void> {
@@ -141,6 +141,14 @@ async function runPhases(run: ChangeRun): Promise<void> {
       case 'in-review':
         await awaitReview(run);
         break;
+      case 'closed':
+        await notifyEnd(run);
+        if (await awaitReopening(run)) {
+          await signalPhase(run);
+          break;
+        }
+        run.done = true;
+        return;
       default:
         await notifyEnd(run);
         run.done = true;

@@ -230,8 +230,7 @@ describe('a forge that refuses to return the state of the pull request', () => {
       mergeCommitSha: null,
       at,
     });
-    await change.result();
-    expect((await change.state()).phase).toBe('closed');
+    await change.until('closed', ({ phase }) => phase === 'closed');
   });
 });
 

@@ -134,7 +134,7 @@ describe('a change', () => {
     ]);
     expect(state).toMatchObject({ mails: [], nextReminderAt: null, reviewRequests: { requested: [] } });
     await change.signal('pullRequestChanged', { ...merged, state: 'closed' });
-    await change.result();
+    await change.until('closed', ({ phase }) => phase === 'closed');
     expect({ mails: agents.mails, requests: agents.requests, reads: agents.reads }).toEqual({
       mails: [],
       requests: [],

@@ -1,4 +1,5 @@
-import { HOUR_MS, MINUTE_MS, useAgents } from './use-agents.ts';
+import type { PullRequestReading } from '../../contract/pull-request-event.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, useAgents } from './use-agents.ts';
 
 const { startAgents, server } = useAgents('time-skipping');
 const sleep = (ms: number) => server().sleep(ms);
@@ -75,6 +76,40 @@ describe('a delivery', () => {
     const [second, first] = (await agents.ruleState()).changes.map(({ workflowId }) => workflowId);
     expect(first).toBe(`agent:${agents.site}:changelog:hash-of-body`);
     expect(second).toMatch(/:hash-of-body~[\w.:-]+$/);
+  });
+});
+
+describe('a pull request that is closed', () => {
+  it('is followed again if it is reopened, and its merge prompts nothing', async () => {
+    const agents = await startAgents({ quietPeriodMs: 60_000, expireAfterMs: 5.5 * HOUR_MS });
+    const become = async (state: PullRequestReading['state'], mergeCommitSha: string | null = null) => {
+      agents.outside.pullRequest = { ...agents.outside.pullRequest, state, mergeCommitSha };
+      await sleep(2 * HOUR_MS);
+    };
+    const ends = async () => (await agents.ruleState()).changes.map(({ end }) => end?.phase);
+    await agents.publish();
+    await agents.change('delivery-1').until('in review', ({ phase }) => phase === 'in-review');
+    await become('closed');
+    expect(await ends()).toEqual(['closed']);
+    await become('open');
+    expect(await ends()).toEqual([undefined]);
+    // Without the reopening, the review would expire now.
+    await sleep(2 * HOUR_MS);
+    expect((await agents.change('delivery-1').state()).phase).toBe('in-review');
+    await become('merged', 'c0ffee');
+    expect(await ends()).toEqual(['merged']);
+    await agents.publish({ eventId: 'c0ffee' });
+    await sleep(HOUR_MS);
+    expect(agents.jobs).toHaveLength(1);
+  });
+
+  it('is followed until its review would have expired', async () => {
+    const agents = await startAgents({ expireAfterMs: DAY_MS });
+    const change = await agents.startChange('closed');
+    await change.until('in review', ({ phase }) => phase === 'in-review');
+    agents.outside.pullRequest = { ...agents.outside.pullRequest, state: 'closed' };
+    await change.result();
+    expect((await change.state()).phase).toBe('closed');
   });
 });
 

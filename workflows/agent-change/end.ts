@@ -16,7 +16,7 @@ const MAX_MESSAGE = 500;
 export async function notifyEnd(run: ChangeRun): Promise<void> {
   reportLostJob(run.state);
   if (run.state.phase === 'merged') await signalMerge(run);
-  await signalEnd(run);
+  await signalPhase(run);
   const { phase } = run.state;
   if (phase === 'merged' || phase === 'closed') notifyPullRequest(run, phase);
   await emptyOutbox(run);
@@ -24,8 +24,8 @@ export async function notifyEnd(run: ChangeRun): Promise<void> {
   if (phase === 'failed') await notifyOperators(run);
 }
 
-/** The rule's state lists how its changes ended. */
-async function signalEnd({ site, rule, state }: ChangeRun): Promise<void> {
+/** The rule's state lists how its changes ended, and forgets the end of one whose pull request is reopened. */
+export async function signalPhase({ site, rule, state }: ChangeRun): Promise<void> {
   const { phase, error, lastWords } = state;
   const message = phase === 'failed' ? error : phase === 'unchanged' ? lastWords : null;
   const ended: ChangeEnded = {

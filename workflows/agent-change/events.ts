@@ -13,9 +13,9 @@ const MAX_TEXT = 500;
 const MAX_NAME = 200;
 const MAX_AT = 50;
 
-/** Ignores resends and events of other pull requests. */
+/** Ignores resends, older states and events of other pull requests. */
 export function applyPullRequestEvent(state: MutableState, event: PullRequestEvent): void {
-  if (isOver(state.phase)) return;
+  if (isSettled(state)) return;
   const { prLink } = state;
   if (prLink === null) {
     // A webhook may arrive before the Admin API returns the pull request.
@@ -25,8 +25,8 @@ export function applyPullRequestEvent(state: MutableState, event: PullRequestEve
   const hash = hash64(event.deliveryId);
   if (!isSamePage(event.url, prLink) || state.seenNews.includes(hash)) return;
   state.seenNews = [...state.seenNews, hash].slice(-MAX_SEEN);
-  if ('state' in event) applyStatus(state, event);
-  else addReviews(state, [event]);
+  if (!('state' in event)) addReviews(state, [event]);
+  else if (event.state === 'merged' || event.at >= (state.pullRequest?.eventAt ?? '')) applyStatus(state, event);
 }
 
 export function applyEarlyEvents(state: MutableState): void {
@@ -37,7 +37,7 @@ export function applyEarlyEvents(state: MutableState): void {
 
 /** Applies the pull request as the forge returns it. */
 export function applyReading(state: MutableState, reading: PullRequestReading): void {
-  if (isOver(state.phase)) return;
+  if (isSettled(state)) return;
   applyStatus(state, reading);
   if (state.pullRequest) state.pullRequest.title = cutText(reading.title, MAX_TEXT);
   addReviews(state, reading.reviews);
@@ -45,19 +45,30 @@ export function applyReading(state: MutableState, reading: PullRequestReading): 
 
 /** Sets the title unless one is known: events have none. */
 export function setTitle(state: MutableState, title: string): void {
-  state.pullRequest ??= { title: '', state: 'open', mergeCommitSha: null };
+  state.pullRequest ??= { title: '', state: 'open', mergeCommitSha: null, eventAt: '' };
   state.pullRequest.title ||= cutText(title, MAX_TEXT);
 }
 
-function applyStatus(state: MutableState, status: Pick<PullRequestReading, 'state' | 'mergeCommitSha'>): void {
+/** @param status of an event, which has a time, or as the forge returns it */
+function applyStatus(
+  state: MutableState,
+  status: Pick<PullRequestReading, 'state' | 'mergeCommitSha'> & { at?: string },
+): void {
   setTitle(state, '');
   if (state.pullRequest) {
     state.pullRequest.state = status.state;
+    state.pullRequest.eventAt = status.at?.slice(0, MAX_AT) ?? state.pullRequest.eventAt;
     if (status.mergeCommitSha !== null) {
       state.pullRequest.mergeCommitSha = status.mergeCommitSha.slice(0, MAX_NAME);
     }
   }
-  if (status.state === 'merged' || status.state === 'closed') state.phase = status.state;
+  if (status.state !== 'open') state.phase = status.state;
+  else if (state.phase === 'closed') state.phase = 'in-review';
+}
+
+/** The pull request can't change any more, or the change doesn't follow it. A closed one may be reopened. */
+function isSettled({ phase }: MutableState): boolean {
+  return isOver(phase) && phase !== 'closed';
 }
 
 function addReviews(state: MutableState, reviews: readonly Review[]): void {

@@ -9,7 +9,7 @@ import { applyReading, setTitle } from './events.ts';
 import { mailOf, mailReviewers } from './mails.ts';
 import { expiresAtMs, reminderOf } from './schedule.ts';
 import { type ChangeRun, inProgress, isOver, type ReviewPlan } from './state.ts';
-import { addNote, beginReview, end, reminderSent, reviewsRequested, setPlan } from './transitions.ts';
+import { addNote, beginReview, end, reminderSent, reviewReopened, reviewsRequested, setPlan } from './transitions.ts';
 
 /** A few calls to the forge each. */
 const forgeTimeouts = {
@@ -58,6 +58,19 @@ export async function awaitReview(run: ChangeRun): Promise<void> {
     ],
     () => isOver(run.state.phase),
   );
+}
+
+/** Follows a closed pull request until it is reopened or merged. Returns false if the review expires before. */
+export async function awaitReopening(run: ChangeRun): Promise<boolean> {
+  const { state } = run;
+  let expired = false;
+  const expiry = async (): Promise<void> => {
+    await untilExpired(run);
+    expired = true;
+  };
+  await runUntil([() => followOnForge(run), expiry], () => expired || state.phase !== 'closed');
+  if (state.phase === 'in-review') reviewReopened(state, Date.now());
+  return state.phase !== 'closed';
 }
 
 /** Requests reviews on the forge and by mail, unless an earlier run has done so. */
@@ -207,14 +220,17 @@ async function followOnForge(run: ChangeRun): Promise<void> {
 }
 
 async function expire(run: ChangeRun): Promise<void> {
-  const { state } = run;
+  await untilExpired(run);
+  if (!isOver(run.state.phase)) end(run.state, 'expired');
+}
+
+async function untilExpired(run: ChangeRun): Promise<void> {
   for (;;) {
     const atMs = expiresAtMs(run) ?? 0;
     const waitMs = atMs - Date.now();
-    if (waitMs <= 0) break;
+    if (waitMs <= 0) return;
     await waitAtMost(() => expiresAtMs(run) !== atMs, waitMs, 'the review expires');
   }
-  if (!isOver(state.phase)) end(state, 'expired');
 }
 
 function bounded(names: readonly string[]): string[] {

@@ -53,7 +53,13 @@ const continueAsNewInput = z.object({
   /** Reviews were requested on the forge. */
   requested: z.boolean(),
   pullRequest: z
-    .object({ title: z.string(), state: pullRequestState, mergeCommitSha: z.string().nullable() })
+    .object({
+      title: z.string(),
+      state: pullRequestState,
+      mergeCommitSha: z.string().nullable(),
+      /** The time of the newest event; empty if none is known. */
+      eventAt: z.string(),
+    })
     .nullable(),
   error: z.string().nullable(),
   /** The agent's last message, if it changed nothing. */
@@ -93,7 +99,7 @@ export type ChangeRun = EntityRun & {
 
 const ENDED: readonly AgentChangePhase[] = ['merged', 'closed', 'expired', 'unchanged', 'failed', 'cancelled'];
 
-/** The change has ended. Only notifications are left. */
+/** The change has ended. Only notifications are left, unless someone reopens its closed pull request. */
 export function isOver(phase: AgentChangePhase): boolean {
   return ENDED.includes(phase);
 }

@@ -82,6 +82,12 @@ export function beginReview(state: MutableState): void {
   if (state.phase === 'notifying') state.phase = 'in-review';
 }
 
+/** Someone reopened the pull request: reminders and the expiry count from now. */
+export function reviewReopened(state: MutableState, nowMs: number): void {
+  state.reviewSinceMs = nowMs;
+  state.reminders = { ...state.reminders, doneUpToMs: 0 };
+}
+
 export function reminderSent(state: MutableState, sent: number, doneUpToMs: number): void {
   state.reminders = { sent, doneUpToMs };
 }

@@ -116,10 +116,13 @@ export function changeStarted(state: MutableState, workflowId: string, nowMs: nu
   state.changes = [change, ...state.changes].slice(0, MAX_CHANGES);
 }
 
-/** A change that is no longer listed is ignored. */
+/** A change that is no longer listed is ignored. One whose pull request is reopened has no end any more. */
 export function recordChangeEnd(state: MutableState, { workflowId, phase, message }: ChangeEnded): void {
   const end = { phase, message: message === null ? null : cutText(message, MAX_MESSAGE) };
-  state.changes = state.changes.map((change) => (change.workflowId === workflowId ? { ...change, end } : change));
+  state.changes = state.changes.map((change) => {
+    if (change.workflowId !== workflowId) return change;
+    return { workflowId, startedAt: change.startedAt, ...(phase !== 'in-review' && { end }) };
+  });
 }
 
 export function unsubscribe(state: MutableState, address: string): void {

@@ -29,15 +29,32 @@ function reviewed(fields: object = {}): PullRequestEvent {
 }
 
 describe('an event of a pull request', () => {
-  it('ends the change if the pull request was merged or closed', () => {
-    const merged = inReview();
-    applyPullRequestEvent(merged, changed());
-    expect(merged).toMatchObject({ phase: 'merged', pullRequest: { state: 'merged', mergeCommitSha: 'abc' } });
-    const closed = inReview();
-    applyPullRequestEvent(closed, changed({ state: 'closed', mergeCommitSha: null }));
-    expect(closed.phase).toBe('closed');
-    applyPullRequestEvent(closed, changed({ deliveryId: 'd2' }));
-    expect(closed.phase).toBe('closed');
+  it('ends the change if the pull request was merged', () => {
+    const state = inReview();
+    applyPullRequestEvent(state, changed());
+    expect(state).toMatchObject({ phase: 'merged', pullRequest: { state: 'merged', mergeCommitSha: 'abc' } });
+    applyPullRequestEvent(state, changed({ deliveryId: 'd2', state: 'open' }));
+    expect(state.phase).toBe('merged');
+  });
+
+  it('closes the pull request, reopens it and merges it, in the order of the times that the forge sends', () => {
+    const state = inReview();
+    const at = (minute: number, pullState: string) =>
+      changed({ deliveryId: `d${minute}`, state: pullState, mergeCommitSha: null, at: `2026-11-21T12:0${minute}:00Z` });
+    applyPullRequestEvent(state, at(1, 'closed'));
+    expect(state.phase).toBe('closed');
+    applyPullRequestEvent(state, at(3, 'open'));
+    applyPullRequestEvent(state, at(2, 'closed'));
+    expect(state).toMatchObject({ phase: 'in-review', pullRequest: { state: 'open' } });
+    applyPullRequestEvent(state, at(4, 'closed'));
+    applyPullRequestEvent(state, at(5, 'merged'));
+    expect(state.phase).toBe('merged');
+  });
+
+  it('that was lost is made up for by what the forge returns', () => {
+    const state: MutableState = { ...inReview(), phase: 'closed' };
+    applyReading(state, { state: 'open', title: 'T', mergeCommitSha: null, reviews: [] });
+    expect(state.phase).toBe('in-review');
   });
 
   it('is ignored if it belongs to another pull request', () => {
@@ -74,7 +91,7 @@ describe('an event of a pull request', () => {
       { reviewer: 'eve', verdict: 'commented', at } as const,
     ];
     applyReading(state, { state: 'open', title: 'New title', mergeCommitSha: null, reviews });
-    expect(state.pullRequest).toEqual({ title: 'New title', state: 'open', mergeCommitSha: null });
+    expect(state.pullRequest).toMatchObject({ title: 'New title', state: 'open', mergeCommitSha: null });
     expect(state.reviews.map(({ reviewer, at: when }) => `${reviewer} ${when}`)).toEqual([`bob ${later}`, `eve ${at}`]);
   });
 
@@ -93,7 +110,7 @@ describe('an event of a pull request', () => {
     const state = inReview();
     applyPullRequestEvent(state, changed({ state: 'open', mergeCommitSha: null }));
     setTitle(state, 'Update the changelog');
-    expect(state.pullRequest).toEqual({ title: 'Update the changelog', state: 'open', mergeCommitSha: null });
+    expect(state.pullRequest).toMatchObject({ title: 'Update the changelog', state: 'open', mergeCommitSha: null });
     setTitle(state, 'Pull request #7');
     expect(state.pullRequest?.title).toBe('Update the changelog');
   });
