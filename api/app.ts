@@ -81,6 +81,7 @@ export function createApi(deps: ApiDeps): express.Express {
   const receive = createReceiver({
     find,
     dispatch,
+    mayHaveArrived: (...delivery) => recent.mayHaveArrived(...delivery),
     onOutcome: observeDeliveries({ metrics, recent }),
     now,
     traceparent: deps.traceparent,

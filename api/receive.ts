@@ -9,12 +9,17 @@ import type { WebhookRequest } from './webhooks/source.ts';
 /** A second delivery with the vendor's id within this time is a resend. */
 const VENDOR_ID_DEDUPE_MS = 24 * 3_600_000;
 
+/** Senders repeat a delivery that got a 503 within this time. */
+const UNAVAILABLE_DEDUPE_MS = 3_600_000;
+
 /** What became of a verified delivery. */
 type DispatchOutcome = { kind: 'accepted'; workflowIds: readonly string[] } | { kind: 'failed'; error: unknown };
 
 export type ReceiverDeps = {
   find: FindSource;
   dispatch: Dispatch;
+  /** Whether the same delivery got a 503 within this time, although a workflow may have it. */
+  mayHaveArrived: (site: string, delivery: { source: string; id: string }, sinceMs: number) => boolean;
   /** Called once for each verified delivery, before the response. */
   onOutcome: (delivery: ReceivedDelivery, outcome: DispatchOutcome) => void;
   now: () => Date;
@@ -23,7 +28,7 @@ export type ReceiverDeps = {
 };
 
 /** Verifies the raw bytes of a delivery, parses them, dispatches the result to the workflows, and responds with 202. */
-export function createReceiver({ find, dispatch, onOutcome, now, traceparent }: ReceiverDeps) {
+export function createReceiver({ find, dispatch, mayHaveArrived, onOutcome, now, traceparent }: ReceiverDeps) {
   return async function receive(request: Request<{ site: string; source: string }>, response: Response): Promise<void> {
     const { site, source: name } = request.params;
     const source = find(site, name);
@@ -37,7 +42,11 @@ export function createReceiver({ find, dispatch, onOutcome, now, traceparent }: 
     const id = vendorId === null ? hashOf(idFrom ?? webhook.body) : boundedId(vendorId);
     const parsed = source.parse({ body: parseJson(webhook.body), header: webhook.header, id, receivedAt });
 
-    const dedupe = dedupeOf(vendorId, source.dedupeMs);
+    const sinceMs = receivedAt.getTime() - UNAVAILABLE_DEDUPE_MS;
+    const dedupe =
+      vendorId === null && source.dedupeMs === undefined
+        ? { dedupeMs: mayHaveArrived(site, { source: name, id }, sinceMs) ? UNAVAILABLE_DEDUPE_MS : 0, byBody: true }
+        : { dedupeMs: source.dedupeMs ?? VENDOR_ID_DEDUPE_MS };
     const trace = traceparent?.();
     const ref = {
       ...{ id, source: name, receivedAt: receivedAt.toISOString(), ...dedupe },
@@ -54,12 +63,6 @@ export function createReceiver({ find, dispatch, onOutcome, now, traceparent }: 
     onOutcome(delivery, { kind: 'accepted', workflowIds });
     respond(response, source.answer, { deliveryId: id, accepted: workflowIds });
   };
-}
-
-/** Without a vendor's id or a configured time, the workflow drops a repeated body only while the first one waits. */
-function dedupeOf(vendorId: string | null, configuredMs: number | undefined) {
-  if (vendorId === null && configuredMs === undefined) return { dedupeMs: 0, byBody: true };
-  return { dedupeMs: configuredMs ?? VENDOR_ID_DEDUPE_MS };
 }
 
 /** Uses Node's own response: Express's takes ten times as long, which counts in a burst of deliveries. */

@@ -35,6 +35,12 @@ export class RecentDeliveries {
     return Date.parse(record.at) - Date.parse(before.at) <= dedupeMs ? 'repeated' : 'new';
   }
 
+  /** Whether no workflow acknowledged the same delivery when it last arrived, at `sinceMs` or later. */
+  mayHaveArrived(site: string, delivery: { source: string; id: string }, sinceMs: number): boolean {
+    const before = this.#bySite.get(site)?.get(keyOf(delivery));
+    return before?.outcome === 'verified' && before.workflowId === null && Date.parse(before.at) >= sinceMs;
+  }
+
   /** Newest first. */
   of(site: string): readonly DeliveryRecord[] {
     return [...(this.#bySite.get(site)?.values() ?? [])].reverse();
@@ -64,7 +70,7 @@ export class RecentDeliveries {
   }
 }
 
-function keyOf({ source, id }: DeliveryRecord): string {
+function keyOf({ source, id }: Pick<DeliveryRecord, 'source' | 'id'>): string {
   return `${source}\n${id}`;
 }
 

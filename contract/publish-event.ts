@@ -25,7 +25,8 @@ const deliveryRef = z.object({
   dedupeMs: z.int().min(0),
   /**
    * The vendor sends no id, so `id` is a hash of the body. The same body may be a second publish: it only counts as a
-   * resend while the first delivery waits.
+   * resend while the first delivery waits. For a rule, which must not prompt twice, `dedupeMs` counts too: it isn't 0 if
+   * the first delivery got a 503.
    */
   byBody: z.boolean().optional(),
   /** The `traceparent` of the request's span, if traces are on (trace.ts). */

@@ -1,5 +1,8 @@
 import { createUnsubscribeLink } from '../../activities/mails/reviewers/unsubscribe-link.ts';
 import { SIGNALS } from '../../contract/names.ts';
+import { newState } from '../../workflows/agent-rule/state.ts';
+import { applyDeliveries, dropWaiting } from '../../workflows/agent-rule/transitions.ts';
+import { createSeenDeliveries } from '../../workflows/deliveries/seen-deliveries.ts';
 import { configWith, startRecordingApi } from './running-api.ts';
 import { signGithub } from './sources/vendors/github.ts';
 import { signToken } from './sources/vendors/token.ts';
@@ -65,6 +68,33 @@ describe('a publish of a site with agent rules', () => {
     const ids = api.published('export:docs').flatMap(({ deliveries }) => deliveries.map(({ id }) => id));
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.length).toBeGreaterThanOrEqual(titles.length);
+  });
+});
+
+describe('a delivery without an id whose acknowledgment is lost', () => {
+  test.each([
+    ['of the rule', CHANGELOG],
+    ['of the export', 'export:docs'],
+  ])('gets a 503, and its resend prompts no second time: %s', async (_whose, workflow) => {
+    const state = newState();
+    const seen = createSeenDeliveries();
+    const prompts = (): number => {
+      const newest = api.published(CHANGELOG).at(-1);
+      if (newest) applyDeliveries(state, seen, newest, Date.now());
+      const count = state.waiting?.count ?? 0;
+      dropWaiting(state);
+      return count;
+    };
+    const body = { title: 'Lost', id: workflow };
+    api.unacknowledged.add(workflow);
+    expect((await deliver(body)).status).toBe(503);
+    expect(prompts()).toBe(1);
+    api.unacknowledged.clear();
+    expect((await deliver(body)).status).toBe(202);
+    expect(prompts()).toBe(0);
+    // Now it is a second publish.
+    expect((await deliver(body)).status).toBe(202);
+    expect(prompts()).toBe(1);
   });
 });
 

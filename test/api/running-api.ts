@@ -26,6 +26,8 @@ type SentSignal = { workflowId: string; type: string; taskQueue: string; name: s
 export type RecordingApi = RunningApi & {
   /** Every sent signal. */
   sent: SentSignal[];
+  /** Workflows whose signals arrive, but are never acknowledged. */
+  unacknowledged: Set<string>;
   /** The `published` signals, of one workflow or of all. */
   published: (workflowId?: string) => PublishedSignal[];
 };
@@ -59,10 +61,12 @@ export async function startRecordingApi(
   deps: Partial<ApiDeps> = {},
 ): Promise<RecordingApi> {
   const sent: SentSignal[] = [];
+  const unacknowledged = new Set<string>();
   const connection = Connection.lazy({ address: '127.0.0.1:1', ...RECEIVER_CONNECTION });
   const recorder: WorkflowClientInterceptor = {
     async signalWithStart({ workflowType: type, options, signalName: name, signalArgs: [payload] }) {
       sent.push({ workflowId: options.workflowId, type, taskQueue: options.taskQueue, name, payload });
+      if (unacknowledged.has(options.workflowId)) throw new Error('the connection was lost');
       return 'run';
     },
     // For the state of a site: no workflow runs.
@@ -78,6 +82,7 @@ export async function startRecordingApi(
   return {
     ...api,
     sent,
+    unacknowledged,
     published: (workflowId) =>
       sent
         .filter((each) => each.name === SIGNALS.published && each.workflowId === (workflowId ?? each.workflowId))
