@@ -53,6 +53,8 @@ export type ApiDeps = {
   metrics?: Registry;
   /** Whether the namespace has our search attributes. Without them, workflows start without any. */
   searchAttributesReady?: () => boolean;
+  /** False while they are being registered, as after a restore without Temporal's data. */
+  searchAttributesRegistered?: () => Promise<boolean>;
   now?: () => Date;
   /** Returns the `traceparent` of the request's span, if traces are on. */
   traceparent?: (() => string | undefined) | undefined;
@@ -67,7 +69,7 @@ export type ApiDeps = {
  * verified over their raw bytes.
  */
 export function createApi(deps: ApiDeps): express.Express {
-  const { client, config, operatorToken, logger, temporalReady, now = () => new Date() } = deps;
+  const { client, config, operatorToken, logger, now = () => new Date() } = deps;
   const { metrics: registry = processMetrics(), searchAttributesReady = () => false } = deps;
   const { deliveryDeadlineMs: deadlineMs = DELIVERY_DEADLINE_MS, readDeadlineMs = READ_DEADLINE_MS } = deps;
   const gateway = createTemporalGateway({ client, searchAttributesReady, signalDeadlineMs: deadlineMs });
@@ -107,7 +109,7 @@ export function createApi(deps: ApiDeps): express.Express {
   addSiteRoutes(app, { operator, status });
   const actions = createSiteActions({ config, gateway, status, logger });
   addSteeringRoutes(app, { actions, status, operator });
-  addHealthRoutes(app, { temporalReady, registry });
+  addHealthRoutes(app, deps, registry);
 
   const { signInLinks, temporalUiUrl, stopped } = deps;
   addPages(app, {
@@ -188,7 +190,8 @@ function addSiteRoutes(
 
 function addHealthRoutes(
   app: express.Express,
-  { temporalReady, registry }: { temporalReady: ApiDeps['temporalReady']; registry: Registry },
+  { temporalReady, searchAttributesRegistered }: Pick<ApiDeps, 'temporalReady' | 'searchAttributesRegistered'>,
+  registry: Registry,
 ): void {
   app
     .route('/healthz')
@@ -198,6 +201,9 @@ function addHealthRoutes(
     .route('/readyz')
     .get(async (_request, response) => {
       if (!(await temporalReady())) throw unavailable('Temporal can not be reached');
+      if ((await searchAttributesRegistered?.()) === false) {
+        throw unavailable("Galley's search attributes are being registered in Temporal");
+      }
       response.json({ status: 'ready' });
     })
     .all(onlyMethods('GET', 'HEAD'));

@@ -55,6 +55,7 @@ export async function startApi({ config, settings, signInLinks }: Options, conte
     temporalReady: temporal.ready,
     metrics: createMetrics(config, temporal),
     searchAttributesReady: searchAttributes.ready,
+    searchAttributesRegistered: searchAttributes.registered,
     traceparent: tracing()?.current,
   });
   const traced = tracing()?.server(app, { trusted: false }) ?? app;

@@ -37,7 +37,7 @@ export async function startPlatformWorker(context: Context): Promise<void> {
   const browser = new BrowserPool({ ...settings.browser, logger });
   lifetime.onStop('browser', () => browser.close());
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
-    await searchAttributes.settled;
+    await searchAttributes.settled();
     return await createPlatformWorker({
       ...store,
       connection,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { localValuesFiles } from '../contract/deployment-config.ts';
 import { type GalleyConfig, siteNamed } from '../contract/galley-config.ts';
-import { ensureWatchdogEventually } from '../worker/watchdog-schedule.ts';
+import { keepWatchdog } from '../worker/watchdog-schedule.ts';
 import { createDeploymentWorker, createNotificationWorker, createOrchestratorWorker } from '../worker/worker.ts';
 import { forgeReaderOf } from './parts/forges.ts';
 import { targetDeps } from './parts/target-deps.ts';
@@ -56,7 +56,7 @@ export async function startWorker(options: Options, context: Context): Promise<v
   const shared = { namespace, dataConverter, version: settings.workerVersion, tracing: tracing()?.worker, logger };
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
     // Temporal responds by now; whether it accepts the search attributes is known shortly after.
-    await searchAttributes.settled;
+    await searchAttributes.settled();
     return await createOrchestratorWorker({
       ...shared,
       connection,
@@ -95,7 +95,7 @@ export async function startWorker(options: Options, context: Context): Promise<v
     runWorker({ name: 'notification worker', create: createNotifications }, { temporal, logger, lifetime }),
   ]);
   const isWatched = config.operators.length > 0 || heartbeatUrl !== undefined;
-  if (isWatched) void ensureWatchdogEventually(temporal, { logger, signal: lifetime.signal });
+  if (isWatched) void keepWatchdog(temporal, { logger, signal: lifetime.signal });
 }
 
 interface MailLinks {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { TASK_QUEUES, WATCHDOG_SCHEDULE, WORKFLOW_TYPES } from '../contract/names.ts';
 
@@ -16,7 +16,8 @@ const CHECK_TIMEOUT_MS = 15 * 60_000;
 const TASK_TIMEOUT_MS = 5_000;
 const CATCHUP_MS = 60_000;
 
-const RETRY_MS = 30_000;
+/** Also the delay of another attempt. */
+const LOOK_EVERY_MS = 30_000;
 
 /** Creates the schedule of the watchdog, or brings an existing one up to date. Any number of workers may do so. */
 export async function ensureWatchdog(options: WatchdogOptions): Promise<void> {
@@ -44,18 +45,31 @@ export async function ensureWatchdog(options: WatchdogOptions): Promise<void> {
   }
 }
 
-/** The same in the background, until it succeeds. */
-export async function ensureWatchdogEventually(
+/** The same in the background, and again if the schedule is gone: Temporal may be restored without its data. */
+export async function keepWatchdog(
   options: WatchdogOptions,
-  { logger, signal }: { logger: Logger; signal: AbortSignal },
+  { logger, signal, lookEveryMs = LOOK_EVERY_MS }: { logger: Logger; signal: AbortSignal; lookEveryMs?: number },
 ): Promise<void> {
+  let isThere = false;
   while (!signal.aborted) {
     try {
-      await ensureWatchdog(options);
-      return;
+      if (!isThere) await ensureWatchdog(options);
+      isThere = true;
     } catch (error) {
       logger.warn({ reason: String(error) }, 'The schedule of the watchdog could not be created; trying again');
     }
-    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
+    isThere &&= await exists(options.client);
   }
+}
+
+/** True if Temporal doesn't say. */
+async function exists({ schedule }: Client): Promise<boolean> {
+  return await schedule
+    .getHandle(WATCHDOG_SCHEDULE)
+    .describe()
+    .then(
+      () => true,
+      (error: unknown) => !(error instanceof ScheduleNotFoundError),
+    );
 }

@@ -56,9 +56,16 @@ async function register(refusals: Refusals, timeoutMs = 60_000) {
   const { client, calls } = await startServer(refusals);
   const lines: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
-  const { signal } = new AbortController();
-  const attributes = registerSearchAttributes({ client, namespace: 'docs', logger, signal, timeoutMs });
-  await attributes.settled;
+  const stopping = new AbortController();
+  stops.push(() => stopping.abort());
+  const attributes = registerSearchAttributes({
+    client,
+    namespace: 'docs',
+    logger,
+    signal: stopping.signal,
+    timeoutMs,
+  });
+  await attributes.settled();
   return { ready: attributes.ready(), warnings: lines.length, text: lines.join(''), calls };
 }
 

@@ -1,15 +1,21 @@
 import { ApplicationFailure, type DataConverter } from '@temporalio/common';
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import pino from 'pino';
+import { createSignInLinks } from '../../api/pages/sign-in-links.ts';
 import { checkDeployments } from '../../cli/checks/deployments.ts';
-import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
+import { SEARCH_ATTRIBUTES, WATCHDOG_SCHEDULE, WORKFLOW_IDS } from '../../contract/names.ts';
 import { type GuardedChild, spawnGuarded } from '../../embedded/guarded-child.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
+import { startApi } from '../../programs/api.ts';
+import { createLifetime } from '../../programs/process/lifetime.ts';
 import { registerSearchAttributes } from '../../programs/temporal/search-attributes.ts';
 import { createTemporal, type Temporal } from '../../programs/temporal/temporal.ts';
 import { workflowBundle } from '../../programs/temporal/workflow-bundles.ts';
+import { keepWatchdog } from '../../worker/watchdog-schedule.ts';
 import { createDeploymentWorker } from '../../worker/worker.ts';
 import { agentChange } from '../../workflows/agent-change.ts';
+import { configWith } from '../api/running-api.ts';
+import { signToken } from '../api/sources/vendors/token.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { RULE_SETTINGS } from '../helpers/rule-settings.ts';
 import { runWorker } from '../helpers/run-worker.ts';
@@ -28,16 +34,16 @@ function open(variables: Record<string, string>, encryptionKeys: Buffer[] = []):
   return temporal;
 }
 
-// Without Galley's search attributes, which only the embedded server gets at its start.
+/** Without Galley's search attributes, which only the embedded server gets at its start, and without data. */
+async function startServer(port: number): Promise<GuardedChild> {
+  const flags = ['--headless', '--ip', '127.0.0.1', '--port', String(port), '--namespace', 'docs'];
+  return spawnGuarded(await locateDevServer(), ['server', 'start-dev', '--log-level', 'error', ...flags], process.env);
+}
+
 beforeAll(async () => {
   const port = await freePort();
   address = `127.0.0.1:${port}`;
-  const flags = ['--headless', '--ip', '127.0.0.1', '--port', String(port), '--namespace', 'docs'];
-  server = spawnGuarded(
-    await locateDevServer(),
-    ['server', 'start-dev', '--log-level', 'error', ...flags],
-    process.env,
-  );
+  server = await startServer(port);
   const temporal = open({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'docs' });
   await waitFor(temporal.ready, { describe: 'answered' });
 });
@@ -113,13 +119,63 @@ describe('the connection to Temporal', () => {
 
   test('registers the search attributes and says when a query can name them', async () => {
     const { client, namespace } = open({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'docs' });
-    const { signal } = new AbortController();
-    const attributes = registerSearchAttributes({ client, namespace, logger, signal });
+    const stopping = new AbortController();
+    const attributes = registerSearchAttributes({ client, namespace, logger, signal: stopping.signal });
     expect(attributes.ready()).toBe(false);
-    await attributes.settled;
+    await attributes.settled();
     expect(attributes.ready()).toBe(true);
+    stopping.abort();
     const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });
     expect(Object.keys(customAttributes ?? {})).toEqual(expect.arrayContaining(Object.values(SEARCH_ATTRIBUTES)));
+  });
+});
+
+describe('a Temporal that comes back empty', () => {
+  it('gets its search attributes and the schedule again, and api is not ready before and takes publishes after', async () => {
+    const port = await freePort();
+    let emptied = await startServer(port);
+    const variables = { TEMPORAL_ADDRESS: `127.0.0.1:${port}`, TEMPORAL_NAMESPACE: 'docs' };
+    const temporal = open(variables);
+    const { client, namespace } = temporal;
+    const lifetime = createLifetime(logger);
+    await waitFor(temporal.ready, { describe: 'answered' });
+    const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
+    const config = configWith({ docs: { webhooks: { token: { secret: 'hush' } } } });
+    const ports = { host: '127.0.0.1', port: 0 };
+    const settings = { ...ports, operatorToken: undefined, unsubscribeSecret: undefined, temporalUiUrl: undefined };
+    const context = { temporal, searchAttributes, logger, lifetime };
+    const { url } = await startApi({ config, settings, signInLinks: createSignInLinks() }, context);
+    void keepWatchdog({ client }, { logger, signal: lifetime.signal, lookEveryMs: 500 });
+
+    const hasAttributes = async (): Promise<boolean> => {
+      const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });
+      return Object.values(SEARCH_ATTRIBUTES).every((name) => customAttributes?.[name] !== undefined);
+    };
+    const untilReady = async (): Promise<void> => {
+      await waitFor(async () => (await fetch(`${url}/readyz`)).ok, { describe: 'is ready', everyMs: 20 });
+      expect(await hasAttributes()).toBe(true);
+    };
+    const untilAccepted = async (id: string): Promise<void> => {
+      const body = JSON.stringify({ id });
+      const headers = signToken({ secret: 'hush', body, path: '', at: new Date() });
+      const deliver = () => fetch(`${url}/webhooks/docs/token`, { method: 'POST', headers, body });
+      await waitFor(async () => (await deliver()).status === 202, { describe: `accepted ${id}` });
+      const { typedSearchAttributes } = await client.workflow.getHandle(WORKFLOW_IDS.exportSite('docs')).describe();
+      expect(typedSearchAttributes.getAll().map(({ key }) => key.name)).toContain(SEARCH_ATTRIBUTES.site);
+    };
+    const untilWatched = () =>
+      waitFor(() => client.schedule.getHandle(WATCHDOG_SCHEDULE).describe(), { describe: 'has the schedule' });
+
+    await untilReady();
+    await untilAccepted('before');
+    await untilWatched();
+    await emptied.kill();
+    emptied = await startServer(port);
+    await untilReady();
+    await untilAccepted('after');
+    await untilWatched();
+    await lifetime.stop();
+    await emptied.stop();
   });
 });
 
