@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { createAdminApiClient } from '../client/admin-api-client.ts';
 import type { NotifyConfig } from '../contract/galley-config.ts';
-import type { Pool } from '../contract/names.ts';
+import type { SystemPool } from '../contract/pools.ts';
 import type { ForgeReader } from '../forge/forge.ts';
 import { createAdminApiActivities } from './admin-api/activities.ts';
 import { createAgentJobActivities } from './agents/activities.ts';
@@ -60,7 +60,6 @@ export function createActivities(deps: ActivityDeps) {
   const notifyTargets = targetsOf(deps.notify ?? []);
   const notify = wantedTypes(notifyTargets);
   const operatorSettings = { operators: deps.operators ?? [], mail: deps.mailer !== undefined, notify };
-  const deployments = createDeploymentActivities(deps);
   return {
     own: {
       ...createWatchdogActivities({ ...deps, ...operatorSettings }),
@@ -82,14 +81,8 @@ export function createActivities(deps: ActivityDeps) {
         }),
       },
       status: { confirmDeployment: createConfirmDeployment(deps.readSite) },
-      'deployments-valuesFile': deployments,
-      'deployments-git': deployments,
-      'deployments-helm': deployments,
-      'deployments-http': deployments,
-      'deployments-directory': deployments,
-      'deployments-s3': deployments,
-      'deployments-airgap': deployments,
-    } satisfies Record<Pool, object>,
+    } satisfies Record<SystemPool, object>,
+    deployments: createDeploymentActivities(deps),
   };
 }
 
@@ -103,7 +96,7 @@ export type Activities = Created['own'] &
   Pools['forge'] &
   Pools['settings'] &
   Pools['status'] &
-  Pools['deployments-valuesFile'];
+  Created['deployments'];
 
 /** The activity of the notifications' own task queue. */
 export function createNotificationActivities({

@@ -1,3 +1,4 @@
+import type { Pool } from './pools.ts';
 import type { TargetKind } from './target-kind.ts';
 
 /**
@@ -24,38 +25,6 @@ export const TASK_QUEUES = {
  */
 export function notificationTaskQueue(orchestratorQueue: string): string {
   return orchestratorQueue.replace('orchestrator', 'notifications');
-}
-
-/**
- * What the activities of an orchestrator wait for, and how many of them wait at a time on one worker. Each pool has its
- * own task queue, so an outside system that hangs uses up its own slots only.
- */
-export const POOLS = [
-  { name: 'admin-api', slots: 100 },
-  { name: 'mail', slots: 30 },
-  { name: 'forge', slots: 30 },
-  /** Reading galley.yaml. */
-  { name: 'settings', slots: 30 },
-  /** Asking deployments what they serve. */
-  { name: 'status', slots: 100 },
-  { name: 'deployments-valuesFile', slots: 50 },
-  { name: 'deployments-git', slots: 20 },
-  { name: 'deployments-helm', slots: 20 },
-  { name: 'deployments-http', slots: 50 },
-  /** These three transfer whole bundles. */
-  { name: 'deployments-directory', slots: 20 },
-  { name: 'deployments-s3', slots: 20 },
-  { name: 'deployments-airgap', slots: 20 },
-] as const;
-export type Pool = (typeof POOLS)[number]['name'];
-
-/** The pool that writes to deployments of a kind and reads their pins. */
-export function deploymentPool(kind: TargetKind): Pool {
-  return `deployments-${kind}`;
-}
-
-export function slotsOf(pool: Pool): number {
-  return POOLS.find(({ name }) => name === pool)?.slots ?? 1;
 }
 
 /** The queue of a pool, such as `galley-orchestrator-admin-api`. */

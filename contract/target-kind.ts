@@ -157,6 +157,8 @@ type Target<Kind extends TargetKind> = {
    * takes milliseconds.
    */
   longWrite: { startToCloseTimeout: Time; scheduleToCloseTimeout: Time } | null;
+  /** How many writes and readings of pins wait at a time on one worker. */
+  slots: number;
 };
 type Time = `${number}${'s' | 'm' | 'h'}`;
 
@@ -171,6 +173,7 @@ export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
     hasSwitches: true,
     isShareable: false,
     longWrite: null,
+    slots: 50,
   },
   git: {
     name: ({ repository, branch, path }) => `git:${repository}#${branch}:${path}`,
@@ -179,6 +182,7 @@ export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
     hasSwitches: true,
     isShareable: false,
     longWrite: { startToCloseTimeout: '2m', scheduleToCloseTimeout: '5m' },
+    slots: 20,
   },
   helm: {
     name: ({ release, namespace, context }) =>
@@ -188,6 +192,7 @@ export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
     hasSwitches: true,
     isShareable: false,
     longWrite: { startToCloseTimeout: '2m', scheduleToCloseTimeout: '5m' },
+    slots: 20,
   },
   http: {
     // The path of a deploy hook is often its secret.
@@ -197,6 +202,7 @@ export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
     hasSwitches: false,
     isShareable: true,
     longWrite: { startToCloseTimeout: '15s', scheduleToCloseTimeout: '1m' },
+    slots: 50,
   },
   directory: {
     name: (path, { on }) => `directory:${on}${path}`,
@@ -205,6 +211,7 @@ export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
     hasSwitches: false,
     isShareable: false,
     longWrite: { startToCloseTimeout: '1h', scheduleToCloseTimeout: '2h' },
+    slots: 20,
   },
   s3: {
     name(settings) {
@@ -216,6 +223,7 @@ export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
     hasSwitches: false,
     isShareable: false,
     longWrite: { startToCloseTimeout: '1h', scheduleToCloseTimeout: '2h' },
+    slots: 20,
   },
   airgap: {
     name: (path, { on }) => `airgap:${on}${path}`,
@@ -224,5 +232,6 @@ export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
     hasSwitches: false,
     isShareable: true,
     longWrite: { startToCloseTimeout: '1h', scheduleToCloseTimeout: '2h' },
+    slots: 20,
   },
 };

@@ -10,15 +10,8 @@ import { NOTIFICATION_SLOTS } from '../activities/notifications/send-notificatio
 import type { ReadSite } from '../activities/sites/read-site.ts';
 import { sha256Hex } from '../base/sha256.ts';
 import type { NotifyConfig } from '../contract/galley-config.ts';
-import {
-  deploymentPool,
-  deploymentTaskQueue,
-  notificationTaskQueue,
-  POOLS,
-  poolTaskQueue,
-  slotsOf,
-  TASK_QUEUES,
-} from '../contract/names.ts';
+import { deploymentTaskQueue, notificationTaskQueue, poolTaskQueue, TASK_QUEUES } from '../contract/names.ts';
+import { deploymentPool, type Pool, SYSTEM_POOLS } from '../contract/pools.ts';
 import { TARGET_KINDS, TARGETS } from '../contract/target-kind.ts';
 import {
   type CommonWorkerOptions,
@@ -120,14 +113,17 @@ export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Pr
     // Otherwise a killed worker's workflows would wait 10 s for it before another one gets them.
     stickyQueueScheduleToStartTimeout: '2s',
   });
-  const pools = POOLS.map(({ name, slots }) =>
+  const createPool = (name: Pool, slots: number, ofPool: object) =>
     Worker.create({
       ...shared,
       taskQueue: poolTaskQueue(taskQueue, name),
-      activities: activities.pools[name],
+      activities: ofPool,
       maxConcurrentActivityTaskExecutions: slots,
-    }),
-  );
+    });
+  const pools = [
+    ...SYSTEM_POOLS.map(({ name, slots }) => createPool(name, slots, activities.pools[name])),
+    ...TARGET_KINDS.map((kind) => createPool(deploymentPool(kind), TARGETS[kind].slots, activities.deployments)),
+  ];
   const worker = await createTogether([main, ...pools]);
   if (mailer) closeWhenEnded(worker, mailer);
   if (client) void announcePins({ client, logger, files: deps.deployments ?? [], ended: () => hasEnded(worker) });
@@ -173,7 +169,7 @@ export async function createDeploymentWorker(deps: DeploymentWorkerDeps): Promis
       ...temporalOptions(deps),
       taskQueue: deploymentTaskQueue(host, kind),
       activities,
-      maxConcurrentActivityTaskExecutions: slotsOf(deploymentPool(kind)),
+      maxConcurrentActivityTaskExecutions: TARGETS[kind].slots,
       activityTaskPollerBehavior: POLLS,
       shutdownGraceTime: SHUTDOWN_GRACE,
     }),

@@ -1,5 +1,6 @@
 import { ActivityCancellationType, inWorkflowContext, workflowInfo } from '@temporalio/workflow';
-import { deploymentPool, deploymentTaskQueue, type Pool, poolTaskQueue } from '../../contract/names.ts';
+import { deploymentTaskQueue, poolTaskQueue } from '../../contract/names.ts';
+import { deploymentPool, type Pool } from '../../contract/pools.ts';
 import type { TargetKind } from '../../contract/target-kind.ts';
 
 /** Runs an activity in a pool of the workflow's own orchestrator. Spread it into the options of `proxyActivities`. */
