@@ -165,8 +165,10 @@ function repeatedLines() {
 function listedChanges() {
   const sections = readFileSync(join(root, 'docs/development.md'), 'utf8').split(/^## /m).slice(1);
   return sections.flatMap((section) => {
-    const rows = section.match(/^\| `.*$/gm) ?? [];
-    return section.includes('| file | content |') ? [[section.split('\n', 1)[0], rows.length]] : [];
+    const [, table] = section.split(/^\| file \| content \|\n.*\n/m);
+    return table === undefined
+      ? []
+      : [[section.split('\n', 1)[0], /^(?:\|.*\n)*/.exec(table)[0].split('\n').length - 1]];
   });
 }
 
