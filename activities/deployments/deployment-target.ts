@@ -61,6 +61,8 @@ export type DeploymentReport = {
   jobId: string | null;
   /** Whose write is there now, for the next write's `epoch` or `takeover`; null before the first. */
   owner: Owner | null;
+  /** Of a written link: by it, a deployment confirms a bundle without a manifest (bundle/bundle-path.ts). */
+  bundlePath: string | null;
 };
 
 type WriteContext = {

@@ -1,7 +1,7 @@
 import type { DeploymentReport, DeploymentWrite } from './deployment-target.ts';
 import { editValues, readSwitches } from './edit-values.ts';
 import type { Sidecar } from './sidecar.ts';
-import { orderOf, ownerOf, refusalOf } from './write-order.ts';
+import { orderOf, ownerOf, refusalOf, writtenReport } from './write-order.ts';
 
 /** What a write does to a values file and its sidecar; `refused`: nothing. */
 type PlannedEdit =
@@ -25,10 +25,11 @@ export function planEdit(write: DeploymentWrite, text: string, current: Sidecar 
   const off = disabled && deployedBefore;
   const refused = (outcome: DeploymentReport['outcome']): PlannedEdit => {
     const owner = current && ownerOf(current);
-    return { kind: 'refused', report: { outcome, pin, off, jobId: current?.jobId ?? null, owner } };
+    const report = { outcome, pin, off, jobId: current?.jobId ?? null, owner, bundlePath: null };
+    return { kind: 'refused', report };
   };
 
-  const { jobId, version } = write;
+  const { version } = write;
   const refusal = refusalOf(write, current);
   if (refusal !== null) return refused(refusal);
   if (write.newest && pin !== null && !servesPin(pin, write, current)) return refused('held');
@@ -39,13 +40,12 @@ export function planEdit(write: DeploymentWrite, text: string, current: Sidecar 
     enabled: write.kind === 'deploy' && !off ? true : undefined,
     bundleUrl: write.bundleUrl,
   });
-  const order = orderOf(write, current);
   return {
     kind: 'edit',
     text: edited,
-    sidecar: { ...order, enabling: false },
+    sidecar: { ...orderOf(write, current), enabling: false },
     enabling: disabled && !off && write.kind === 'deploy',
-    report: { outcome: 'written', pin, off, jobId, owner: ownerOf(order) },
+    report: { ...writtenReport(write), pin, off },
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bundlePathOf } from '../../bundle/bundle-path.ts';
 import type { DeploymentReport, DeploymentWrite, Owner } from './deployment-target.ts';
 
 /**
@@ -43,7 +44,7 @@ export function fencedOutcome(write: DeploymentWrite, current: WrittenOrder): Re
 export function refusedReport(write: DeploymentWrite, current: WrittenOrder | null): DeploymentReport | null {
   const outcome = refusalOf(write, current);
   if (outcome === null || current === null) return null;
-  return { outcome, pin: null, off: false, jobId: current.jobId, owner: ownerOf(current) };
+  return { outcome, pin: null, off: false, jobId: current.jobId, owner: ownerOf(current), bundlePath: null };
 }
 
 /** What to remember of a write that happens. */
@@ -57,7 +58,8 @@ export function orderOf(write: DeploymentWrite, current: WrittenOrder | null): W
 
 export function writtenReport(write: DeploymentWrite): DeploymentReport {
   const owner = ownerOf(orderOf(write, null));
-  return { outcome: 'written', pin: null, off: false, jobId: write.jobId, owner };
+  const bundlePath = bundlePathOf(write.bundleUrl);
+  return { outcome: 'written', pin: null, off: false, jobId: write.jobId, owner, bundlePath };
 }
 
 export function ownerOf({ site, epoch, sequence, expiresAt, lifetimeMs }: Owner): Owner {
