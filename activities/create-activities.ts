@@ -8,8 +8,10 @@ import { createAdminApiActivities } from './admin-api/activities.ts';
 import { createAgentJobActivities } from './agents/activities.ts';
 import { createReadRuleSettings } from './agents/read-rule-settings.ts';
 import { createDeploymentActivities } from './deployments/activities.ts';
+import { createAskDeployment } from './deployments/ask-deployment.ts';
 import { createConfirmDeployment } from './deployments/confirm-deployment.ts';
 import type { TargetDeps } from './deployments/create-target.ts';
+import { createFindOwner } from './deployments/find-owner.ts';
 import { createValuesFileTarget } from './deployments/values-file.ts';
 import { createForgeActivities } from './forge/activities.ts';
 import { createMailActivities } from './mails/activities.ts';
@@ -73,6 +75,7 @@ export function createActivities(deps: ActivityDeps) {
       mail: createMailActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
       forge: createForgeActivities({ forge: deps.forge }),
       settings: {
+        findOwner: createFindOwner(deps),
         readRuleSettings: createReadRuleSettings({ ...deps, ...operatorSettings, forge: deps.forge !== undefined }),
         readSiteSettings: createReadSiteSettings({
           ...deps,
@@ -80,7 +83,10 @@ export function createActivities(deps: ActivityDeps) {
           readSwitches: (valuesFile) => createValuesFileTarget(valuesFile).readSwitches(),
         }),
       },
-      status: { confirmDeployment: createConfirmDeployment(deps.readSite) },
+      status: {
+        askDeployment: createAskDeployment(deps.readSite),
+        confirmDeployment: createConfirmDeployment(deps.readSite),
+      },
     } satisfies Record<SystemPool, object>,
     deployments: createDeploymentActivities(deps),
   };

@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { bundleWorkflows } from '../scripts/bundle-workflows.js';
 
 /** Workflows that only integration and system tests use. */
-const TEST_WORKFLOWS = { mail: 'test/activities/mails/send/mail-workflows', restless: 'test/api/restless-workflows' };
+const TEST_WORKFLOWS = {
+  mail: 'test/activities/mails/send/mail-workflows',
+  ask: 'test/activities/deployments/ask-workflows',
+  restless: 'test/api/restless-workflows',
+};
 
 /** Bundles that no test runs from source. Each takes a second. */
 const UNUSED = ['orchestrator-encrypted-traced', 'platform-traced', 'platform-encrypted-traced'];

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { errorText, isSystemError } from '../../base/error-code.ts';
 import {
   type DeploymentConfig,
   deploymentName,
@@ -60,7 +61,7 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
   return {
     /** Writes a link to one deployment. Never logs the link: anyone who has it can read the bundle. */
     async writeDeployment(input: WriteDeploymentInput): Promise<DeploymentReport> {
-      const { valuesFile, kind, jobId, sequence } = input;
+      const { valuesFile, targetKind, kind, jobId, sequence } = input;
       try {
         const report = await heartbeatWhile(() => writeAlone(input));
         logger.info(
@@ -69,10 +70,12 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
         );
         return report;
       } catch (error) {
-        if (!(error instanceof ValuesFileError)) throw error;
+        const message = messageWithPath(valuesFile, error);
         // Only a person can fix the file.
-        const message = `${valuesFile}: ${error.message}`;
-        throw ApplicationFailure.create({ type: 'InvalidValuesFile', message, nonRetryable: true });
+        if (error instanceof ValuesFileError) {
+          throw ApplicationFailure.create({ type: 'InvalidValuesFile', message, nonRetryable: true });
+        }
+        throw targetKind === undefined && isSystemError(error) ? new Error(message) : error;
       }
     },
 
@@ -109,6 +112,13 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
       return { now: held, everyMs };
     }
   }
+}
+
+/** Names the path once: errors of the file system end with it, those of a rename twice. */
+function messageWithPath(path: string, error: unknown): string {
+  const message = errorText(error);
+  const text = message.includes(path) ? message.replace(/, \w+ '.*$/s, '') : message;
+  return text.includes(path) ? text : `${path}: ${text}`;
 }
 
 /** @param site undefined: the name is the path of a values file that any worker can write */

@@ -6,8 +6,9 @@ export const workflowBundles = {
   platform: bundle('platform'),
   /** The orchestrator's bundle for a worker that records traces. */
   traced: bundle('orchestrator-traced'),
-  /** Workflows of the tests: one sends a mail, one never ends. */
+  /** Workflows of the tests: one sends a mail, one asks a deployment, one never ends. */
   mail: bundle('mail'),
+  ask: bundle('ask'),
   restless: bundle('restless'),
 } as const;
 

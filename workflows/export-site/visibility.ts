@@ -111,7 +111,9 @@ export function lastErrorOf({ unconfigured, exportError, refreshError, targets }
   const errors = [unconfigured, exportError, refreshError];
   const failed = targets.find((target) => target.error !== null);
   if (failed?.error && failed.failedAt) {
-    errors.push({ message: `${failed.valuesFile}: ${failed.error}`, status: null, at: failed.failedAt });
+    const { valuesFile, error } = failed;
+    const message = error.includes(valuesFile) ? error : `${valuesFile}: ${error}`;
+    errors.push({ message, status: null, at: failed.failedAt });
   }
   return newestOf(errors);
 }

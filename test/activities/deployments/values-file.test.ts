@@ -1,11 +1,13 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { parse } from 'yaml';
 import { createDeploymentActivities } from '../../../activities/deployments/activities.ts';
 import type { DeploymentWrite, Owner } from '../../../activities/deployments/deployment-target.ts';
 import { readSidecar, sidecarPath, writeSidecar } from '../../../activities/deployments/sidecar.ts';
 import { createValuesFileTarget } from '../../../activities/deployments/values-file.ts';
+import { errorText } from '../../../base/error-code.ts';
+import { sha256Hex } from '../../../base/sha256.ts';
 import { emptiedFolder } from '../../helpers/temporary-folder.ts';
 import { activityEnvironment, failureOf } from '../activity-environment.ts';
 import { deploymentWrite, EXPIRES_AT, LIFETIME_MS } from './deployment-write.ts';
@@ -42,7 +44,9 @@ describe('a values file', () => {
   it('is created with its folder, and enabled, if it does not exist', async () => {
     path = join(folder, 'deep', 'er', 'values.yaml');
     const report = await createValuesFileTarget(path).write(write());
-    expect(report).toEqual({ outcome: 'written', pin: null, off: false, jobId: 'job-1', owner: ownerOf() });
+    const bundlePath = sha256Hex('https://objects.test/job-1');
+    const written = { outcome: 'written', pin: null, off: false, jobId: 'job-1', owner: ownerOf(), bundlePath };
+    expect(report).toEqual(written);
     expect(parse(await readFile(path, 'utf8'))).toEqual({
       staticExport: { enabled: true, bundleUrl: 'https://objects.test/job-1?n=1' },
     });
@@ -69,7 +73,7 @@ describe('a values file', () => {
     const older = await target.write(write({ epoch: 999, sequence: 50, jobId: 'job-50' }));
     const owner = ownerOf({ sequence: 5 });
     expect([late, older]).toEqual(
-      Array(2).fill({ outcome: 'superseded', pin: null, off: false, jobId: 'job-5', owner }),
+      Array(2).fill({ outcome: 'superseded', pin: null, off: false, jobId: 'job-5', owner, bundlePath: null }),
     );
     expect(await link()).toBe('https://objects.test/job-5?n=5');
     expect(await target.write(write({ epoch: 2_000, sequence: 1, jobId: 'job-6' }))).toMatchObject({
@@ -92,6 +96,26 @@ describe('a values file', () => {
     expect(await target.write(of(21, { sequence: 5 }))).toMatchObject({ outcome: 'older', jobId: 'job-20' });
     expect(await target.write(of(22, { sequence: 6 }))).toMatchObject({ outcome: 'written' });
     expect(await target.write(of(23, { sequence: 7, createdAt: null }))).toMatchObject({ outcome: 'written' });
+  });
+
+  it('gets an older job from a site that takes it over, and nothing of it but its own after that', async () => {
+    const target = createValuesFileTarget(path);
+    const old = { jobId: 'job-9', createdAt: '2026-11-22T08:00:00.000Z' };
+    const { owner } = await target.write(write({ ...old, sequence: 3 }));
+    const taking = { site: 'blog', takeover: owner ?? undefined, createdAt: '2026-11-20T08:00:00.000Z' };
+    expect(await target.write(write({ ...taking, kind: 'refresh' }))).toMatchObject({ outcome: 'superseded', owner });
+    expect(await target.write(write(taking))).toMatchObject({ outcome: 'written' });
+    const older = { site: 'blog', epoch: 1_001, sequence: 2, createdAt: '2026-11-19T08:00:00.000Z' };
+    expect(await target.write(write(older))).toMatchObject({ outcome: 'older' });
+  });
+
+  it('is taken over by a restored workflow from its own later writes', async () => {
+    const target = createValuesFileTarget(path);
+    await target.write(write({ epoch: 2_000, sequence: 9 }));
+    const { outcome, owner } = await target.write(write({ sequence: 1 }));
+    expect(outcome).toBe('superseded');
+    const again = await target.write(write({ sequence: 2, takeover: owner ?? undefined }));
+    expect(again).toMatchObject({ outcome: 'written', owner: ownerOf({ epoch: 2_001, sequence: 2 }) });
   });
 
   it('gets fresh links but stays disabled after an operator disabled it', async () => {
@@ -188,8 +212,16 @@ describe('a values file', () => {
     });
   });
 
-  it('is written with a damaged sidecar, which is recreated', async () => {
-    await writeFile(sidecarPath(path), '{"epoch": 1');
+  it.each([
+    '{"epoch": 1',
+    '{"epoch": 9000, "sequence": 1, "jobId": "job-0", "version": null, "newestJobAt": null, "enabling": false}',
+  ])('is written with the damaged or old sidecar %s, which is recreated', async (text) => {
+    await writeFile(sidecarPath(path), text);
+    const takeover = { site: 'blog', epoch: 1, sequence: 1 };
+    expect(await createValuesFileTarget(path).write(write({ site: 'shop', takeover }))).toMatchObject({
+      outcome: 'written',
+    });
+    await writeFile(sidecarPath(path), text);
     expect(await createValuesFileTarget(path).write(write())).toMatchObject({ outcome: 'written' });
     const { jobId, version } = write();
     expect(await readSidecar(path)).toEqual({ ...ownerOf(), jobId, version, newestJobAt: null, enabling: false });
@@ -200,6 +232,23 @@ describe('a values file', () => {
     await expect(createValuesFileTarget(path).write(write())).rejects.toThrow(/not valid YAML/);
     expect(await readFile(path, 'utf8')).toBe('a: [1\n');
     expect(await readSidecar(path)).toBeNull();
+  });
+
+  it.each<[string, (path: string) => Promise<unknown>]>([
+    ['is invalid YAML', (file) => writeFile(file, 'a: [1\n')],
+    ['is a folder', (file) => mkdir(file)],
+    ['has a sidecar that is a folder', (file) => mkdir(sidecarPath(file))],
+    ['can’t be resolved', (file) => symlink(file, file)],
+  ])('has its path once in the error if it %s', async (_, spoil) => {
+    path = join(folder, 'within', 'values.yaml');
+    await mkdir(dirname(path));
+    const logger = pino({ level: 'silent' });
+    const { writeDeployment } = createDeploymentActivities({ logger, readSite: () => undefined });
+    await spoil(path);
+    const error: unknown = await activityEnvironment()
+      .run(writeDeployment, { ...write(), valuesFile: path })
+      .catch((reason: unknown) => reason);
+    expect(errorText(error).split(path)).toHaveLength(2);
   });
 
   it('contains the newest write after many concurrent writers, and is complete at every moment', async () => {

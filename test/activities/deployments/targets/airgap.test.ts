@@ -16,30 +16,34 @@ async function latest(): Promise<{ version: string; folder: string } | null> {
   return JSON.parse(await readFile(join(root, 'docs', 'latest'), 'utf8').catch(() => 'null'));
 }
 
-describeTarget('airgap', async (bundles) => ({
-  target: createAirgapTarget(root, {
-    signer: { sign: (bytes) => createHash('sha256').update(bytes).digest('base64') },
+describeTarget(
+  'airgap',
+  async (bundles) => ({
+    target: createAirgapTarget(root, {
+      signer: { sign: (bytes) => createHash('sha256').update(bytes).digest('base64') },
+    }),
+    async version() {
+      const newest = await latest();
+      if (newest === null) return null;
+      const folder = join(root, 'docs', newest.folder);
+      expect((await readdir(folder)).sort()).toEqual(['SHA256SUMS', 'SHA256SUMS.sig', 'bundle.tar.gz', 'values.yaml']);
+      const sums = await readFile(join(folder, 'SHA256SUMS'), 'utf8');
+      for (const line of sums.trim().split('\n')) {
+        const [sha256, name = ''] = line.split('  ');
+        const bytes = await readFile(join(folder, name));
+        expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+      }
+      return newest.version;
+    },
+    async fingerprint() {
+      const newest = await latest();
+      const { mtimeMs, ino } = await stat(join(root, 'docs', newest?.folder ?? ''));
+      return JSON.stringify([newest, mtimeMs, ino]);
+    },
+    ...faultsOfBundles(bundles),
   }),
-  async version() {
-    const newest = await latest();
-    if (newest === null) return null;
-    const folder = join(root, 'docs', newest.folder);
-    expect((await readdir(folder)).sort()).toEqual(['SHA256SUMS', 'SHA256SUMS.sig', 'bundle.tar.gz', 'values.yaml']);
-    const sums = await readFile(join(folder, 'SHA256SUMS'), 'utf8');
-    for (const line of sums.trim().split('\n')) {
-      const [sha256, name = ''] = line.split('  ');
-      const bytes = await readFile(join(folder, name));
-      expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
-    }
-    return newest.version;
-  },
-  async fingerprint() {
-    const newest = await latest();
-    const { mtimeMs, ino } = await stat(join(root, 'docs', newest?.folder ?? ''));
-    return JSON.stringify([newest, mtimeMs, ino]);
-  },
-  ...faultsOfBundles(bundles),
-}));
+  { isOwned: false },
+);
 
 test('a job whose version an earlier job had too gets a folder of its own, and a repeated write finds it', async () => {
   const server = await startHttpSite(async (request, response) => {

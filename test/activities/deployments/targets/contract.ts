@@ -3,6 +3,7 @@ import type {
   DeploymentTarget,
   DeploymentWrite,
 } from '../../../../activities/deployments/deployment-target.ts';
+import { bundlePathOf } from '../../../../bundle/bundle-path.ts';
 import { buildBundle, siteOf } from '../../../deployment/bundles.ts';
 import { type HttpSite, startHttpSite } from '../../../helpers/http-site.ts';
 import { waitFor } from '../../../helpers/system/wait-for.ts';
@@ -77,11 +78,14 @@ export function faultsOfBundles(bundles: BundleServer): Pick<TargetFixture, 'fai
   };
 }
 
-/** What every kind of target does. A deploy hook gets each message, so it can't be asked what is older (`remembers`). */
+/**
+ * What every kind of target does. A deploy hook gets each message, so it can't be asked what is older (`remembers`). Sites
+ * may share it, and the folder of `airgap`, so neither has an owner (`isOwned`).
+ */
 export function describeTarget(
   kind: string,
   start: (bundles: BundleServer) => Promise<TargetFixture>,
-  { remembers = true } = {},
+  { remembers = true, isOwned = remembers }: { remembers?: boolean; isOwned?: boolean } = {},
 ): void {
   describe(`a target of the kind ${kind}`, () => {
     const bundles = use(startBundleServer);
@@ -99,13 +103,14 @@ export function describeTarget(
       return deploymentWrite({ ...about, createdAt: null, ...changes });
     }
     const deploy = (write: DeploymentWrite, signal = new AbortController().signal): Promise<DeploymentReport> =>
-      fixture.target.write(write, { site: 'docs', signal });
+      fixture.target.write(write, { site: write.site, signal });
 
     it('gets a version, and the same write again changes nothing', async () => {
       const write = writeOf('v1');
       const { site, epoch, expiresAt, lifetimeMs } = write;
       const owner = { site, epoch, sequence: write.sequence, expiresAt, lifetimeMs };
-      const written = { outcome: 'written', pin: null, off: false, jobId: 'se_v1', owner };
+      const bundlePath = bundlePathOf(write.bundleUrl);
+      const written = { outcome: 'written', pin: null, off: false, jobId: 'se_v1', owner, bundlePath };
       expect(await deploy(write)).toEqual(written);
       expect(await fixture.version()).toBe('v1');
       const before = await fixture.fingerprint();
@@ -129,6 +134,35 @@ export function describeTarget(
         const older = writeOf('v0', { createdAt: '2026-11-20T08:00:00Z' });
         expect(await deploy(older)).toMatchObject({ outcome: 'older', jobId: 'se_v2' });
         expect(await fixture.version()).toBe('v2');
+      });
+    }
+
+    if (isOwned) {
+      it('belongs to one site, until another one takes it over from the owner that it has seen', async () => {
+        const first = await deploy(writeOf('v1', { epoch: 7 }));
+        const blog = { site: 'blog', epoch: 1 };
+        const before = await fixture.fingerprint();
+        for (const changes of [
+          { ...blog, epoch: 9 },
+          { ...blog, takeover: { site: 'docs', epoch: 7, sequence: 0 } },
+        ]) {
+          const refused = { outcome: 'foreign', jobId: 'se_v1', owner: first.owner };
+          expect(await deploy(writeOf('v2', changes))).toMatchObject(refused);
+        }
+        expect(await fixture.fingerprint()).toBe(before);
+        const taking = writeOf('v2', { ...blog, takeover: first.owner ?? undefined });
+        const taken = await deploy(taking);
+        expect(taken).toMatchObject({ outcome: 'written', owner: { site: 'blog', epoch: 8 } });
+        expect(await fixture.version()).toBe('v2');
+        expect(await deploy(taking)).toEqual(taken);
+        // A late attempt of the former owner, whose seen owner is gone, and an ordinary write of the new one.
+        const late = { epoch: 7, takeover: first.owner ?? undefined };
+        expect(await deploy(writeOf('v1', late))).toMatchObject({ outcome: 'foreign', owner: taken.owner });
+        const next = await deploy(writeOf('v3', { ...blog, epoch: 8 }));
+        expect(next).toMatchObject({ outcome: 'written', owner: { site: 'blog', epoch: 8 } });
+        const back = await deploy(writeOf('v1', { epoch: 7, takeover: next.owner ?? undefined }));
+        expect(back).toMatchObject({ outcome: 'written', owner: { site: 'docs', epoch: 9 } });
+        expect(await fixture.version()).toBe('v1');
       });
     }
 

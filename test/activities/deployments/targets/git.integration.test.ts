@@ -120,6 +120,14 @@ describe('a values file in a git repository', () => {
       await repository.git('branch', '-D', branch);
       expect(await target.write(next(2), context)).toMatchObject({ outcome: 'written' });
       expect(opened).toHaveLength(3);
+      // While a proposal waits, another site takes the same owner's file over: that is merged, the proposal isn't.
+      await target.write(next(3), context);
+      const owned = JSON.stringify({
+        ...JSON.parse(await repository.git('show', `main:${path}.galley.json`)),
+        site: 'blog',
+      });
+      await repository.commit('main', { [`${path}.galley.json`]: owned });
+      expect(await target.write(next(4), context)).toMatchObject({ outcome: 'foreign', owner: { site: 'blog' } });
     } finally {
       await repository.remove();
     }
