@@ -9,10 +9,8 @@ import { createAgentJobActivities } from './agents/activities.ts';
 import { createReadRuleSettings } from './agents/read-rule-settings.ts';
 import { createDeploymentActivities } from './deployments/activities.ts';
 import { createAskDeployment } from './deployments/ask-deployment.ts';
-import { createConfirmDeployment } from './deployments/confirm-deployment.ts';
 import type { TargetDeps } from './deployments/create-target.ts';
 import { createFindOwner } from './deployments/find-owner.ts';
-import { createValuesFileTarget } from './deployments/values-file.ts';
 import { createForgeActivities } from './forge/activities.ts';
 import { createMailActivities } from './mails/activities.ts';
 import type { Mailer } from './mails/send/mailer.ts';
@@ -22,7 +20,7 @@ import { targetsOf, wantedTypes } from './notifications/targets.ts';
 import { createReadSiteSettings, type SiteSettingsDeps } from './sites/read-site-settings.ts';
 import { createWatchdogActivities } from './watchdog/activities.ts';
 
-export type ActivityDeps = Omit<SiteSettingsDeps, 'readSwitches' | 'operators' | 'mail' | 'notify'> & {
+export type ActivityDeps = Omit<SiteSettingsDeps, 'operators' | 'mail' | 'notify'> & {
   adminApi: {
     url: string;
     key: string;
@@ -62,6 +60,7 @@ export function createActivities(deps: ActivityDeps) {
   const notifyTargets = targetsOf(deps.notify ?? []);
   const notify = wantedTypes(notifyTargets);
   const operatorSettings = { operators: deps.operators ?? [], mail: deps.mailer !== undefined, notify };
+  const mails = createMailActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key });
   return {
     own: {
       ...createWatchdogActivities({ ...deps, ...operatorSettings }),
@@ -72,21 +71,15 @@ export function createActivities(deps: ActivityDeps) {
         ...createAdminApiActivities(client, quickly),
         ...createAgentJobActivities(client, { readSite: deps.readSite, ...quickly }),
       },
-      mail: createMailActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
+      mail: mails,
+      'review-mail': mails,
       forge: createForgeActivities({ forge: deps.forge }),
       settings: {
-        findOwner: createFindOwner(deps),
         readRuleSettings: createReadRuleSettings({ ...deps, ...operatorSettings, forge: deps.forge !== undefined }),
-        readSiteSettings: createReadSiteSettings({
-          ...deps,
-          ...operatorSettings,
-          readSwitches: (valuesFile) => createValuesFileTarget(valuesFile).readSwitches(),
-        }),
+        readSiteSettings: createReadSiteSettings({ ...deps, ...operatorSettings }),
+        findOwner: createFindOwner(deps),
       },
-      status: {
-        askDeployment: createAskDeployment(deps.readSite),
-        confirmDeployment: createConfirmDeployment(deps.readSite),
-      },
+      status: { askDeployment: createAskDeployment(deps.readSite) },
     } satisfies Record<SystemPool, object>,
     deployments: createDeploymentActivities(deps),
   };

@@ -9,23 +9,28 @@ import type { SiteStatusReader } from './site-status.ts';
 import type { TemporalGateway, Update } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
 
-/** A refresh waits for the Admin API and the deployments, a removal for the cancellation of a job. */
+/** A workflow lets an action wait up to 30 s for its effect, a removal for the cancellation of a job. */
 const UPDATE_DEADLINE_MS = 45_000;
 
 /** The names that galley.yaml allows: a name becomes part of a workflow's id and of a query. */
 const NAME = /^[a-z\d-]{1,63}$/i;
 
-/** Actions without a further value, and the update of each. */
+/** Actions without a further argument, and the update of each. */
 const STEER = {
   export: UPDATES.exportNow,
   refresh: UPDATES.refreshNow,
   pause: UPDATES.pause,
   resume: UPDATES.resume,
+  lock: UPDATES.lock,
+  unlock: UPDATES.unlock,
   approve: UPDATES.approve,
   reject: UPDATES.reject,
 } as const;
 
 export type SteerAction = keyof typeof STEER;
+
+/** An action's options, with who acts. */
+type ActedOptions = ActionOptions & { actor: string };
 
 /**
  * What operators do with sites. Each resolves with the state of the site, without its histories, and rejects with
@@ -33,9 +38,9 @@ export type SteerAction = keyof typeof STEER;
  * doesn't respond. The site's workflow lists it with the `actor`.
  */
 export type SiteActions = {
-  steer: (site: string, action: SteerAction, actor: string) => Promise<SiteState>;
+  steer: (site: string, action: SteerAction, options: ActedOptions) => Promise<SiteState>;
   /** Deploys an earlier job, by its id or its version. */
-  rollback: (site: string, jobId: string, actor: string) => Promise<SiteState>;
+  rollback: (site: string, job: string, options: ActedOptions) => Promise<SiteState>;
   /** Exports the site for a listed delivery; or prompts a rule again, and resolves with the rule's unvalidated state. */
   runAgain: (
     site: string,
@@ -74,11 +79,11 @@ export function createSiteActions(deps: SiteActionsDeps): SiteActions {
   }
 
   return {
-    async steer(site, action, actor) {
-      if (action === 'export') return await exportNow(site, { actor });
-      return await update(site, { name: STEER[action], args: [{ actor }] });
+    async steer(site, action, options) {
+      if (action === 'export') return await exportNow(site, options);
+      return await update(site, { name: STEER[action], args: [options] });
     },
-    rollback: (site, jobId, actor) => update(site, { name: UPDATES.rollback, args: [jobId, { actor }] }),
+    rollback: (site, job, options) => update(site, { name: UPDATES.rollback, args: [job, options] }),
     async runAgain(site, { deliveryId, rule }, actor) {
       await requireDelivery(status, site, deliveryId);
       const options = { actor, deliveryId };

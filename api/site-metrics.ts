@@ -33,7 +33,7 @@ export function addSiteMetrics(registry: Registry, { list, configured }: SiteMet
     try {
       const sites = await withinDeadline(DEADLINE_MS, list());
       for (const gauge of Object.values(gauges)) if (gauge !== gauges.configured) gauge.reset();
-      for (const site of sites) setGauges(gauges, site);
+      for (const site of sites) setGauges(gauges, site, Date.now());
       gauges.listed.set(1);
     } catch {
       gauges.listed.set(0);
@@ -57,15 +57,19 @@ function createGauges(registry: Registry, collect: () => Promise<void>) {
       'galley_site_served_publish_timestamp_seconds',
       'When the newest served publish of the site arrived.',
     ),
-    waiting: perSite(
-      'galley_site_waiting_publish_timestamp_seconds',
-      'When the oldest publish arrived that is not served yet.',
+    oldestUnserved: perSite(
+      'galley_site_oldest_unserved_seconds',
+      'For how long the oldest publish has not been served everywhere; 0 if there is none.',
     ),
+    unservedReason: gauge('galley_site_unserved_reason', 'Always 1; the label says why that publish is not served.', [
+      'site',
+      'reason',
+    ]),
   };
 }
 
-function setGauges(gauges: Gauges, listed: ListedSite): void {
-  const { site } = listed;
+function setGauges(gauges: Gauges, listed: ListedSite, nowMs: number): void {
+  const { site, oldestUnserved } = listed;
   if (listed.phase !== undefined) gauges.phase.set({ site, phase: listed.phase }, 1);
   const set = (gauge: Gauge<'site'>, ms: number | null): void => {
     if (ms !== null) gauge.set({ site }, ms / 1000);
@@ -73,5 +77,6 @@ function setGauges(gauges: Gauges, listed: ListedSite): void {
   set(gauges.linkExpiry, listed.linkExpiresAtMs);
   set(gauges.refreshDue, listed.refreshDueAtMs);
   set(gauges.served, listed.servedPublishAtMs);
-  set(gauges.waiting, listed.waitingSinceMs);
+  if (oldestUnserved !== null) gauges.unservedReason.set({ site, reason: oldestUnserved.reason }, 1);
+  set(gauges.oldestUnserved, oldestUnserved === null ? 0 : Math.max(0, nowMs - oldestUnserved.atMs));
 }

@@ -1,10 +1,17 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey, type LoadedDataConverter, SearchAttributeType } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { deploymentName, targetOf } from '../contract/deployment-config.ts';
+import { type DeploymentConfig, deploymentName, deploymentUrl, targetOf } from '../contract/deployment-config.ts';
 import { type GalleyConfig, type SiteConfig, siteNamed } from '../contract/galley-config.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
-import { idleSiteState, type SiteState, type StateQuery, sitePhase, siteState } from '../contract/site-state.ts';
+import {
+  type DeploymentState,
+  idleSiteState,
+  type SiteState,
+  type StateQuery,
+  sitePhase,
+  siteState,
+} from '../contract/site-state.ts';
 import { HttpError } from '../web/http-error.ts';
 import { readJobProgress } from './job-progress.ts';
 import type { RecentDeliveries } from './recent-deliveries.ts';
@@ -144,19 +151,28 @@ async function queryInTurn(
 
 /** The state of a site that was never published. */
 function idle(site: string, config: SiteConfig | undefined): SiteState {
-  const deployments = (config?.export.deployments ?? []).map((deployment) => ({
-    valuesFile: deploymentName(deployment),
-    kind: targetOf(deployment).kind,
-    jobId: null,
+  return idleSiteState(site, (config?.export.deployments ?? []).map(unwritten));
+}
+
+function unwritten(entry: DeploymentConfig): DeploymentState {
+  return {
+    name: deploymentName(entry),
+    kind: targetOf(entry).kind,
+    wave: entry.wave ?? 1,
+    state: 'waiting',
     version: null,
-    updatedAt: null,
-    held: false,
+    jobId: null,
+    desired: { version: null, jobId: null, reason: 'nothing' },
+    writtenAt: null,
+    servedAt: null,
+    confirmed: null,
+    linkExpiresAt: null,
     pin: null,
     off: false,
-    confirmed: null,
     error: null,
-  }));
-  return idleSiteState(site, deployments);
+    url: deploymentUrl(entry),
+    proposal: null,
+  };
 }
 
 /** The state from the search attributes, as far as the namespace has them. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { Transform } from 'node:stream';
 
 export function sha256Hex(content: string | Uint8Array): string {
@@ -17,4 +18,11 @@ export function measure() {
     },
   });
   return { stream, result: () => ({ sizeBytes, sha256: hash.digest('hex') }) };
+}
+
+/** The SHA-256 of a file's bytes in hex. */
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return hash.digest('hex');
 }

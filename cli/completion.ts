@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import completions from '@bomb.sh/tab';
+import completions, { type ArgumentHandler, type OptionHandler } from '@bomb.sh/tab';
 import registerCommands from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
@@ -9,7 +9,13 @@ import { printJson } from './output.ts';
 
 /** Only names matter, so a file with mistakes will do. */
 const configuredSites = z.object({
-  sites: z.record(z.string(), z.object({ webhooks: z.record(z.string(), z.unknown()).catch({}) })),
+  sites: z.record(
+    z.string(),
+    z.object({
+      webhooks: z.record(z.string(), z.unknown()).catch({}),
+      export: z.object({ deployments: z.array(z.object({ name: z.string().optional() })) }).catch({ deployments: [] }),
+    }),
+  ),
 });
 
 /** The script needs this function of the package bash-completion, which many machines lack. */
@@ -53,21 +59,30 @@ export function complete(program: Command, words: string[]): void {
   for (const command of completions.commands.values()) {
     for (const argument of command.arguments.values()) {
       const known = names[argument.name];
-      if (known !== undefined)
-        argument.handler = (add) => {
-          for (const name of known) add(name, '');
-        };
+      if (known !== undefined) argument.handler = adding(known);
+    }
+    for (const option of command.options.values()) {
+      const known = names[option.value];
+      if (known !== undefined) option.handler = adding(known);
     }
   }
   completions.parse(words);
 }
 
+function adding(names: readonly string[]): ArgumentHandler & OptionHandler {
+  return (add) => {
+    for (const name of names) add(name, '');
+  };
+}
+
 type Sites = z.infer<typeof configuredSites>['sites'];
 
-/** What an argument of this name can be. */
+/** What an argument or an option of this name can be. */
 function namesOf(sites: Sites): Record<string, readonly string[]> {
   const sources = Object.values(sites).flatMap(({ webhooks }) => Object.keys(webhooks));
-  return { site: Object.keys(sites), source: [...new Set(sources)] };
+  const deployments = Object.values(sites).flatMap(({ export: { deployments } }) => deployments);
+  const names = deployments.flatMap(({ name }) => name ?? []);
+  return { site: Object.keys(sites), source: [...new Set(sources)], deployment: [...new Set(names)] };
 }
 
 function readSites(): Sites {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sha256Hex } from '../base/sha256.ts';
 import { positiveDurationMs } from './duration.ts';
+import { httpUrl } from './http-url.ts';
 import { type SettingsOf, TARGET_KINDS, TARGETS, type TargetKind, targetSettings } from './target-kind.ts';
 
 /** An entry of `deployments` in galley.yaml: one target of exactly one kind, and how it is confirmed. */
@@ -19,6 +20,14 @@ export const deploymentConfig = z
   .extend({
     /** The machine with the file or folder, if workers run on several. */
     host: hostName.optional(),
+    /** What people call it; its place by default. */
+    name: z.string().trim().min(1).max(200).optional(),
+    /** It gets the newest version that all deployments of earlier waves have. */
+    wave: z.int().min(1).max(100).optional(),
+    /** A person approves each version before it is written here. */
+    approve: z.boolean().optional(),
+    /** What visitors open; the origin of `statusUrl` by default. */
+    url: httpUrl.optional(),
     /** The `/-/status` of the deployment, or of each of its replicas. */
     statusUrl: z.union([statusUrl, z.array(statusUrl).min(1)]).optional(),
     /** How long it may take until each of them serves a new version. */
@@ -64,13 +73,24 @@ function ofKind<Kind extends TargetKind>(
   return settings === undefined ? undefined : { kind, settings };
 }
 
-/** See `name` of a kind. A values file's name is its path. */
-export function deploymentName(entry: DeploymentConfig): string {
-  return nameOf(targetOf(entry), entry.host === undefined ? '' : `${entry.host}:`);
+/** See `place` of a kind. A values file's place is its path. */
+export function deploymentPlace(entry: DeploymentConfig): string {
+  return placeOf(targetOf(entry), entry.host === undefined ? '' : `${entry.host}:`);
 }
 
-function nameOf<Kind extends TargetKind>({ kind, settings }: TargetConfig<Kind>, on: string): string {
-  return TARGETS[kind].name(settings, { on, digest: sha256Hex });
+function placeOf<Kind extends TargetKind>({ kind, settings }: TargetConfig<Kind>, on: string): string {
+  return TARGETS[kind].place(settings, { on, digest: sha256Hex });
+}
+
+/** What people call it: unique in its site. */
+export function deploymentName(entry: DeploymentConfig): string {
+  return entry.name ?? deploymentPlace(entry);
+}
+
+/** What visitors open; null if unknown. */
+export function deploymentUrl({ url, statusUrl }: DeploymentConfig): string | null {
+  const [first] = [statusUrl ?? []].flat();
+  return url ?? (first === undefined ? null : new URL(first).origin);
 }
 
 /** The values files of these deployments that are on this worker's own disk. */

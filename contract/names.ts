@@ -102,6 +102,8 @@ export const UPDATES = {
   pause: 'pause',
   resume: 'resume',
   rollback: 'rollback',
+  lock: 'lock',
+  unlock: 'unlock',
   approve: 'approve',
   reject: 'reject',
   remove: 'remove',

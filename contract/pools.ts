@@ -7,6 +7,8 @@ import { TARGET_KINDS, TARGETS, type TargetKind } from './target-kind.ts';
 export const SYSTEM_POOLS = [
   { name: 'admin-api', slots: 100 },
   { name: 'mail', slots: 30 },
+  /** Mails with a link that the forge may have to make. */
+  { name: 'review-mail', slots: 30 },
   { name: 'forge', slots: 30 },
   /** Reading galley.yaml. */
   { name: 'settings', slots: 30 },
@@ -27,3 +29,7 @@ export const POOLS: readonly { name: Pool; slots: number }[] = [
   ...SYSTEM_POOLS,
   ...TARGET_KINDS.map((kind) => ({ name: deploymentPool(kind), slots: TARGETS[kind].slots })),
 ];
+
+export function slotsOf(pool: Pool): number {
+  return POOLS.find(({ name }) => name === pool)?.slots ?? 1;
+}

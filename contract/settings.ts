@@ -12,35 +12,31 @@ const ms = z.number();
 /** The types of events that any target of `notify` gets. */
 const notify = z.array(notificationType);
 
-/** What the operator has set in a values file: a pin, and whether it is switched off. */
-const pinnedFile = z.object({
-  valuesFile: z.string(),
-  pin: z.string().nullable(),
-  off: z.boolean(),
-});
-export type PinnedFile = z.infer<typeof pinnedFile>;
+/** What the operator has set in a deployment: a pin, and whether it is switched off. */
+export type PinnedFile = { valuesFile: string; pin: string | null; off: boolean };
 
 /** Limits beyond which an export is held for review; `maxShrink` is a share of the served pages. */
 const guards = z.object({ maxShrink: z.number(), maxNewlyBroken: z.int(), startPage: z.boolean() });
 export type Guards = z.infer<typeof guards>;
 
-/** A deployment whose status says what it serves. Its URLs are the worker's: they may hold a password. */
-const confirmation = z.object({
-  valuesFile: z.string(),
-  withinMs: ms,
-  /** Whether a version that isn't served in time is replaced by the one before it. */
-  rollback: z.boolean(),
-});
-
-/** A deployment that isn't a values file on the disk of every worker. Its settings are the worker's: they may be secret. */
-const targetSummary = z.object({
-  /** The name, as in `valuesFiles`. */
+/** A deployment, without its settings and status URLs, which may hold passwords and stay with the workers. */
+export const deploymentSettings = z.object({
+  /** See `deploymentPlace`. */
+  place: z.string(),
+  /** What people call it. */
   name: z.string(),
   kind: targetKind,
-  /** The machine whose workers write it. */
-  host: z.string().optional(),
+  /** The machine whose workers write it; null: any worker. */
+  host: z.string().nullable(),
+  /** A deployment gets the newest version that all deployments of earlier waves have. */
+  wave: z.int(),
+  /** A person approves each version before it is written here. */
+  approve: z.boolean(),
+  url: z.string().nullable(),
+  /** How its status is asked; null without a `statusUrl`. */
+  confirm: z.object({ withinMs: ms, rollback: z.boolean() }).nullable(),
 });
-export type TargetSummary = z.infer<typeof targetSummary>;
+export type DeploymentSettings = z.infer<typeof deploymentSettings>;
 
 export const siteSettings = z.object({
   domain: z.string(),
@@ -51,11 +47,7 @@ export const siteSettings = z.object({
   /** Share of the link's lifetime, before its expiry, at which to refresh it. */
   refreshMargin: z.number(),
   minRefreshIntervalMs: ms,
-  /** The names of the deployments: the path of a values file, otherwise of `deploymentName`. */
-  valuesFiles: z.array(z.string()),
-  targets: z.array(targetSummary),
-  /** The operators' current pins. Unreadable files are omitted. */
-  pins: z.array(pinnedFile),
+  deployments: z.array(deploymentSettings),
   /** Recipients of mails about lasting failures; empty without a mail server. */
   operators: z.array(z.string()),
   /** How long a failure must last before they get a mail. */
@@ -64,7 +56,6 @@ export const siteSettings = z.object({
   pageUrl: z.string().optional(),
   notify,
   guards: guards.optional(),
-  confirmations: z.array(confirmation),
   /** Whether the search attributes of names.ts are usable here. */
   searchAttributes: z.boolean(),
 });

@@ -6,6 +6,12 @@ export const actionOptions = z.object({
   actor: z.string().min(1).max(200).optional(),
   /** The delivery that `exportNow` runs again. */
   deliveryId: z.string().min(1).max(1_000).optional(),
+  /** To `lock` and `rollback`: why, for people. */
+  reason: z.string().min(1).max(500).optional(),
+  /** To `rollback`: keeps the version until the site is unlocked, instead of until the next publish. */
+  lock: z.boolean().optional(),
+  /** To `approve` and `reject`: the name of the one deployment that is meant. */
+  deployment: z.string().min(1).max(1_000).optional(),
 });
 export type ActionOptions = z.infer<typeof actionOptions>;
 

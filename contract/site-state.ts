@@ -3,18 +3,24 @@ import { mailRecord } from './agent-state.ts';
 import { targetKind } from './target-kind.ts';
 
 /**
- * A site's phase. `confirming`: a deployment was written to and doesn't serve the version yet. `review`: a guard holds an export until an operator approves or rejects it. `held`: the operator's pin names another version than the newest. `off`: all deployments are.
- * `unconfigured`: no worker that was asked has the site in its galley.yaml, so the last known settings apply.
+ * A site's phase: the first of these that applies (`phaseOf` in workflows/export-site/status.ts). `waiting`: for a start that
+ * a rate limit allows. `review`: an operator has to approve or reject a version. `confirming`: a deployment was written to and
+ * isn't known to serve the version. `proposed`: a pull request with the change is open. `held`: an operator's pin names another
+ * version than the newest. `off`: all deployments are. `unconfigured`: no worker that was asked has the site in its
+ * galley.yaml, so the last known settings apply.
  */
 export const sitePhase = z.enum([
   'idle',
   'debouncing',
   'exporting',
   'bundling',
+  'waiting',
   'review',
   'deploying',
   'confirming',
   'live',
+  'locked',
+  'proposed',
   'held',
   'off',
   'paused',
@@ -73,16 +79,20 @@ export const exportRecord = z.object({
   startedAt: z.string(),
   /** When the job completed. */
   exportedAt: z.string().nullable(),
-  /** When the first deployment got it; null also if every deployment is held, off or failing. */
-  deployedAt: z.string().nullable(),
+  /** When it was first written to a deployment. */
+  writtenAt: z.string().nullable(),
   /** When the first deployment with a `statusUrl` was seen to serve it. */
   servedAt: z.string().nullable(),
+  /** When the job ended, or its export was given up. */
   endedAt: z.string().nullable(),
+  /** When the first deployment went back to an earlier version. */
+  rolledBackAt: z.string().nullable(),
   /**
-   * `replaced` by a newer publish. `canceled` by a rollback or the removal of the site. `review`: a guard holds it until it
-   * is approved (then `deployed`), `rejected` or replaced.
+   * How far it came; null while it is under way. `served` by every deployment that should have it, `written` to all of them if
+   * none says what it serves, `partly`: some have it, and a newer one came. `superseded` before any had it. `held`: a guard
+   * holds it, or no deployment takes new versions. `canceled` by a rollback or the removal of the site.
    */
-  outcome: z.enum(['running', 'deployed', 'failed', 'replaced', 'canceled', 'review', 'rejected']),
+  outcome: z.enum(['served', 'written', 'partly', 'superseded', 'held', 'rejected', 'failed', 'canceled']).nullable(),
   /** Why it failed, or why it is being tried again while it runs. */
   error: z.string().nullable(),
   pageCount: z.int().nullable(),
@@ -104,6 +114,9 @@ const actionName = z.enum([
   'pause',
   'resume',
   'rollback',
+  'lock',
+  'unlock',
+  'rename',
   'approve',
   'reject',
   'remove',
@@ -128,29 +141,87 @@ export type Acted = z.infer<typeof acted>;
 /** How many of each a site's workflow keeps. */
 export const HISTORY_LIMITS = { deliveries: 200, exports: 50, refreshes: 20, actions: 100 } as const;
 
+/** What a deployment does. `waiting`: for the waves before its own, or for the first version. `approval`: for a person. */
+export const deploymentStatus = z.enum([
+  'waiting',
+  'approval',
+  'writing',
+  'confirming',
+  'unknown',
+  'live',
+  'proposed',
+  'held',
+  'off',
+  'locked',
+  'failed',
+]);
+export type DeploymentStatus = z.infer<typeof deploymentStatus>;
+
+/** Why a deployment should have the version that it should have. */
+export const desiredReason = z.enum([
+  'newest',
+  'pinned',
+  'locked',
+  'rolled-back',
+  'withheld',
+  'rejected',
+  'waits-for-wave',
+  'waits-for-approval',
+  'nothing',
+]);
+export type DesiredReason = z.infer<typeof desiredReason>;
+
 const deploymentState = z.object({
-  /** The deployment's name: the path of a values file. Others have their kind and place, such as `directory:/srv/docs`. */
-  valuesFile: z.string(),
+  /** By galley.yaml; otherwise its place: the path of a values file, a URL, a release. */
+  name: z.string(),
   kind: targetKind,
-  jobId: z.string().nullable(),
+  wave: z.int(),
+  state: deploymentStatus,
+  /** What is written. */
   version: z.string().nullable(),
-  updatedAt: z.string().nullable(),
-  held: z.boolean(),
-  /** The operator's pin, as last read from the values file. */
+  jobId: z.string().nullable(),
+  /** What should be written, also while it waits for its wave or an approval. */
+  desired: z.object({ version: z.string().nullable(), jobId: z.string().nullable(), reason: desiredReason }),
+  /** The last write of the version, and the first time since then that it was seen served; null if not. */
+  writtenAt: z.string().nullable(),
+  servedAt: z.string().nullable(),
+  /** Whether its status says that it serves the version; null without a `statusUrl`. */
+  confirmed: z.boolean().nullable(),
+  linkExpiresAt: z.string().nullable(),
+  /** The operator's pin, as last read. */
   pin: z.string().nullable(),
   /** The operator set `enabled: false` after an earlier deploy. */
   off: z.boolean(),
-  /** Whether its status says that it serves the version; null without a `statusUrl`. */
-  confirmed: z.boolean().nullable(),
-  error: z.string().nullable(),
+  error: siteError.nullable(),
+  /** What visitors open. */
+  url: z.string().nullable(),
+  /** The open pull request with the change. */
+  proposal: z.string().nullable(),
 });
 export type DeploymentState = z.infer<typeof deploymentState>;
+
+/** Why the oldest publish isn't served everywhere. */
+export const unservedReason = z.enum([
+  'debouncing',
+  'exporting',
+  'review',
+  'waiting',
+  'approval',
+  'deploying',
+  'confirming',
+  'unknown',
+  'failed',
+  'locked',
+  'paused',
+  'unconfigured',
+]);
+export type UnservedReason = z.infer<typeof unservedReason>;
 
 /** The response of `GET /sites/{site}` and the result of the query `state`. Times are RFC 3339. */
 export const siteState = z.object({
   site: z.string(),
   phase: sitePhase,
-  /** The job being exported, otherwise the deployed one. */
+  /** The newest export that at least one deployment should have. */
   jobId: z.string().nullable(),
   version: z.string().nullable(),
   linkExpiresAt: z.string().nullable(),
@@ -159,6 +230,10 @@ export const siteState = z.object({
   withheld: z.object({ version: z.string().nullable(), exportedAt: z.string() }).nullable(),
   /** Whether all deployments with a `statusUrl` serve the version; null if none has one. */
   confirmed: z.boolean().nullable(),
+  /** The oldest publish that a deployment which should follow doesn't have yet, and the reason. */
+  oldestUnserved: z.object({ at: z.string(), reason: unservedReason }).nullable(),
+  /** Nothing new is deployed until an operator unlocks the site. */
+  lock: z.object({ by: z.string(), at: z.string(), reason: z.string().nullable() }).nullable(),
   /** The export that a guard holds, and why. */
   review: z
     .object({ jobId: z.string(), version: z.string().nullable(), at: z.string(), reasons: z.array(z.string()) })
@@ -205,6 +280,8 @@ export function idleSiteState(site: string, deployments: SiteState['deployments'
     exportedAt: null,
     withheld: null,
     confirmed: null,
+    oldestUnserved: null,
+    lock: null,
     review: null,
     nextRefreshAt: null,
     lastError: null,
@@ -229,8 +306,8 @@ export const SITE_MEMO = 'status';
 export const siteMemo = z.object({
   /** When the newest publish that a deployment serves arrived. */
   servedPublishAt: z.string().nullable(),
-  /** When the oldest publish arrived that isn't exported and deployed yet; null while the site is paused. */
-  waitingSince: z.string().nullable(),
+  /** See `SiteState`. */
+  oldestUnserved: z.object({ at: z.string(), reason: unservedReason }).nullable(),
   /** When the link that expires first is due to be refreshed. */
   refreshDueAt: z.string().nullable(),
   /** The rest is in search attributes if the namespace has them. */
@@ -251,6 +328,6 @@ export type ListedSite = {
   refreshDueAtMs: number | null;
   /** When the newest served publish arrived. */
   servedPublishAtMs: number | null;
-  /** When the oldest publish arrived that still waits to be served. */
-  waitingSinceMs: number | null;
+  /** When the oldest publish arrived that isn't served yet, and why it isn't. */
+  oldestUnserved: { atMs: number; reason: UnservedReason } | null;
 };

@@ -142,8 +142,8 @@ export type SettingsOf<Kind extends TargetKind> = z.infer<(typeof targetSettings
 
 /** What Galley has to know of a kind, besides how to write to it. Pure, because workflows use it. */
 type Target<Kind extends TargetKind> = {
-  /** The deployment's name: unique in its site, the same as long as it writes to the same place, and without secrets. */
-  name(settings: SettingsOf<Kind>, context: NameContext): string;
+  /** Where it is: unique in its site, the same as long as it writes to the same place, and without secrets. */
+  place(settings: SettingsOf<Kind>, context: PlaceContext): string;
   /** Its settings are a path on one machine's disk, relative to galley.yaml. */
   isOnDisk: boolean;
   /** The deployment keeps the link, which expires. The others hold the files themselves. */
@@ -163,11 +163,11 @@ type Target<Kind extends TargetKind> = {
 type Time = `${number}${'s' | 'm' | 'h'}`;
 
 /** `on`: the machine with the path, and a colon; or nothing. `digest` stands for a text that may be secret. */
-type NameContext = { on: string; digest(text: string): string };
+type PlaceContext = { on: string; digest(text: string): string };
 
 export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
   valuesFile: {
-    name: (path, { on }) => `${on}${path}`,
+    place: (path, { on }) => `${on}${path}`,
     isOnDisk: true,
     keepsLink: true,
     hasSwitches: true,
@@ -176,7 +176,7 @@ export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
     slots: 50,
   },
   git: {
-    name: ({ repository, branch, path }) => `git:${repository}#${branch}:${path}`,
+    place: ({ repository, branch, path }) => `git:${repository}#${branch}:${path}`,
     isOnDisk: false,
     keepsLink: true,
     hasSwitches: true,
@@ -185,7 +185,7 @@ export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
     slots: 20,
   },
   helm: {
-    name: ({ release, namespace, context }) =>
+    place: ({ release, namespace, context }) =>
       `helm:${context === undefined ? '' : `${context}/`}${namespace}/${release}`,
     isOnDisk: false,
     keepsLink: true,
@@ -196,7 +196,7 @@ export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
   },
   http: {
     // The path of a deploy hook is often its secret.
-    name: ({ url }, { digest }) => `${new URL(url).origin}#${digest(new URL(url).href).slice(0, 8)}`,
+    place: ({ url }, { digest }) => `${new URL(url).origin}#${digest(new URL(url).href).slice(0, 8)}`,
     isOnDisk: false,
     keepsLink: true,
     hasSwitches: false,
@@ -205,7 +205,7 @@ export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
     slots: 50,
   },
   directory: {
-    name: (path, { on }) => `directory:${on}${path}`,
+    place: (path, { on }) => `directory:${on}${path}`,
     isOnDisk: true,
     keepsLink: false,
     hasSwitches: false,
@@ -214,7 +214,7 @@ export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
     slots: 20,
   },
   s3: {
-    name(settings) {
+    place(settings) {
       const { bucket, prefix } = s3Target(settings);
       return `s3://${bucket}/${prefix}`;
     },
@@ -226,7 +226,7 @@ export const TARGETS: { [Kind in TargetKind]: Target<Kind> } = {
     slots: 20,
   },
   airgap: {
-    name: (path, { on }) => `airgap:${on}${path}`,
+    place: (path, { on }) => `airgap:${on}${path}`,
     isOnDisk: true,
     keepsLink: false,
     hasSwitches: false,

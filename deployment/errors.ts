@@ -1,8 +1,4 @@
-import { errorCode } from '../base/error-code.ts';
-import { BundleInvalidError } from '../bundle/errors.ts';
-
-/** Says when to retry: `soon` with a growing pause, `slowly` if only a new link can help. */
-type RetryPace = 'soon' | 'slowly';
+import { BundleInvalidError, BundleUnavailableError, reason } from '../bundle/errors.ts';
 
 /**
  * Thrown if the values file can't be read or lacks what it needs; `key` names the place, such as
@@ -23,25 +19,6 @@ export class ValuesReadError extends Error {
   }
 }
 
-/**
- * Thrown if the bundle can't be read from its link; `status` is the HTTP status of the error response, if there was
- * one.
- */
-export class BundleUnavailableError extends Error {
-  override readonly name = 'BundleUnavailableError';
-  readonly pace: RetryPace;
-  readonly status: number | null;
-  /** How long the server asked to wait, in milliseconds. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(message: string, pace: RetryPace, status: number | null = null, retryAfterMs?: number) {
-    super(message);
-    this.pace = pace;
-    this.status = status;
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
 /** Thrown if a bundle isn't signed for `staticExport.publicKey`. Another key may accept the same bytes. */
 export class BundleSignatureError extends BundleInvalidError {}
 
@@ -58,11 +35,6 @@ export class VersionPinnedError extends Error {
     this.wanted = wanted;
     this.found = found;
   }
-}
-
-/** An error in a word or two: its code says more than a wrapper's text, and neither contains a link. */
-export function reason(error: unknown): string {
-  return errorCode(error) ?? (error instanceof Error ? error.name : 'unknown fault');
 }
 
 /** A failed attempt as the status shows it: Galley's own errors unchanged, others without details. */

@@ -1,6 +1,6 @@
+import { linkFingerprint } from '../bundle/fetch/link.ts';
 import type { DeploymentKind } from '../contract/values-file.ts';
 import type { FollowerReport } from './fetch/follower.ts';
-import { linkFingerprint } from './fetch/link.ts';
 import type { Served } from './fetch/served.ts';
 import type { ValuesState } from './values/watch-values.ts';
 

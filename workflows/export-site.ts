@@ -1,5 +1,4 @@
 import {
-  ApplicationFailure,
   allHandlersFinished,
   condition,
   continueAsNew,
@@ -26,18 +25,27 @@ import { shouldContinueAsNew } from './entity/continue-as-new.ts';
 import { runUntil, waitAtMost } from './entity/coroutines.ts';
 import { handleSignal } from './entity/handle-signal.ts';
 import { endBackOff } from './export-site/back-off.ts';
-import { settingsSource, watchConfiguration } from './export-site/configuration.ts';
-import { confirmLoop } from './export-site/confirm.ts';
+import {
+  approveDeployments,
+  approveReview,
+  refreshAll,
+  rejectDeployments,
+  rejectReview,
+  rollBack,
+  untilWritten,
+  waitingForApproval,
+} from './export-site/commands.ts';
+import { readPins, settingsSource, watchConfiguration } from './export-site/configuration.ts';
 import { cancelExportJob, exportLoop } from './export-site/export.ts';
+import { drainDeployments, followDeployments } from './export-site/follow.ts';
 import { actionBegan, actionFailed, exportEnded } from './export-site/histories.ts';
+import { lockSite, unlockSite } from './export-site/jobs.ts';
 import { incidentSource, mailNotices } from './export-site/notices.ts';
-import { refreshLoop, refreshNext } from './export-site/refresh.ts';
-import { approveReview } from './export-site/review.ts';
-import { rollBack } from './export-site/rollback.ts';
-import { newRun, type SiteRun } from './export-site/run.ts';
+import { newRun, observed, type SiteRun } from './export-site/run.ts';
 import { newState, restoreState, serializeState } from './export-site/state.ts';
-import { applyDeliveries, endReview, requestExport, setPaused } from './export-site/transitions.ts';
-import { briefSiteStateOf, siteStateWithHistories, watchVisibility } from './export-site/visibility.ts';
+import { briefSiteStateOf, siteStateWithHistories } from './export-site/status.ts';
+import { applyDeliveries, requestExport, setPaused } from './export-site/transitions.ts';
+import { watchVisibility } from './export-site/visibility.ts';
 import { watchPins } from './export-site/watch-pins.ts';
 import { notifyOperators } from './mails/notify-operators.ts';
 import { watchOutbox } from './notifications/outbox.ts';
@@ -61,14 +69,16 @@ const resume = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.resume);
 const remove = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.remove);
 const approve = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.approve);
 const reject = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.reject);
+const lock = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.lock);
+const unlock = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.unlock);
 const rollback = defineUpdate<SiteState, [string, ActionOptions?]>(UPDATES.rollback);
 
 /** After this time without a response the service is down, and there is no job to cancel. */
 const START_TIMEOUT_MS = 30_000;
 
 /**
- * One site: collects publishes, exports them, deploys the newest export and refreshes its link before it expires. Exports and
- * refreshes run concurrently. Runs until an operator removes the site.
+ * One site: publishes → export → judgement → newest; the deployments follow, each on its own. Runs until an operator removes
+ * the site.
  *
  * docs/development.md says how its commands (activities, timers, attributes and their order) may change.
  */
@@ -87,12 +97,14 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
     () => watchVisibility(run),
   ];
   const onceConfigured = [
+    () => readPins(run),
     () => exportLoop(run),
-    () => refreshLoop(run),
+    () => followDeployments(run),
+    () => drainDeployments(run, () => mustEnd(run)),
     () => watchPins(run),
     () => watchOutbox(run),
     () => mailNotices(run),
-    () => confirmLoop(run),
+    () => watchForBugs(run),
   ];
   await rereadSettings(settingsSource(run));
   const isOver = (): boolean => mustEnd(run) && canEnd(run);
@@ -118,7 +130,7 @@ function setHandlers(run: SiteRun): void {
   };
   setHandler(configChanged, reread, { description: 'Reads the settings of the site again.' });
   const answer = (query?: StateQuery): SiteState =>
-    query?.brief === true ? briefSiteStateOf(run) : siteStateWithHistories(run);
+    query?.brief === true ? briefSiteStateOf(observed(run)) : siteStateWithHistories(observed(run));
   setHandler(getState, answer, { description: 'The site, as GET /sites/{site} has it.' });
   setActionHandlers(run);
 }
@@ -134,7 +146,7 @@ function setActionHandlers(run: SiteRun): void {
       const action = recordAction(run, deliveryId === undefined ? 'export' : 'run-again', options, deliveryId);
       requestExport(state, Date.now(), { by: action.actor, lostBundle: false });
       endBackOff(state);
-      return briefSiteStateOf(run);
+      return briefSiteStateOf(observed(run));
     },
     {
       description: 'Exports now, without a quiet period.',
@@ -144,19 +156,24 @@ function setActionHandlers(run: SiteRun): void {
       },
     },
   );
-  setHandler(refreshNow, (options) => recordOutcome(run, recordAction(run, 'refresh', options), () => refresh(run)), {
-    description: 'Refreshes all links. Returns when they are deployed.',
-    validator(options?: unknown) {
-      rejectUnlessRunning(run, options);
-      rejectIf(state.live === null, 'nothing is deployed yet, so there is no link to refresh');
+  setHandler(
+    refreshNow,
+    (options) => recordOutcome(run, recordAction(run, 'refresh', options), () => refreshAll(run)),
+    {
+      description: 'Refreshes all links. Returns when they are written.',
+      validator(options?: unknown) {
+        rejectUnlessRunning(run, options);
+        rejectIf(state.newest === null, 'nothing is deployed yet, so there is no link to refresh');
+      },
     },
-  });
+  );
   setHandler(pause, (options) => setPausedBy(run, true, options), {
     description: 'Collects publishes without exporting them until `resume`. The deployed links are still refreshed.',
     validator,
   });
   setHandler(resume, (options) => setPausedBy(run, false, options), { description: 'Ends a pause.', validator });
   setReviewHandlers(run);
+  setLockHandlers(run);
   setHandler(remove, (options) => removeSite(run, options), {
     description: 'Ends the workflow and cancels the running export. Returns the last state.',
     validator: rejectInvalidOptions,
@@ -164,11 +181,14 @@ function setActionHandlers(run: SiteRun): void {
   setHandler(
     rollback,
     (versionOrJobId, options) => {
+      const { lock: locks = false, reason = null } = readActionOptions(options);
       const action = recordAction(run, 'rollback', options, versionOrJobId);
-      return recordOutcome(run, action, () => rollBack(run, versionOrJobId));
+      const { at, actor: by } = action;
+      return recordOutcome(run, action, () => rollBack(run, { name: versionOrJobId, by, at, reason, lock: locks }));
     },
     {
-      description: 'Deploys an earlier job, by its id or its version, until the next publish.',
+      description:
+        'Deploys an earlier job, by its id or its version, until the next publish or until the site is unlocked.',
       validator(name: unknown, options?: unknown) {
         rejectUnlessRunning(run, options);
         rejectIf(!isJobName(name), 'expected a version or the id of a completed job');
@@ -177,28 +197,76 @@ function setActionHandlers(run: SiteRun): void {
   );
 }
 
-/** Sets the handlers for an export that a guard holds. */
+/** Sets the handlers for what waits for a person: an export that a guard holds, or a version for a deployment. */
 function setReviewHandlers(run: SiteRun): void {
+  const { state } = run;
   const validator = (options?: unknown): void => {
     rejectUnlessRunning(run, options);
-    rejectIf(run.state.review === null, 'no export waits for a review');
+    const { deployment } = readActionOptions(options);
+    if (deployment === undefined && state.review !== null) return;
+    const isWaiting = waitingForApproval(run, deployment).length > 0;
+    rejectIf(!isWaiting, deployment === undefined ? 'no export waits for a review' : `nothing waits for ${deployment}`);
   };
+  const subject = (deployment: string | undefined): string | null => deployment ?? state.review?.version ?? null;
   setHandler(
     approve,
     (options) => {
-      const action = recordAction(run, 'approve', options, run.state.review?.version);
-      return recordOutcome(run, action, () => approveReview(run));
+      const { deployment } = readActionOptions(options);
+      const action = recordAction(run, 'approve', options, subject(deployment));
+      return recordOutcome(run, action, () =>
+        deployment === undefined && state.review !== null
+          ? approveReview(run)
+          : approveDeployments(run, waitingForApproval(run, deployment)),
+      );
     },
-    { description: 'Deploys the export that a guard holds.', validator },
+    { description: 'Deploys the export that a guard holds, or the version that waits for a deployment.', validator },
   );
   setHandler(
     reject,
     (options) => {
-      recordAction(run, 'reject', options, run.state.review?.version);
-      endReview(run.state, 'rejected');
-      return briefSiteStateOf(run);
+      const { deployment } = readActionOptions(options);
+      recordAction(run, 'reject', options, subject(deployment));
+      if (deployment === undefined && state.review !== null) rejectReview(run);
+      else rejectDeployments(run, waitingForApproval(run, deployment));
+      return briefSiteStateOf(observed(run));
     },
-    { description: 'Drops the export that a guard holds. The served version stays.', validator },
+    { description: 'Drops the export that a guard holds, or skips a version for a deployment.', validator },
+  );
+}
+
+function setLockHandlers(run: SiteRun): void {
+  const { state } = run;
+  setHandler(
+    lock,
+    (options) => {
+      const { reason = null } = readActionOptions(options);
+      const { at, actor: by } = recordAction(run, 'lock', options, reason);
+      lockSite(state, { by, at, reason });
+      run.changes++;
+      return briefSiteStateOf(observed(run));
+    },
+    {
+      description: 'Keeps what is deployed, whatever is published, until `unlock`. Links are still refreshed.',
+      validator: (options?: unknown) => rejectUnlessRunning(run, options),
+    },
+  );
+  setHandler(
+    unlock,
+    (options) => {
+      const action = recordAction(run, 'unlock', options);
+      unlockSite(state);
+      run.changes++;
+      return recordOutcome(run, action, async () => {
+        await untilWritten(run);
+      });
+    },
+    {
+      description: 'Ends a lock: the newest version is deployed at once.',
+      validator(options?: unknown) {
+        rejectUnlessRunning(run, options);
+        rejectIf(state.lock === null, 'the site is not locked');
+      },
+    },
   );
 }
 
@@ -226,27 +294,20 @@ async function recordOutcome(run: SiteRun, action: ActionRecord, act: () => Prom
     actionFailed(action, error instanceof Error ? error.message : 'unknown');
     throw error;
   }
-  return briefSiteStateOf(run);
-}
-
-async function refresh(run: SiteRun): Promise<void> {
-  await refreshNext(run);
-  const { refreshError } = run.state;
-  if (refreshError) throw ApplicationFailure.nonRetryable(refreshError.message, 'RefreshFailed');
+  return briefSiteStateOf(observed(run));
 }
 
 function setPausedBy(run: SiteRun, paused: boolean, options: unknown): SiteState {
   recordAction(run, paused ? 'pause' : 'resume', options);
   setPaused(run.state, paused);
-  return briefSiteStateOf(run);
+  return briefSiteStateOf(observed(run));
 }
 
 /** Cancels the running export and drops what is pending. What is deployed stays, but its link is no longer refreshed. */
 async function removeSite(run: SiteRun, options: unknown): Promise<SiteState> {
-  const lastState = briefSiteStateOf(run);
+  const lastState = briefSiteStateOf(observed(run));
   recordAction(run, 'remove', options);
   run.removed = true;
-  for (const { scope } of run.longWrites.values()) scope.cancel();
   const { exporting } = run.state;
   if (exporting !== null) {
     const isStarted = (): boolean => exporting.stage !== 'starting' || run.state.exporting !== exporting;
@@ -275,8 +336,14 @@ function mustEnd(run: SiteRun): boolean {
 }
 
 /** No deployment is being written to, and every update is answered. */
-function canEnd(run: SiteRun): boolean {
-  return run.deploysWaiting === 0 && run.longWrites.size === 0 && allHandlersFinished();
+function canEnd({ lanes }: SiteRun): boolean {
+  return [...lanes.values()].every(({ write }) => write === null) && allHandlersFinished();
+}
+
+/** Fails the workflow task, which Temporal retries until a fixed release runs. */
+async function watchForBugs(run: SiteRun): Promise<void> {
+  await condition(() => run.bug !== undefined);
+  throw run.bug;
 }
 
 function isJobName(value: unknown): boolean {

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
-import { deploymentName } from '../../contract/deployment-config.ts';
+import { deploymentPlace } from '../../contract/deployment-config.ts';
 import { notConfigured } from '../not-configured.ts';
 import type { ReadSite } from '../sites/read-site.ts';
 import { askStatus, type StatusAnswer, type WantedJob } from './ask-status.ts';
@@ -101,7 +101,7 @@ export function createAskDeployment(readSite: ReadSite) {
 
 async function statusUrlsOf(readSite: ReadSite, { site, valuesFile }: AskDeploymentInput): Promise<string[]> {
   const config = await readSite(site);
-  const entry = config?.export.deployments.find((each) => deploymentName(each) === valuesFile);
+  const entry = config?.export.deployments.find((each) => deploymentPlace(each) === valuesFile);
   if (entry?.statusUrl === undefined) throw notConfigured(`the statusUrl of ${valuesFile} of the site ${site}`);
   return [entry.statusUrl].flat();
 }

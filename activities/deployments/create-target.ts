@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TargetConfig } from '../../contract/deployment-config.ts';
 import { type S3Target, s3Target } from '../../contract/target-kind.ts';
 import type { FolderDeps } from './check-folder.ts';
@@ -13,8 +15,12 @@ export type TargetDeps = GitTargetDeps &
   HelmDeps &
   AirgapDeps &
   FolderDeps & {
+    /** For files on their way to buckets. */
+    stagingFolder?: string;
     /** How often pins in repositories and releases are read, in milliseconds. */
     remotePinsEveryMs?: number;
+    /** How often open pull requests are read, in milliseconds. */
+    proposalsEveryMs?: number;
   };
 
 /** The target of an entry of `deployments`. Opens nothing yet. */
@@ -31,15 +37,16 @@ export function createTarget(name: string, { kind, settings }: TargetConfig, dep
     case 'helm':
       return createHelmTarget(settings, deps);
     case 's3':
-      return createLazyS3Target(s3Target(settings));
+      return createLazyS3Target(s3Target(settings), deps);
     case 'airgap':
       return createAirgapTarget(settings, deps);
   }
 }
 
 /** AWS's SDK has many modules, which a worker without such a target never loads. */
-function createLazyS3Target(settings: S3Target): DeploymentTarget {
-  const load = async () => (await import('./targets/s3.ts')).createS3Target(settings);
+function createLazyS3Target(settings: S3Target, deps: TargetDeps): DeploymentTarget {
+  const { stagingFolder = join(tmpdir(), 'galley-staging') } = deps;
+  const load = async () => (await import('./targets/s3.ts')).createS3Target(settings, stagingFolder);
   return {
     write: async (...args) => await (await load()).write(...args),
     check: async (...args) => await (await load()).check(...args),

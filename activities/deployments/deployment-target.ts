@@ -43,6 +43,10 @@ export type DeploymentWrite = {
 export type DeploymentReport = {
   outcome:
     | 'written'
+    /** A pull request with the change is open; `jobId` is what was merged last. */
+    | 'proposed'
+    /** People closed the pull request of this job without merging it: nothing was written. The next job gets another. */
+    | 'closed'
     /** Another site owns the deployment: nothing was written. */
     | 'foreign'
     /** A newer write of this site came first, or the refreshed job is no longer deployed. */
@@ -59,6 +63,8 @@ export type DeploymentReport = {
   off: boolean;
   /** The job whose link the file has; null if unknown. */
   jobId: string | null;
+  /** The pull request of `proposed` and `closed`; null if there is no forge to open one. */
+  url?: string | null;
   /** Whose write is there now, for the next write's `epoch` or `takeover`; null before the first. */
   owner: Owner | null;
   /** Of a written link: by it, a deployment confirms a bundle without a manifest (bundle/bundle-path.ts). */
@@ -79,12 +85,17 @@ export type DeploymentTarget = {
   write(write: DeploymentWrite, context: WriteContext): Promise<DeploymentReport>;
   /** The operator's current settings; missing if operators can set nothing there. */
   readSwitches?(signal: AbortSignal): Promise<Switches>;
+  /** What became of a write that was `proposed`; missing if the kind never proposes. */
+  readProposal?(order: Pick<Owner, 'epoch' | 'sequence'>, context: WriteContext): Promise<ProposalState>;
   /**
    * Finds out whether a write would succeed, for `galley doctor`. Changes nothing that stays, and calls no deploy hook.
    * Throws what a write would.
    */
   check?(context: WriteContext): Promise<TargetCheck>;
 };
+
+/** `closed`: it was not merged. */
+export type ProposalState = 'open' | 'merged' | 'closed';
 
 /** What a check found. */
 export type TargetCheck = {

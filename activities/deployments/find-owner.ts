@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { type Client, type WorkflowExecutionStatusName, WorkflowNotFoundError } from '@temporalio/client';
-import { deploymentName } from '../../contract/deployment-config.ts';
+import { deploymentPlace } from '../../contract/deployment-config.ts';
 import { WORKFLOW_IDS } from '../../contract/names.ts';
 import type { ReadSite } from '../sites/read-site.ts';
 
@@ -39,7 +39,7 @@ export function createFindOwner({ readSite, client }: FindOwnerDeps) {
     if (site === forSite || (await hasEnded(client ?? Context.current().client, site))) return { verdict: 'gone' };
     const config = await readSite(site);
     if (config === undefined) return { verdict: 'unknown' };
-    const isListed = config.export.deployments.some((entry) => deploymentName(entry) === valuesFile);
+    const isListed = config.export.deployments.some((entry) => deploymentPlace(entry) === valuesFile);
     return { verdict: isListed ? 'listed' : 'released' };
   };
 }

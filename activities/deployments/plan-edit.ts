@@ -32,8 +32,11 @@ export function planEdit(write: DeploymentWrite, text: string, current: Sidecar 
   const { version } = write;
   const refusal = refusalOf(write, current);
   if (refusal !== null) return refused(refusal);
-  if (write.newest && pin !== null && !servesPin(pin, write, current)) return refused('held');
-  if (!write.newest && (pin === null || (version !== null && pin !== version))) return refused('unpinned');
+  // A fresh link of the job that is there changes no version, so it ignores the pin.
+  const isPinIgnored = write.kind === 'refresh' && current !== null;
+  if (!isPinIgnored && write.newest && pin !== null && !servesPin(pin, write, current)) return refused('held');
+  const isUnpinned = pin === null || (version !== null && pin !== version);
+  if (!isPinIgnored && !write.newest && isUnpinned) return refused('unpinned');
   // Only the first deploy enables the export. If an operator disables it later, the link stays fresh and `enabled`
   // stays false.
   const edited = editValues(text, {

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { errorCode } from '../../base/error-code.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { checkFolder, type FolderDeps } from './check-folder.ts';
-import type { DeploymentReport, DeploymentWrite, Switches, ValuesFileTarget } from './deployment-target.ts';
+import type { DeploymentReport, DeploymentWrite, ValuesFileTarget } from './deployment-target.ts';
 import { readSwitches, ValuesFileError } from './edit-values.ts';
 import { withFileLock } from './file-lock.ts';
 import { planEdit } from './plan-edit.ts';
@@ -25,21 +25,8 @@ export function createValuesFileTarget(path: string, { createUnder }: FolderDeps
       await checkFolder(dirname(path), createUnder);
       return await withFileLock(path, (stillHeld) => writeUndisturbed(path, write, stillHeld));
     },
-    readSwitches: () => readSwitchesOnce(path),
+    readSwitches: async () => readSwitches(await readText(path)),
   };
-}
-
-const reading = new Map<string, Promise<Switches>>();
-
-/** Concurrent reads share one access, so a hanging file system blocks only one thread. */
-function readSwitchesOnce(path: string): Promise<Switches> {
-  const begun = reading.get(path);
-  if (begun !== undefined) return begun;
-  const read = readText(path)
-    .then(readSwitches)
-    .finally(() => reading.delete(path));
-  reading.set(path, read);
-  return read;
 }
 
 /** The file changed between reading and writing it. */

@@ -26,8 +26,9 @@ export function refusalOf(write: DeploymentWrite, current: WrittenOrder | null):
   if (current === null) return null;
   const fenced = fencedOutcome(write, current);
   if (fenced !== null) return fenced;
-  if (current.site === write.site && isPublished(write) && isOlderJob(write, current)) return 'older';
-  return write.kind === 'refresh' && write.jobId !== current.jobId ? 'superseded' : null;
+  // The job that is there may always have a fresh link, also if a newer one was there before.
+  if (write.kind === 'refresh') return write.jobId === current.jobId ? null : 'superseded';
+  return current.site === write.site && isPublished(write) && isOlderJob(write, current) ? 'older' : null;
 }
 
 /** The part of it that can change while a write is under way. */

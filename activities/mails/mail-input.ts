@@ -33,25 +33,45 @@ export type OperatorMailInput = {
   message: string;
 };
 
-/** One mail to one operator: a site fails or works again, or an export needs a review. Times are RFC 3339. */
+/**
+ * `site-not-served`: a deployment answered that it doesn't serve a version; `site-unknown`: it doesn't answer. `site-approval`:
+ * a version waits for a person. `site-link`: the link of a version that an operator chose can't be renewed. `site-proposal`: a
+ * pull request with a new link isn't merged.
+ */
+type SiteMailEvent =
+  | 'site-trouble'
+  | 'site-recovered'
+  | 'site-review'
+  | 'site-not-served'
+  | 'site-unknown'
+  | 'site-approval'
+  | 'site-link'
+  | 'site-proposal';
+
+/** One mail to one operator about a site or one of its deployments. Times are RFC 3339. */
 export type SiteMailInput = {
   site: string;
   domain: string;
   workflowId: string;
-  event: 'site-trouble' | 'site-recovered' | 'site-review' | 'site-not-served';
+  event: SiteMailEvent;
   to: string;
-  /** When the failure began; with `event` and `to` it makes the Message-ID. */
+  /** When it began; with `event`, `deployment` and `to` it makes the Message-ID. */
   since: string;
-  /** What fails, or why the export is held; null once the site works again. */
+  /** What fails, or why the export is held; null if nothing fails. */
   error: { message: string; status: number | null } | null;
   /** The served version and its link's expiry. */
   version: string | null;
   linkExpiresAt: string | null;
+  /** The name of the deployment; null if the mail is about the whole site. */
+  deployment: string | null;
   /**
-   * `site-review` and `site-not-served` name the version that isn't served, and the site's page if its URL is known.
+   * What to open: the deployment; for `site-approval` one that serves the version already; for `site-proposal` the pull
+   * request. Null if unknown.
    */
+  url: string | null;
+  /** All but `site-trouble` and `site-recovered` name the version, and the site's page if its URL is known. */
   heldVersion?: string;
-  pageUrl?: string | null;
+  pageUrl?: string | null | undefined;
 };
 
 /** One mail to one operator: no worker that was asked knows a rule, or one does again. Times are RFC 3339. */

@@ -1,7 +1,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { SEARCH_ATTRIBUTES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
-import { type ListedSite, SITE_MEMO, siteMemo, sitePhase } from '../../contract/site-state.ts';
+import { type ListedSite, SITE_MEMO, type SiteMemo, siteMemo, sitePhase } from '../../contract/site-state.ts';
 
 /** The largest page that Temporal gives, so that 10,000 sites take 10 calls. */
 const PAGE_SIZE = 1_000;
@@ -28,8 +28,14 @@ function listedSite({ workflowId, memo, typedSearchAttributes }: WorkflowExecuti
     linkExpiresAtMs: typedSearchAttributes.get(linkKey)?.getTime() ?? msOf(known?.linkExpiresAt),
     refreshDueAtMs: msOf(known?.refreshDueAt),
     servedPublishAtMs: msOf(known?.servedPublishAt),
-    waitingSinceMs: msOf(known?.waitingSince),
+    oldestUnserved: unservedOf(known),
   };
+}
+
+function unservedOf(memo: SiteMemo | undefined): ListedSite['oldestUnserved'] {
+  const atMs = msOf(memo?.oldestUnserved?.at);
+  if (atMs === null || !memo?.oldestUnserved) return null;
+  return { atMs, reason: memo.oldestUnserved.reason };
 }
 
 function msOf(time: string | null | undefined): number | null {

@@ -1,16 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type DeploymentConfig, deploymentName, localValuesFiles, targetOf } from '../../contract/deployment-config.ts';
+import {
+  type DeploymentConfig,
+  deploymentName,
+  deploymentPlace,
+  deploymentUrl,
+  targetOf,
+} from '../../contract/deployment-config.ts';
 import { CONFIRM_WITHIN_MS } from '../../contract/export-defaults.ts';
 import type { NotificationType } from '../../contract/notification.ts';
-import type { PinnedFile, SiteSettings, TargetSummary } from '../../contract/settings.ts';
-import type { Switches } from '../deployments/deployment-target.ts';
+import type { DeploymentSettings, SiteSettings } from '../../contract/settings.ts';
 import { notConfigured } from '../not-configured.ts';
 import type { ReadSite } from './read-site.ts';
 
 export type SiteSettingsDeps = {
   readSite: ReadSite;
-  /** Reads what the operator has set in a values file. */
-  readSwitches: (valuesFile: string) => Promise<Switches>;
   minRefreshIntervalMs: number;
   operators: readonly string[];
   /** Whether a mail server is configured. */
@@ -22,11 +24,9 @@ export type SiteSettingsDeps = {
   publicUrl?: string | undefined;
 };
 
-/** A hanging file system must not keep a site from its settings. */
-const PIN_TIMEOUT_MS = 2_000;
-
 /**
- * Reads a site's settings at each call, so a changed configuration needs no new workflow. Throws `NotConfigured`
+ * Reads a site's settings at each call, so a changed configuration needs no new workflow. It reads no other file, so it never
+ * hangs. Throws `NotConfigured`
  * (not-configured.ts).
  */
 export function createReadSiteSettings(deps: SiteSettingsDeps) {
@@ -35,20 +35,6 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
     const operators = deps.mail ? [...deps.operators] : [];
     if (config === undefined) throw notConfigured(`the site ${site}`, operators);
     const { timeout, quietPeriod, maxWait, whenBusy, refreshMargin, deployments, tellAfter, guards } = config.export;
-    const valuesFiles = deployments.map(deploymentName);
-    const targets = deployments.flatMap(summaryOf);
-    const confirmations = deployments.flatMap((deployment) => {
-      const { statusUrl, confirmWithin, rollback } = deployment;
-      if (statusUrl === undefined) return [];
-      return [
-        {
-          valuesFile: deploymentName(deployment),
-          withinMs: confirmWithin ?? CONFIRM_WITHIN_MS,
-          rollback: rollback === 'auto',
-        },
-      ];
-    });
-    const pins = await Promise.all(localValuesFiles(deployments).map(pinOf));
     return {
       domain: config.domain,
       timeoutMs: timeout,
@@ -57,32 +43,28 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
       whenBusy,
       refreshMargin,
       minRefreshIntervalMs: deps.minRefreshIntervalMs,
-      valuesFiles,
-      targets,
-      pins: pins.flat(),
+      deployments: deployments.map(settingsOf),
       operators,
       tellAfterMs: tellAfter,
       ...(deps.publicUrl !== undefined && { pageUrl: `${deps.publicUrl}/ui/sites/${site}` }),
       notify: [...deps.notify],
       ...(guards !== undefined && { guards }),
-      confirmations,
       searchAttributes: deps.searchAttributes,
     };
   };
-
-  async function pinOf(valuesFile: string): Promise<PinnedFile[]> {
-    const asked = deps.readSwitches(valuesFile).then(
-      (switches) => [{ valuesFile, ...switches }],
-      () => [],
-    );
-    return await Promise.race([asked, sleep(PIN_TIMEOUT_MS, [], { ref: false })]);
-  }
 }
 
-/** Nothing for a values file on the worker's own disk: its name says all. */
-function summaryOf(deployment: DeploymentConfig): TargetSummary[] {
-  const { kind } = targetOf(deployment);
-  const { host } = deployment;
-  if (kind === 'valuesFile' && host === undefined) return [];
-  return [{ name: deploymentName(deployment), kind, ...(host !== undefined && { host }) }];
+function settingsOf(deployment: DeploymentConfig): DeploymentSettings {
+  const { host = null, wave = 1, approve = false, statusUrl, confirmWithin, rollback } = deployment;
+  const isAsked = statusUrl !== undefined;
+  return {
+    place: deploymentPlace(deployment),
+    name: deploymentName(deployment),
+    kind: targetOf(deployment).kind,
+    host,
+    wave,
+    approve,
+    url: deploymentUrl(deployment),
+    confirm: isAsked ? { withinMs: confirmWithin ?? CONFIRM_WITHIN_MS, rollback: rollback === 'auto' } : null,
+  };
 }

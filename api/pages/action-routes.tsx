@@ -1,5 +1,7 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
+import type { VNode } from 'preact';
 import { Confirm } from '../../ui/components/confirm.tsx';
+import { Field, Select } from '../../ui/components/form.tsx';
 import { sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../web/request.ts';
@@ -16,12 +18,15 @@ import { nameOf } from './site-routes.tsx';
 /** Every form passes these first. */
 const FORM: RequestHandler[] = [sameOriginOnly, readForm, requireCsrf];
 
-const ACTIONS: readonly SteerAction[] = ['export', 'refresh', 'pause', 'resume', 'approve', 'reject'];
+const ACTIONS: readonly SteerAction[] = ['export', 'refresh', 'pause', 'resume', 'unlock'];
+/** About one deployment, if the form names it. */
+const DECISIONS: readonly SteerAction[] = ['approve', 'reject'];
 
 /** The forms that act on sites and changes. Needs a session before them. */
 export function addActionRoutes(router: Router, deps: PagesDeps): void {
   addSiteForms(router, deps);
   addRollback(router, deps);
+  addLock(router, deps);
   addRemoval(router, deps);
   addCancel(router, deps);
 }
@@ -30,7 +35,14 @@ function addSiteForms(router: Router, { actions }: PagesDeps): void {
   for (const action of ACTIONS) {
     form(router, `/ui/sites/:site/${action}`, async (request) => {
       const site = nameOf(request, 'site');
-      await actions.steer(site, action, actorOf(request));
+      await actions.steer(site, action, { actor: actorOf(request) });
+      return withMessage(sitePath(site), action);
+    });
+  }
+  for (const action of DECISIONS) {
+    form(router, `/ui/sites/:site/${action}`, async (request) => {
+      const site = nameOf(request, 'site');
+      await actions.steer(site, action, { actor: actorOf(request), deployment: optional(request, 'deployment') });
       return withMessage(sitePath(site), action);
     });
   }
@@ -41,6 +53,11 @@ function addSiteForms(router: Router, { actions }: PagesDeps): void {
     await actions.runAgain(site, delivery, actorOf(request));
     return withMessage(sitePath(site), 'run-again');
   });
+}
+
+/** A field that may be left empty. */
+function optional(request: Request, name: string): string | undefined {
+  return fieldOf(request, name).trim() || undefined;
 }
 
 function actorOf(request: Request): string {
@@ -68,8 +85,14 @@ function addRollback(router: Router, { actions, status }: PagesDeps): void {
       const page = confirmPage(request, site, {
         title: `Roll back ${site}`,
         question: `Roll back to ${version}?`,
-        text: 'The deployments serve this version until the next publish. A paused site stays paused.',
+        text: 'All deployments that are not pinned or off get this version. A paused site stays paused.',
         action: 'rollback',
+        inputs: (
+          <>
+            <Select label="It stays until" name="lock" options={UNTIL} />
+            {REASON}
+          </>
+        ),
         fields: { job: record.jobId },
         confirmLabel: 'Roll back',
       });
@@ -77,8 +100,44 @@ function addRollback(router: Router, { actions, status }: PagesDeps): void {
     })
     .post(FORM, async (request: Request, response: Response) => {
       const site = nameOf(request, 'site');
-      await actions.rollback(site, fieldOf(request, 'job'), actorOf(request));
+      const lock = fieldOf(request, 'lock') === 'true';
+      const options = { actor: actorOf(request), reason: optional(request, 'reason'), lock };
+      await actions.rollback(site, fieldOf(request, 'job'), options);
       response.redirect(303, withMessage(sitePath(site), 'rollback'));
+    })
+    .all(onlyMethods('GET', 'HEAD', 'POST'));
+}
+
+/** How long a rollback holds: the values of `lock`. */
+const UNTIL = [
+  { value: '', label: 'the next publish' },
+  { value: 'true', label: 'the site is unlocked' },
+];
+
+const REASON = (
+  <Field label="Reason" name="reason" maxLength={500} hint="Optional. Operators see it beside the site's state." />
+);
+
+function addLock(router: Router, { actions, status }: PagesDeps): void {
+  router
+    .route('/ui/sites/:site/lock')
+    .get(async (request, response) => {
+      const { site } = await status.one(nameOf(request, 'site'));
+      const page = confirmPage(request, site, {
+        title: `Lock ${site}`,
+        question: `Lock ${site}?`,
+        text: 'Deployments keep what they have, and their links stay fresh. Publishes are exported and wait until you unlock the site.',
+        action: 'lock',
+        inputs: REASON,
+        fields: {},
+        confirmLabel: 'Lock the site',
+      });
+      await sendPage(request, response, page);
+    })
+    .post(FORM, async (request: Request, response: Response) => {
+      const site = nameOf(request, 'site');
+      await actions.steer(site, 'lock', { actor: actorOf(request), reason: optional(request, 'reason') });
+      response.redirect(303, withMessage(sitePath(site), 'lock'));
     })
     .all(onlyMethods('GET', 'HEAD', 'POST'));
 }
@@ -112,7 +171,8 @@ type Question = {
   title: string;
   question: string;
   text: string;
-  action: 'rollback' | 'remove';
+  action: 'rollback' | 'lock' | 'remove';
+  inputs?: VNode;
   fields: Readonly<Record<string, string>>;
   confirmLabel: string;
 };

@@ -1,3 +1,4 @@
+import type { DeploymentState } from '../../contract/site-state.ts';
 import { ActionButton, ButtonLink } from '../../ui/components/form.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { Text } from '../../ui/components/text.tsx';
@@ -5,7 +6,8 @@ import type { SiteStatus } from '../site-status.ts';
 import { sitePath } from './layout.tsx';
 
 /** What operators can do with a site now. */
-export function SiteActionsBar({ status: { site, phase, exportedAt }, csrf }: { status: SiteStatus; csrf: string }) {
+export function SiteActionsBar({ status, csrf }: { status: SiteStatus; csrf: string }) {
+  const { site, phase, exportedAt, lock } = status;
   const isPaused = phase === 'paused';
   return (
     <div class="actions">
@@ -26,6 +28,19 @@ export function SiteActionsBar({ status: { site, phase, exportedAt }, csrf }: { 
         <span id="pause">
           <ActionButton action={sitePath(site, 'pause')} csrf={csrf} icon="pause">
             Pause
+          </ActionButton>
+        </span>
+      )}
+      {lock === null ? (
+        <span id="lock">
+          <ButtonLink href={sitePath(site, 'lock')} icon="lock">
+            Lock
+          </ButtonLink>
+        </span>
+      ) : (
+        <span id="unlock">
+          <ActionButton action={sitePath(site, 'unlock')} csrf={csrf} icon="unlock">
+            Unlock
           </ActionButton>
         </span>
       )}
@@ -64,5 +79,29 @@ export function ReviewMessage({ site, review: { version, jobId, reasons }, csrf 
         </ActionButton>
       </div>
     </Message>
+  );
+}
+
+type DeploymentFormsProps = { site: string; deployment: DeploymentState; csrf: string };
+
+/** For a version that waits for a person before it is written to this deployment. */
+export function DeploymentForms({ site, deployment: { name, state, desired }, csrf }: DeploymentFormsProps) {
+  if (state !== 'approval') return null;
+  const version = desired.version ?? desired.jobId ?? 'the version';
+  const common = { csrf, fields: { deployment: name } };
+  return (
+    <div class="actions">
+      <ActionButton
+        {...common}
+        action={sitePath(site, 'approve')}
+        variant="primary"
+        label={`Approve ${version} for ${name}`}
+      >
+        Approve
+      </ActionButton>
+      <ActionButton {...common} action={sitePath(site, 'reject')} label={`Reject ${version} for ${name}`}>
+        Reject
+      </ActionButton>
+    </div>
   );
 }

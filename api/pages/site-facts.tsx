@@ -1,5 +1,7 @@
 import { SHOWN_FIELDS } from '../../contract/site-state.ts';
+import { UNSERVED_WORDS } from '../../contract/site-words.ts';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
+import { None } from '../../ui/components/none.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
 import type { SiteStatus } from '../site-status.ts';
@@ -7,18 +9,29 @@ import { Version } from './site-list-page.tsx';
 
 /** What is served now, and what comes next. */
 export function SiteFacts({ status, now }: { status: SiteStatus; now: Date }) {
-  const { progress, deliveries } = status;
+  const { progress, deliveries, oldestUnserved } = status;
   const lastPublish = deliveries.find(({ workflowId }) => workflowId !== null);
   const servedMs = publishToServedMs(status);
   return (
     <DefinitionList
       items={[
         ...SHOWN_FIELDS.map((shown) => ({ term: shown.label, value: fieldValue(shown, status, now) })),
+        { term: 'Oldest not served', value: <OldestUnserved oldest={oldestUnserved} now={now} /> },
         { term: 'Last publish', value: <RelativeTime at={lastPublish?.at} now={now} none="unknown" /> },
         ...(servedMs === undefined ? [] : [{ term: 'From publish to served', value: formatDuration(servedMs) }]),
         ...(progress === null ? [] : [{ term: 'Progress', value: progressText(progress) }]),
       ]}
     />
+  );
+}
+
+function OldestUnserved({ oldest, now }: { oldest: SiteStatus['oldestUnserved']; now: Date }) {
+  if (oldest === null) return <None>no publish</None>;
+  return (
+    <>
+      <RelativeTime at={oldest.at} now={now} />
+      <div class="soft small">{UNSERVED_WORDS[oldest.reason]}</div>
+    </>
   );
 }
 

@@ -22,7 +22,9 @@ const COMPARED_ATTENTION = 200;
 const MAX_ATTENTION = 50;
 
 /** Phases that wait for a person, in the order of the list. */
-const ATTENTION_PHASES = ['failed', 'review', 'unconfigured', 'held', 'off', 'paused'] as const;
+const ATTENTION_PHASES = [
+  ...(['failed', 'review', 'unconfigured', 'proposed', 'held', 'off', 'locked', 'paused'] as const),
+];
 
 const ATTENTION_ORDER: readonly (string | undefined)[] = ATTENTION_PHASES;
 

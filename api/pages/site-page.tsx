@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import type { ExportRecord } from '../../contract/site-state.ts';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { Live, LiveIndicator } from '../../ui/components/live.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
+import { Text } from '../../ui/components/text.tsx';
+import { RelativeTime } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
 import type { SiteStatus } from '../site-status.ts';
 import { OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
@@ -18,7 +19,7 @@ import {
   RejectedTable,
   RulesTable,
 } from './site-tables.tsx';
-import { timelineOf } from './timeline.ts';
+import { type TimelineEnd, timelineOf } from './timeline.ts';
 import { TallTimeline, TimelineList, WideTimeline } from './timeline-picture.tsx';
 
 /** How many of each list the site's page has; a page of its own has all. */
@@ -75,13 +76,13 @@ export function SiteParts({ view }: { view: SiteView }) {
       >
         <SiteActionsBar status={status} csrf={csrf} />
       </Title>
-      <SiteMessages status={status} csrf={csrf} />
+      <SiteMessages status={status} csrf={csrf} now={now} />
       <Panel>
         <SiteFacts status={status} now={now} />
       </Panel>
       <TimelinePanel view={view} />
       <Panel title="Deployments">
-        <DeploymentsTable status={status} now={now} />
+        <DeploymentsTable status={status} csrf={csrf} now={now} />
       </Panel>
       <ListPanel
         title="Exports"
@@ -136,8 +137,8 @@ function ListPanel({ title, total, shown, href, children }: ListPanelProps) {
   );
 }
 
-function SiteMessages({ status, csrf }: { status: SiteStatus; csrf: string }) {
-  const { current, withheld, review, lastError, phase } = status;
+function SiteMessages({ status, csrf, now }: { status: SiteStatus; csrf: string; now: Date }) {
+  const { current, lock, withheld, review, lastError, phase } = status;
   return (
     <>
       {!current && (
@@ -146,9 +147,11 @@ function SiteMessages({ status, csrf }: { status: SiteStatus; csrf: string }) {
         </Message>
       )}
       {review !== null && <ReviewMessage site={status.site} review={review} csrf={csrf} />}
+      {lock !== null && <LockMessage lock={lock} now={now} />}
       {withheld !== null && (
         <Message kind="info">
-          Rolled back: the newer version {withheld.version ?? withheld.exportedAt} is not served until the next publish.
+          The newer version <Text>{withheld.version ?? withheld.exportedAt}</Text> is not served until{' '}
+          {lock === null ? 'the next publish' : 'the site is unlocked'}.
         </Message>
       )}
       {phase === 'paused' && <Message kind="info">Paused: publishes are collected and exported after Resume.</Message>}
@@ -161,14 +164,28 @@ function SiteMessages({ status, csrf }: { status: SiteStatus; csrf: string }) {
   );
 }
 
-const ENDINGS: Record<ExportRecord['outcome'], string> = {
-  running: 'This export is running.',
-  deployed: 'This export was deployed.',
+function LockMessage({ lock: { by, at, reason }, now }: { lock: NonNullable<SiteStatus['lock']>; now: Date }) {
+  return (
+    <Message kind="info">
+      Locked by <Text>{by}</Text>, <RelativeTime at={at} now={now} />
+      {reason !== null && (
+        <>
+          : <Text>{reason}</Text>
+        </>
+      )}
+      . Publishes are exported, but not deployed, until the site is unlocked. Links stay fresh.
+    </Message>
+  );
+}
+
+const ENDINGS: Record<TimelineEnd, string> = {
+  partly: 'A newer version came before all deployments had this one.',
+  superseded: 'A newer version came before any deployment had this one.',
+  held: 'This export is not deployed: a guard holds it, or no deployment takes new versions.',
   failed: 'This export failed.',
-  replaced: 'A newer publish replaced this export.',
   canceled: 'This export was canceled.',
-  review: 'This export waits for a review.',
   rejected: 'This export was rejected.',
+  'rolled-back': 'This version was rolled back.',
 };
 
 function TimelinePanel({ view: { status, exportNumber, now } }: { view: SiteView }) {
@@ -182,7 +199,7 @@ function TimelinePanel({ view: { status, exportNumber, now } }: { view: SiteView
       </Panel>
     );
   }
-  const { number, outcome, error } = timeline;
+  const { number, end, error } = timeline;
   return (
     <Panel
       id="timeline"
@@ -192,7 +209,7 @@ function TimelinePanel({ view: { status, exportNumber, now } }: { view: SiteView
       <WideTimeline timeline={timeline} now={now} />
       <TallTimeline timeline={timeline} now={now} />
       {error !== null && <p class="field-error">{error}</p>}
-      {outcome !== null && error === null && <p class="soft">{ENDINGS[outcome]}</p>}
+      {end !== null && error === null && <p class="soft">{ENDINGS[end]}</p>}
       <TimelineList timeline={timeline} now={now} />
     </Panel>
   );

@@ -1,5 +1,6 @@
 import { WORKFLOW_IDS } from '../../contract/names.ts';
 import type { ActionRecord, DeliveryRecord, DeploymentState, ExportRecord } from '../../contract/site-state.ts';
+import { DESIRED_WORDS } from '../../contract/site-words.ts';
 import { Badge, type BadgeProps } from '../../ui/components/badge.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { ActionButton, ButtonLink } from '../../ui/components/form.tsx';
@@ -7,38 +8,94 @@ import { None } from '../../ui/components/none.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { Duration, RelativeTime } from '../../ui/components/time.tsx';
+import { visibleText } from '../../ui/visible-text.ts';
 import type { Rejected } from '../rejected-deliveries.ts';
 import type { SiteStatus } from '../site-status.ts';
 import { sitePath } from './layout.tsx';
+import { DeploymentForms } from './site-action-forms.tsx';
 import { Version } from './site-list-page.tsx';
 import type { SiteView } from './site-page.tsx';
 
-export function DeploymentsTable({ status, now }: { status: SiteStatus; now: Date }) {
-  if (status.deployments.length === 0) return <EmptyState title="galley.yaml names no deployment" />;
+type DeploymentsProps = { status: SiteStatus; csrf: string; now: Date };
+
+export function DeploymentsTable({ status: { site, deployments }, csrf, now }: DeploymentsProps) {
+  if (deployments.length === 0) return <EmptyState title="galley.yaml names no deployment" />;
+  const hasWaves = new Set(deployments.map(({ wave }) => wave)).size > 1;
   return (
     <Table
       caption="Deployments"
-      rows={status.deployments}
-      keyOf={({ valuesFile }) => valuesFile}
+      rows={deployments}
+      keyOf={({ name }) => name}
       columns={[
-        { label: 'Deployment', cell: ({ valuesFile }) => <code>{valuesFile}</code> },
+        { label: 'Deployment', kind: 'main', cell: (each) => <DeploymentName deployment={each} hasWaves={hasWaves} /> },
         { label: 'State', cell: DeploymentBadge },
         { label: 'Version', cell: ({ version }) => <Version>{version}</Version> },
-        { label: 'Pin', cell: ({ pin }) => <Version>{pin}</Version> },
-        { label: 'Updated', cell: ({ updatedAt }) => <RelativeTime at={updatedAt} now={now} none="never" /> },
-        { label: 'Error', cell: ({ error }) => <Optional>{error}</Optional> },
+        { label: 'Since', cell: (deployment) => <ServedSince deployment={deployment} now={now} /> },
+        { label: 'Should have', cell: DesiredVersion },
+        { label: 'Error', cell: ({ error }) => <Optional>{error?.message}</Optional> },
+        {
+          label: 'Actions',
+          kind: 'actions',
+          cell: (deployment) => <DeploymentForms site={site} deployment={deployment} csrf={csrf} />,
+        },
       ]}
     />
   );
 }
 
-function DeploymentBadge({ error, off, held, version, confirmed }: DeploymentState) {
-  if (error !== null) return <Badge tone="bad" label="Failing" />;
-  if (off) return <Badge tone="warn" label="Off" />;
-  if (held) return <Badge tone="warn" label="Held" />;
-  if (version === null) return <Badge tone="neutral" label="Waiting" />;
-  if (confirmed === false) return <Badge tone="busy" label="Not served yet" />;
-  return <Badge tone="good" label={confirmed ? 'Served' : 'Written'} />;
+function DeploymentName({ deployment, hasWaves }: { deployment: DeploymentState; hasWaves: boolean }) {
+  const { name, url, wave } = deployment;
+  return (
+    <>
+      {url === null ? <Text>{name}</Text> : <a href={url}>{visibleText(name)}</a>}
+      {hasWaves && <div class="soft small">wave {wave}</div>}
+    </>
+  );
+}
+
+const DEPLOYMENT_STATES: Record<DeploymentState['state'], BadgeProps> = {
+  waiting: { tone: 'neutral', label: 'Waiting' },
+  approval: { tone: 'warn', label: 'Needs approval' },
+  writing: { tone: 'busy', label: 'Being written' },
+  confirming: { tone: 'busy', label: 'Not served yet' },
+  unknown: { tone: 'warn', label: 'Does not answer' },
+  live: { tone: 'good', label: 'Served' },
+  proposed: { tone: 'warn', label: 'Pull request open' },
+  held: { tone: 'warn', label: 'Held' },
+  off: { tone: 'warn', label: 'Off' },
+  locked: { tone: 'warn', label: 'Locked' },
+  failed: { tone: 'bad', label: 'Failing' },
+};
+
+function DeploymentBadge({ state, confirmed, proposal }: DeploymentState) {
+  const isOnlyWritten = state === 'live' && confirmed === null;
+  return (
+    <>
+      <Badge {...DEPLOYMENT_STATES[state]} {...(isOnlyWritten && { label: 'Written' })} />
+      {proposal !== null && (
+        <div class="small">
+          {/^https?:\/\//i.test(proposal) ? <a href={proposal}>Pull request</a> : <Text>{proposal}</Text>}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Since when it is served or, if nothing says what is served, written. */
+function ServedSince({ deployment, now }: { deployment: DeploymentState; now: Date }) {
+  const { servedAt, writtenAt, confirmed } = deployment;
+  return <RelativeTime at={confirmed === null ? writtenAt : servedAt} now={now} none="not served" />;
+}
+
+/** What it should have and why, unless that is simply the newest version, which it has. */
+function DesiredVersion({ desired, jobId, pin }: DeploymentState) {
+  if (desired.reason === 'newest' && desired.jobId === jobId) return <None />;
+  return (
+    <>
+      <Version>{pin ?? desired.version ?? desired.jobId}</Version>
+      <div class="soft small">{DESIRED_WORDS[desired.reason]}</div>
+    </>
+  );
 }
 
 function Optional({ children }: { children: string | null | undefined }) {
@@ -46,15 +103,26 @@ function Optional({ children }: { children: string | null | undefined }) {
   return <Text>{children}</Text>;
 }
 
-const OUTCOMES: Record<ExportRecord['outcome'], BadgeProps> = {
-  running: { tone: 'busy', label: 'Running' },
-  deployed: { tone: 'good', label: 'Deployed' },
-  failed: { tone: 'bad', label: 'Failed' },
-  replaced: { tone: 'neutral', label: 'Replaced' },
-  canceled: { tone: 'neutral', label: 'Canceled' },
-  review: { tone: 'warn', label: 'Waits for review' },
+const OUTCOMES: Record<NonNullable<ExportRecord['outcome']>, BadgeProps> = {
+  served: { tone: 'good', label: 'Served' },
+  written: { tone: 'good', label: 'Written' },
+  partly: { tone: 'neutral', label: 'Partly deployed' },
+  superseded: { tone: 'neutral', label: 'Superseded' },
+  held: { tone: 'warn', label: 'Held' },
   rejected: { tone: 'neutral', label: 'Rejected' },
+  failed: { tone: 'bad', label: 'Failed' },
+  canceled: { tone: 'neutral', label: 'Canceled' },
 };
+
+function OutcomeBadges({ outcome, exportedAt, rolledBackAt }: ExportRecord) {
+  const underWay = { tone: 'busy' as const, label: exportedAt === null ? 'Running' : 'Being deployed' };
+  return (
+    <>
+      <Badge {...(outcome === null ? underWay : OUTCOMES[outcome])} />
+      {rolledBackAt !== null && <Badge tone="warn" label="Rolled back" />}
+    </>
+  );
+}
 
 const TRIGGERS: Record<ExportRecord['trigger'], string> = {
   publish: 'publish',
@@ -74,12 +142,15 @@ export function ExportsTable({ view, exports }: { view: SiteView; exports: reado
         {
           label: 'Export',
           kind: 'main',
-          cell: ({ number, outcome }) => (
+          cell: (record) => (
             <span class="title-line">
-              <a href={`${sitePath(status.site)}?export=${number}`} aria-label={`Timeline of export ${number}`}>
-                {number}
+              <a
+                href={`${sitePath(status.site)}?export=${record.number}`}
+                aria-label={`Timeline of export ${record.number}`}
+              >
+                {record.number}
               </a>
-              <Badge {...OUTCOMES[outcome]} />
+              <OutcomeBadges {...record} />
             </span>
           ),
         },
@@ -89,9 +160,7 @@ export function ExportsTable({ view, exports }: { view: SiteView; exports: reado
         {
           label: 'Duration',
           kind: 'number',
-          cell: ({ startedAt, deployedAt, endedAt, outcome }) => (
-            <Duration from={startedAt} to={deployedAt ?? endedAt ?? (outcome === 'running' ? now : null)} />
-          ),
+          cell: ({ startedAt, writtenAt, endedAt }) => <Duration from={startedAt} to={writtenAt ?? endedAt ?? now} />,
         },
         { label: 'Pages', kind: 'number', cell: ({ pageCount }) => pageCount?.toLocaleString('en-US') ?? <None /> },
         { label: 'Actions', kind: 'actions', cell: (record) => <RollBack record={record} status={status} /> },
@@ -121,10 +190,10 @@ function Trigger({ record: { trigger, publishCount, title, author, error } }: { 
   );
 }
 
-/** Shows the form only for a version that was deployed and isn't served now. */
+/** Shows the form only for a version that was deployed and isn't the one that the deployments should have. */
 function RollBack({ record, status }: { record: ExportRecord; status: SiteStatus }) {
-  const { version, jobId, outcome } = record;
-  if (outcome !== 'deployed' || jobId === null || status.version === version) return null;
+  const { version, jobId, writtenAt } = record;
+  if (writtenAt === null || jobId === null || status.jobId === jobId) return null;
   return (
     <ButtonLink
       href={`${sitePath(status.site, 'rollback')}?job=${encodeURIComponent(jobId)}`}
@@ -263,6 +332,9 @@ const ACTION_LABELS: Record<ActionRecord['action'], string> = {
   pause: 'Pause',
   resume: 'Resume',
   rollback: 'Roll back',
+  lock: 'Lock',
+  unlock: 'Unlock',
+  rename: 'Rename',
   approve: 'Approve',
   reject: 'Reject',
   remove: 'Remove',

@@ -132,12 +132,16 @@ function refreshMarks(
 
 /** What happened, in words and with times. */
 export function TimelineList({ timeline, now }: PictureProps) {
-  const { stages, refreshes } = timeline;
+  const { stages, refreshes, end } = timeline;
+  const nameOf = ({ name, status }: TimelineStage): string =>
+    name === 'served' && status === 'ended' && end === 'rolled-back'
+      ? 'Served until it was rolled back'
+      : EVENTS[name][status];
   return (
     <StageList
       items={[
         ...stages.map((stage) => ({
-          ...{ key: stage.name, kind: stage.name, status: stage.status, name: EVENTS[stage.name][stage.status] },
+          ...{ key: stage.name, kind: stage.name, status: stage.status, name: nameOf(stage) },
           times: stage.fromMs === null ? undefined : <StageTimes stage={stage} fromMs={stage.fromMs} now={now} />,
         })),
         ...refreshes.map(({ at, error }) => ({

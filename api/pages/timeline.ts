@@ -1,4 +1,4 @@
-import type { ExportRecord, RefreshRecord, SiteState } from '../../contract/site-state.ts';
+import type { DeploymentStatus, ExportRecord, RefreshRecord, SiteState } from '../../contract/site-state.ts';
 
 export type StageName = 'quiet' | 'export' | 'deploy' | 'served';
 
@@ -13,13 +13,15 @@ export type TimelineStage = {
   toMs: number | null;
 };
 
+/** How an export ended, unless it is served or under way. */
+export type TimelineEnd = Exclude<NonNullable<ExportRecord['outcome']>, 'served' | 'written'> | 'rolled-back';
+
 export type Timeline = {
   /** Null: the publish still waits for its export. */
   number: number | null;
   stages: readonly TimelineStage[];
   refreshes: readonly RefreshRecord[];
-  /** How it ended, unless it is served or under way. */
-  outcome: ExportRecord['outcome'] | null;
+  end: TimelineEnd | null;
   error: string | null;
 };
 
@@ -33,26 +35,34 @@ export function timelineOf(state: SiteState, number: number | undefined, nowMs: 
   const index = number === undefined ? 0 : state.exports.findIndex((each) => each.number === number);
   const record = state.exports[index];
   if (record === undefined) return undefined;
-  const replacedAtMs = nextDeployMs(state.exports.slice(0, index));
-  const stages = stagesOf(record, replacedAtMs, nowMs);
-  const servedMs = msOf(record.deployedAt);
-  const refreshes = state.refreshes
-    .filter(({ at }) => servedMs !== null && Date.parse(at) >= servedMs && Date.parse(at) < (replacedAtMs ?? Infinity))
-    .toReversed();
-  const isDone = record.outcome === 'running' || record.outcome === 'deployed';
+  const served = servedTimes(state, record, state.exports.slice(0, index));
+  const refreshes = state.refreshes.filter(
+    ({ at }) => served !== null && Date.parse(at) >= served.fromMs && Date.parse(at) < (served.toMs ?? Infinity),
+  );
   return {
     number: record.number,
-    stages,
-    refreshes,
-    outcome: isDone ? null : record.outcome,
+    stages: stagesOf(state, record, served, nowMs),
+    refreshes: refreshes.toReversed(),
+    end: endOf(state, record),
     error: record.error,
   };
+}
+
+/** Whether a deployment has the version of this export now. */
+function isDeployed({ deployments }: SiteState, { jobId }: ExportRecord): boolean {
+  return jobId !== null && deployments.some((each) => each.jobId === jobId);
+}
+
+function endOf(state: SiteState, record: ExportRecord): TimelineEnd | null {
+  const { outcome, rolledBackAt } = record;
+  if (rolledBackAt !== null && !isDeployed(state, record)) return 'rolled-back';
+  return outcome === 'served' || outcome === 'written' ? null : outcome;
 }
 
 /** The oldest delivery that no export has collected, while the site waits for its quiet period. */
 function waitingSinceMs({ phase, deliveries, exports }: SiteState): number | undefined {
   if (phase !== 'debouncing' && phase !== 'paused') return undefined;
-  if (exports.some(({ outcome }) => outcome === 'running')) return undefined;
+  if (exports.some(({ endedAt }) => endedAt === null)) return undefined;
   const waiting = deliveries.filter(({ exportNumber }) => exportNumber === null);
   const oldest = waiting.at(-1);
   return oldest === undefined ? undefined : Date.parse(oldest.at);
@@ -62,36 +72,51 @@ function timelineOfWaiting(fromMs: number): Timeline {
   const later = (name: StageName): TimelineStage => ({ name, status: 'waiting', fromMs: null, toMs: null });
   const quiet: TimelineStage = { name: 'quiet', status: 'running', fromMs, toMs: null };
   const stages = [quiet, later('export'), later('deploy'), later('served')];
-  return { number: null, stages, refreshes: [], outcome: null, error: null };
+  return { number: null, stages, refreshes: [], end: null, error: null };
 }
 
-/** Says when the next newer export replaced this one; null if it is still the newest. */
-function nextDeployMs(newer: readonly ExportRecord[]): number | null {
-  const next = newer.findLast(({ deployedAt }) => deployedAt !== null);
-  return msOf(next?.deployedAt ?? null);
+type ServedTimes = { fromMs: number; toMs: number | null };
+
+/**
+ * From when to when the version was served, with `toMs` null while a deployment has it. After a rollback to it, since then.
+ * Null if it was never served.
+ */
+function servedTimes(state: SiteState, record: ExportRecord, newer: readonly ExportRecord[]): ServedTimes | null {
+  const fromMs = servedMs(state, record);
+  if (fromMs === null) return null;
+  if (isDeployed(state, record)) {
+    const rollbacksMs = newer.map(({ rolledBackAt }) => msOf(rolledBackAt) ?? fromMs);
+    return { fromMs: Math.max(fromMs, ...rollbacksMs), toMs: null };
+  }
+  const next = newer.findLast((each) => servedMs(state, each) !== null);
+  return { fromMs, toMs: msOf(record.rolledBackAt) ?? (next ? servedMs(state, next) : null) };
 }
 
-function stagesOf(record: ExportRecord, replacedAtMs: number | null, nowMs: number): TimelineStage[] {
-  const [requestedMs, startedMs, exportedMs, deployedMs, endedMs] = [
-    ...[record.requestedAt, record.startedAt, record.exportedAt, record.deployedAt, record.endedAt].map(msOf),
-  ];
-  const isRunning = record.outcome === 'running';
+/** When the version was first seen served; without a `statusUrl`, when it was first written. */
+function servedMs({ confirmed }: SiteState, { servedAt, writtenAt, outcome }: ExportRecord): number | null {
+  return msOf(servedAt) ?? (confirmed === null || outcome === 'written' ? msOf(writtenAt) : null);
+}
+
+/** What a deployment does while the version that it should have isn't served yet. */
+const BUSY: readonly DeploymentStatus[] = ['writing', 'confirming', 'unknown', 'proposed', 'failed'];
+
+function stagesOf(state: SiteState, record: ExportRecord, served: ServedTimes | null, nowMs: number): TimelineStage[] {
+  const { requestedAt, startedAt, exportedAt, endedAt, rolledBackAt, outcome, jobId } = record;
   const stage = (name: StageName, fromMs: number | null, toMs: number | null): TimelineStage => {
     if (fromMs === null) return { name, status: 'waiting', fromMs, toMs: null };
     if (toMs !== null) return { name, status: 'ended', fromMs, toMs };
-    // A held export waits for a person, which is no failure.
-    if (record.outcome === 'review') return { name, status: 'waiting', fromMs: null, toMs };
-    return isRunning
+    return name === 'served' || (outcome === null && rolledBackAt === null)
       ? { name, status: 'running', fromMs, toMs }
-      : { name, status: 'failed', fromMs, toMs: endedMs ?? nowMs };
+      : { name, status: 'failed', fromMs, toMs: msOf(rolledBackAt ?? endedAt) ?? nowMs };
   };
+  const isBeingDeployed = state.deployments.some((each) => each.desired.jobId === jobId && BUSY.includes(each.state));
+  // A person, a lock or an earlier wave may keep the deployments from it, which is no failure.
+  const isKept = served === null && rolledBackAt === null && (outcome === null ? !isBeingDeployed : outcome === 'held');
   return [
-    stage('quiet', requestedMs ?? null, startedMs ?? null),
-    stage('export', startedMs ?? null, exportedMs ?? null),
-    stage('deploy', exportedMs ?? null, deployedMs ?? null),
-    deployedMs === null || deployedMs === undefined
-      ? { name: 'served', status: 'waiting', fromMs: null, toMs: null }
-      : { name: 'served', status: replacedAtMs === null ? 'running' : 'ended', fromMs: deployedMs, toMs: replacedAtMs },
+    stage('quiet', msOf(requestedAt), msOf(startedAt)),
+    stage('export', msOf(startedAt), msOf(exportedAt)),
+    stage('deploy', isKept ? null : msOf(exportedAt), servedMs(state, record)),
+    stage('served', served?.fromMs ?? null, served?.toMs ?? null),
   ];
 }
 

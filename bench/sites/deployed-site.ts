@@ -8,32 +8,31 @@ export function deployedSite(site: string, valuesFile: string, link: FakeLink): 
   const nowMs = Date.now();
   const at = new Date(nowMs).toISOString();
   const { jobId, version } = link.job;
-  const job = { jobId, version, exportedAt: at, createdAt: at };
+  const held = {
+    expiresAt: new Date(link.expiresAtMs).toISOString(),
+    ...{ obtainedAtMs: nowMs, lifetimeMs: link.expiresAtMs - nowMs },
+  };
   const carry = serializeState(
     {
       ...newState(nowMs),
-      live: { ...job, rolledBack: false },
-      newest: job,
-      jobs: [{ jobId, version, exportedAt: at }],
-      links: [
+      jobs: [{ jobId, version, domain: null, createdAt: at, exportedAt: at, upTo: 0, oldestPublishMs: null }],
+      newest: jobId,
+      deployments: [
         {
-          ...{ jobId, expiresAt: new Date(link.expiresAtMs).toISOString(), obtainedAtMs: nowMs },
-          ...{ lifetimeMs: link.expiresAtMs - nowMs, failures: 0, notBeforeMs: 0 },
-        },
-      ],
-      targets: [
-        {
-          ...{ valuesFile, kind: 'valuesFile', host: null, writing: false },
-          ...{ jobId, version, updatedAt: at, pin: null, held: false, off: false },
           ...{
-            searchedPin: null,
-            searchAgainAtMs: null,
-            confirmation: null,
-            error: null,
-            failedAt: null,
-            failures: 0,
-            retryAtMs: null,
+            place: valuesFile,
+            name: valuesFile,
+            kind: 'valuesFile',
+            host: null,
+            wave: 1,
+            approve: false,
+            url: null,
           },
+          ...{ confirm: null, pin: null, off: false, approved: null, rejected: null, withheld: null },
+          fence: { epoch: 0, sequence: 1, takeover: null },
+          begun: jobId,
+          written: { jobId, version, at, tookMs: 0, link: held, bundlePath: null },
+          ...{ proposed: null, answer: null, lastGood: jobId, trouble: null, pinSearch: null },
         },
       ],
     },

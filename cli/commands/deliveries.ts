@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { agentRuleState } from '../../contract/agent-state.ts';
 import { type DeliveryRecord, type ExportRecord, siteState } from '../../contract/site-state.ts';
+import { outcomeWords } from '../../contract/site-words.ts';
 import { CommandError } from '../command-error.ts';
 import { API_URL_OPTION, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
 import { plain, printJson, printLines, printRows } from '../output.ts';
@@ -112,7 +113,7 @@ function exportOf({ exportNumber }: DeliveryRecord, exports: readonly ExportReco
 function fateOf({ exportNumber, why, workflowId }: DeliveryRecord, record: ExportRecord | null): string | undefined {
   if (why !== undefined) return plain(why);
   if (exportNumber === null) return 'waits for an export';
-  if (exportNumber !== undefined) return `export ${exportNumber}${record === null ? '' : `: ${record.outcome}`}`;
+  if (exportNumber !== undefined) return `export ${exportNumber}${record === null ? '' : `: ${outcomeWords(record)}`}`;
   return workflowId?.startsWith('agent:') ? `agent change ${workflowId}` : undefined;
 }
 
@@ -133,7 +134,8 @@ function inFull(delivery: DeliveryRecord, record: ExportRecord | null): (string 
 }
 
 function exportLines(record: ExportRecord): (string | undefined)[] {
-  const { jobId, version, pageCount, publishCount, requestedAt, startedAt, exportedAt, deployedAt, endedAt } = record;
+  const { jobId, version, pageCount, publishCount, requestedAt, startedAt, exportedAt, endedAt } = record;
+  const { writtenAt, servedAt, rolledBackAt } = record;
   const facts = [
     jobId && `job ${jobId}`,
     version && `version ${version}`,
@@ -143,9 +145,10 @@ function exportLines(record: ExportRecord): (string | undefined)[] {
   const times = [
     `requested ${requestedAt}`,
     `started ${startedAt}`,
-    exportedAt && `exported ${exportedAt}`,
-    deployedAt && `deployed ${deployedAt}`,
-    endedAt && `ended ${endedAt}`,
+    exportedAt ? `exported ${exportedAt}` : endedAt && `ended ${endedAt}`,
+    writtenAt && `written ${writtenAt}`,
+    servedAt && `served ${servedAt}`,
+    rolledBackAt && `rolled back ${rolledBackAt}`,
   ];
   return [
     `  ${facts.filter(Boolean).join(', ')}`,

@@ -5,24 +5,27 @@ import { createContext } from '../../programs/process/context.ts';
 import { openHome } from '../../programs/process/home.ts';
 import { CommandError } from '../command-error.ts';
 import { API_URL_OPTION, type OrchestratorClient, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
-import { printJson, printLines } from '../output.ts';
+import { plain, printJson, printLines } from '../output.ts';
 import { describeBriefly, describeInFull, type ShownSite, siteStatus } from '../sites/describe-site.ts';
 
 const statusList = z.object({ sites: z.array(siteStatus), nextCursor: z.string().nullish() });
 const removed = siteStatus.extend({ endedRules: z.array(z.string()).default([]) });
 
-/** The operators' actions on a site, by the last part of their path. */
+/** The operators' actions on a site without options of their own, by the last part of their path. */
 const ACTIONS = {
   export: 'export a site now, without a publish',
   refresh: 'refresh the links of a site and wait until they are written',
   pause: 'stop exporting a site; its link stays fresh',
   resume: 'export a paused site again',
-  approve: 'deploy the export that a guard holds',
-  reject: 'drop the export that a guard holds; the served version stays',
 } as const;
 
-/** These wait until the deployments are written. */
-const WRITES: readonly string[] = ['refresh', 'approve'];
+const DECISIONS = {
+  approve: 'deploy the export that a guard holds, or all that wait for approval',
+  reject: 'drop the export that a guard holds, or skip all that wait for approval',
+} as const;
+
+/** Actions whose effect is written to the deployments. */
+const WRITES: readonly string[] = ['refresh', 'unlock', 'approve', 'rollback'];
 
 export function sitesCommand(): Command {
   const command = new Command('sites').description('the sites of a running api');
@@ -42,33 +45,34 @@ export function sitesCommand(): Command {
     .addHelpText('after', `${TOKEN_HELP}\nExit code 1 if a site has failed.`)
     .action(showStatus);
   for (const [name, description] of Object.entries(ACTIONS)) {
-    command
-      .command(name)
-      .argument('<site>', 'the name of the site in galley.yaml')
-      .option('--json', 'print the site as JSON')
-      .option(...API_URL_OPTION)
-      .description(description)
-      .addHelpText('after', TOKEN_HELP)
-      .action(async (site: string, options: Options) => {
-        const ask = await openOrchestrator(options);
-        const response = await ask(`/sites/${encodeURIComponent(site)}/${name}`, 'POST');
-        const after = showSite(response, options);
-        if (WRITES.includes(name)) requireNoFailure([after]);
+    addAction(command, name, description).action(async (site: string, options: Options) => {
+      await act({ site, action: name }, options);
+    });
+  }
+  addAction(command, 'lock', 'keep what is deployed: export publishes, but deploy none')
+    .option(...REASON)
+    .action(async (site: string, { reason, ...options }: Options & { reason?: string }) => {
+      await act({ site, action: 'lock', body: { reason } }, options);
+    });
+  addAction(command, 'unlock', 'deploy new versions again, the newest at once').action(
+    async (site: string, options: Options) => {
+      await act({ site, action: 'unlock' }, options);
+    },
+  );
+  for (const [name, description] of Object.entries(DECISIONS)) {
+    addAction(command, name, description)
+      .option('--deployment <name>', 'only for this deployment, by its name in galley.yaml')
+      .action(async (site: string, { deployment, ...options }: Options & { deployment?: string }) => {
+        await act({ site, action: name, body: { deployment } }, options);
       });
   }
-  command
-    .command('rollback')
-    .argument('<site>', 'the name of the site in galley.yaml')
+  addAction(command, 'rollback', 'deploy an earlier export until the next publish')
     .argument('<version-or-job>', 'an earlier version, or the id of an export job')
-    .option('--json', 'print the site as JSON')
-    .option(...API_URL_OPTION)
-    .description('deploy an earlier export until the next publish')
-    .addHelpText('after', TOKEN_HELP)
-    .action(async (site: string, name: string, options: Options) => {
-      const ask = await openOrchestrator(options);
-      const body = exportJobId.safeParse(name).success ? { jobId: name } : { version: name };
-      const response = await ask(`/sites/${encodeURIComponent(site)}/rollback`, 'POST', body);
-      requireNoFailure([showSite(response, options)]);
+    .option('--lock', 'until the site is unlocked, instead of until the next publish')
+    .option(...REASON)
+    .action(async (site: string, name: string, { lock, reason, ...options }: Options & RollbackOptions) => {
+      const earlier = exportJobId.safeParse(name).success ? { jobId: name } : { version: name };
+      await act({ site, action: 'rollback', body: { ...earlier, lock, reason } }, options);
     });
   command
     .command('remove')
@@ -89,7 +93,28 @@ export function sitesCommand(): Command {
   return command;
 }
 
+const REASON = ['--reason <text>', 'why, for others who look at the site'] as const;
+
+function addAction(sites: Command, name: string, description: string): Command {
+  return sites
+    .command(name)
+    .argument('<site>', 'the name of the site in galley.yaml')
+    .option('--json', 'print the site as JSON')
+    .option(...API_URL_OPTION)
+    .description(description)
+    .addHelpText('after', TOKEN_HELP);
+}
+
 type Options = { json?: boolean; url?: string };
+type RollbackOptions = { lock?: boolean; reason?: string };
+
+/** Sends an action, and prints the site. @throws CommandError if what it wrote has failed */
+async function act({ site, action, body }: { site: string; action: string; body?: object }, options: Options) {
+  const ask = await openOrchestrator(options);
+  const response = await ask(`/sites/${encodeURIComponent(site)}/${action}`, 'POST', body);
+  const after = showSite(response, options);
+  if (WRITES.includes(action)) requireNoFailure([after]);
+}
 
 async function listSites(options: Options): Promise<ShownSite[]> {
   const sites = await askForAll(await openOrchestrator(options));
@@ -154,7 +179,9 @@ function whatEnded(site: z.infer<typeof removed>): (string | false | null | unde
     exporting && `The export ${site.jobId} was cancelled.`,
     waiting > 0 && `${waiting} waiting publish(es) were dropped.`,
     ...site.endedRules.map((rule) => `The agent rule ${rule} ended. Changes that it started continue.`),
-    ...(site.deployments ?? []).map(({ valuesFile, version }) => version && `${valuesFile} keeps version ${version}.`),
+    ...(site.deployments ?? []).map(
+      ({ name, version }) => version && `${plain(name)} keeps version ${plain(version)}.`,
+    ),
     site.linkExpiresAt && `The link expires at ${site.linkExpiresAt} and is not refreshed.`,
     'If galley.yaml still names the site, its next publish starts it again.',
   ];

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { withFileLock } from '../../activities/deployments/file-lock.ts';
 import { LATEST } from '../../activities/deployments/targets/airgap.ts';
 import { errorCode } from '../../base/error-code.ts';
 import { replaceFile } from '../../base/replace-file.ts';
-import { measure } from '../../base/sha256.ts';
+import { hashFile, measure } from '../../base/sha256.ts';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { checkManifest, NO_LIMITS } from '../../bundle/manifest.ts';
 import { readBundleHead } from '../../bundle/read-bundle.ts';
@@ -159,13 +159,11 @@ async function readPart(folder: string, name: string): Promise<Buffer> {
 }
 
 async function hashOf(file: string): Promise<string> {
-  const hash = createHash('sha256');
   try {
-    for await (const chunk of createReadStream(file)) hash.update(chunk);
+    return await hashFile(file);
   } catch (error) {
     throw unreadable(error, dirname(file), basename(file));
   }
-  return hash.digest('hex');
 }
 
 async function copyAndHash(from: string, to: string): Promise<string> {

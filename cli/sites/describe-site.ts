@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { SHOWN_FIELDS, siteState } from '../../contract/site-state.ts';
+import { type DeploymentState, SHOWN_FIELDS, siteState } from '../../contract/site-state.ts';
+import { DESIRED_WORDS, UNSERVED_WORDS } from '../../contract/site-words.ts';
 import { plain, wrap } from '../output.ts';
 
 /** Deliveries that a receiver counted and kept no longer. */
@@ -29,17 +30,17 @@ export function describeBriefly(site: ShownSite): string {
     phase,
     version && `version ${version}`,
     progressOf(site),
+    lockOf(site),
     withheld && `withholds the newer ${plain(withheld.version ?? 'export')} of ${withheld.exportedAt}`,
     reviewOf(site),
-    ...deployments.map(({ held, pin, valuesFile }) => held && `held at ${pin} by ${valuesFile}`),
-    ...deployments.map(({ off, valuesFile }) => off && `${valuesFile} is off`),
+    ...deployments.filter(isSpecial).map((each) => `${plain(each.name)} is ${briefly(each)}`),
     errorOf(site),
   ];
   return wrap(`${site.site}: ${facts.filter(Boolean).join(', ')}`, INDENT).slice(INDENT.length);
 }
 
 interface Known {
-  /** The URLs of deployments, by values file. */
+  /** The URLs of the running `up`'s deployments, by values file. */
   urls: ReadonlyMap<string, string>;
   now: Date;
 }
@@ -49,32 +50,72 @@ const NEWEST = 10;
 
 /** Everything that an operator looks for, a line each. */
 export function describeInFull(site: ShownSite, { urls, now }: Known): string[] {
-  const { phase = 'unknown', withheld, deployments = [], exports = [] } = site;
-  const deployed = exports.find(({ deployedAt }) => deployedAt !== null);
-  const progress = progressOf(site);
+  const { phase = 'unknown', withheld, oldestUnserved, deployments = [], exports = [] } = site;
+  const shownExport = exports.find(({ jobId }) => jobId !== null && jobId === site.jobId);
   const error = errorOf(site);
-  const label = (name: string, value: string | false | null | undefined): string[] =>
-    value
-      ? [wrap(value, INDENT + ' '.repeat(LABEL_COLUMNS)).replace(/^ +/, `${INDENT}${name.padEnd(LABEL_COLUMNS)}`)]
-      : [];
   return [
     `${site.site}: ${phase}`,
-    ...label('progress', progress),
+    ...label('progress', progressOf(site)),
     ...SHOWN_FIELDS.flatMap(({ field, label: name }) => label(name.toLowerCase(), shown(site[field]))),
+    ...label('pages', shownExport?.pageCount?.toString()),
+    ...label('locked', lockOf(site)?.replace(/^locked /, '')),
     ...label('withholds', withheld && `the newer ${plain(withheld.version ?? 'export')} of ${withheld.exportedAt}`),
     ...label('review', reviewOf(site)),
-    ...label('pages', deployed?.pageCount?.toString()),
-    ...label('deployed at', deployed?.deployedAt),
-    ...label('served at', deployed?.servedAt),
-    ...deployments.flatMap(({ valuesFile, held, pin, off }) => [
-      ...label('URL', urls.get(valuesFile)),
-      ...label('held', held && `at ${pin} by ${valuesFile}`),
-      ...label('off', off && valuesFile),
-    ]),
+    ...label(
+      'not served',
+      oldestUnserved && `a publish of ${oldestUnserved.at}: ${UNSERVED_WORDS[oldestUnserved.reason]}`,
+    ),
     ...label('error', error?.replace(/^error: /, '')),
     ...label('next try', error && site.nextTryAt && `${site.nextTryAt} (${untilThen(site.nextTryAt, now)})`),
+    ...deploymentLines(deployments, urls),
     ...deliveryLines(site),
   ];
+}
+
+function label(name: string, value: string | false | null | undefined): string[] {
+  if (!value) return [];
+  const rest = INDENT + ' '.repeat(LABEL_COLUMNS);
+  return [wrap(value, rest).replace(/^ +/, `${INDENT}${name.padEnd(LABEL_COLUMNS)}`)];
+}
+
+function deploymentLines(deployments: readonly DeploymentState[], urls: Known['urls']): string[] {
+  if (deployments.length === 0) return [];
+  const hasWaves = new Set(deployments.map(({ wave }) => wave)).size > 1;
+  const lines = deployments.flatMap((each) => {
+    const { name, wave, version, servedAt, writtenAt, error, proposal } = each;
+    const since = servedAt !== null ? `served since ${servedAt}` : writtenAt !== null && `written at ${writtenAt}`;
+    const url = each.url ?? urls.get(name);
+    const facts = [
+      `${plain(name)}${hasWaves ? ` (wave ${wave})` : ''}: ${briefly(each)}`,
+      version !== null && plain(version),
+      version !== null && since,
+      url && plain(url),
+    ];
+    return [
+      wrap(facts.filter(Boolean).join(', '), `${INDENT}  `),
+      ...(proposal === null ? [] : [`${INDENT}    pull request: ${plain(proposal)}`]),
+      ...(error === null ? [] : [wrap(`error: ${plain(error.message)}`, `${INDENT}    `)]),
+    ];
+  });
+  return [`${INDENT}deployments`, ...lines];
+}
+
+/** Whether a list mentions it: it doesn't simply follow. */
+function isSpecial({ state }: DeploymentState): boolean {
+  return !['waiting', 'writing', 'confirming', 'live', 'locked'].includes(state);
+}
+
+/** What it does and, unless it simply has the newest version, what it should have and why. */
+function briefly({ state, jobId, pin, desired }: DeploymentState): string {
+  const { version, reason } = desired;
+  if (state === 'off' || reason === 'nothing') return state;
+  const wanted = version ?? desired.jobId;
+  const why = reason === 'pinned' && pin !== null ? `pinned at ${plain(pin)}` : DESIRED_WORDS[reason];
+  const facts = [
+    desired.jobId !== jobId && wanted !== null && `should have ${plain(wanted)}`,
+    reason !== 'newest' && why,
+  ].filter(Boolean);
+  return facts.length === 0 ? state : `${state} (${facts.join(': ')})`;
 }
 
 /** Nothing for what there isn't. */
@@ -94,6 +135,12 @@ function deliveryLines(site: ShownSite): string[] {
   return lines.length === 0 ? [] : [`${INDENT}deliveries`, ...lines];
 }
 
+function lockOf({ lock }: ShownSite): string | undefined {
+  if (!lock) return undefined;
+  const { by, at, reason } = lock;
+  return `locked by ${plain(by)} at ${at}${reason === null ? '' : `: ${plain(reason)}`}`;
+}
+
 function reviewOf({ review }: ShownSite): string | undefined {
   if (!review) return undefined;
   const { version, jobId, reasons } = review;
@@ -109,7 +156,7 @@ function progressOf({ progress }: ShownSite): string | undefined {
 /** Undefined for the failure of an earlier export while a newer one is on its way. */
 function errorOf({ phase, lastError, exports = [] }: ShownSite): string | undefined {
   if (!lastError) return undefined;
-  const running = exports.find(({ outcome }) => outcome === 'running');
+  const running = exports.find(({ outcome }) => outcome === null);
   const isOfRunning = running !== undefined && lastError.at >= running.startedAt;
   if (WORKING.includes(phase ?? '') && !isOfRunning) return undefined;
   return `error: ${plain(lastError.message)}`;

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
-import { BundleUnavailableError, problemMessage, ValuesReadError } from '../errors.ts';
+import { BundleUnavailableError } from '../../bundle/errors.ts';
+import { resourceFingerprint } from '../../bundle/fetch/link.ts';
+import { problemMessage, ValuesReadError } from '../errors.ts';
 import type { Wanted } from '../values/values.ts';
 import type { ValuesState } from '../values/watch-values.ts';
 import type { Acquired, AcquireRequest } from './acquire-bundle.ts';
-import { resourceFingerprint } from './link.ts';
 import { linkRetryDelayMs, type RetryPauses } from './retry-delay.ts';
 import type { Served } from './served.ts';
 

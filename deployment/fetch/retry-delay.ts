@@ -1,6 +1,6 @@
 import { backoff, jitterMs } from '../../base/backoff.ts';
-import { BundleInvalidError } from '../../bundle/errors.ts';
-import { BundleUnavailableError, VersionPinnedError } from '../errors.ts';
+import { BundleInvalidError, BundleUnavailableError } from '../../bundle/errors.ts';
+import { VersionPinnedError } from '../errors.ts';
 
 const MINUTE_MS = 60_000;
 const JITTER = 0.1;

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { replaceFile } from '../../base/replace-file.ts';
+import { linkFingerprint, resourceFingerprint } from '../../bundle/fetch/link.ts';
 import type { ServedSite } from '../site.ts';
-import { linkFingerprint, resourceFingerprint } from './link.ts';
 import type { VersionStore } from './version-store.ts';
 
 /**

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Document, isAlias, isMap, isScalar, parseDocument } from 'yaml';
 import { errorCode } from '../../base/error-code.ts';
+import { reason } from '../../bundle/errors.ts';
 import { createVerifier, EXPECTED_PUBLIC_KEY } from '../../contract/signing.ts';
 import {
   AVAILABILITY,
@@ -11,7 +12,7 @@ import {
   staticExportValues,
 } from '../../contract/values-file.ts';
 import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
-import { reason, ValuesReadError } from '../errors.ts';
+import { ValuesReadError } from '../errors.ts';
 import { unavailableFeature } from './capabilities.ts';
 
 /** What the operator and the orchestrator ask of this deployment. `link` is set if `enabled` is. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { webhooksSection } from '../../api/webhooks/registry.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import { type DeploymentConfig, deploymentName, targetOf } from '../../contract/deployment-config.ts';
+import { type DeploymentConfig, deploymentPlace, targetOf } from '../../contract/deployment-config.ts';
 import { type GalleyConfig, galleyConfigSchema } from '../../contract/galley-config.ts';
 import { TARGETS } from '../../contract/target-kind.ts';
 import { describeIssue, expectation } from './messages.ts';
@@ -67,7 +67,7 @@ export function parseGalleyConfig({
   throwProblems(document, [...problems, ...issues]);
   if (!parsed.success) throw new ConfigurationError([`${basename(file)}: not a valid configuration`]);
   const config = withAbsolutePaths(parsed.data, dirname(file));
-  throwProblems(document, sharedDeployments(config));
+  throwProblems(document, [...sharedDeployments(config), ...sharedNames(config)]);
   return config;
 }
 
@@ -117,14 +117,30 @@ function sharedDeployments(config: GalleyConfig): ConfigProblem[] {
   const owners = new Map<string, string>();
   return Object.entries(config.sites).flatMap(([site, { export: settings }]) =>
     settings.deployments.flatMap((deployment, index) => {
-      const name = deploymentName(deployment);
+      const place = deploymentPlace(deployment);
       const { kind } = targetOf(deployment);
-      const owner = owners.get(name);
-      if (owner === undefined) owners.set(name, site);
+      const owner = owners.get(place);
+      if (owner === undefined) owners.set(place, site);
       if (owner === undefined || (owner !== site && TARGETS[kind].isShareable)) return [];
       const what = kind === 'valuesFile' ? 'a file' : 'a target';
       const message = `expected ${what} of its own, but site ${owner} writes it already`;
       return [{ path: ['sites', site, 'export', 'deployments', index, kind], message }];
     }),
   );
+}
+
+/** People choose a deployment by its name, which is its place if it has none. */
+function sharedNames(config: GalleyConfig): ConfigProblem[] {
+  return Object.entries(config.sites).flatMap(([site, settings]) => {
+    const { deployments } = settings.export;
+    const taken = new Set(deployments.filter(({ name }) => name === undefined).map(deploymentPlace));
+    return deployments.flatMap(({ name }, index) => {
+      if (name === undefined) return [];
+      const isFree = !taken.has(name);
+      taken.add(name);
+      if (isFree) return [];
+      const message = 'expected a name of its own, but another deployment of the site has it';
+      return [{ path: ['sites', site, 'export', 'deployments', index, 'name'], message }];
+    });
+  });
 }

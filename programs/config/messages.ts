@@ -32,6 +32,11 @@ export const expectation: z.core.$ZodErrorMap = (issue) => {
     if (issue.origin === 'array') return 'expected a list that is not empty';
     return `expected at least ${issue.minimum}`;
   }
+  if (issue.code === 'too_big') {
+    return issue.origin === 'string'
+      ? `expected at most ${issue.maximum} characters`
+      : `expected at most ${issue.maximum}`;
+  }
   return undefined;
 };
 

@@ -92,7 +92,9 @@ describe('a site', () => {
       phase: 'idle',
       jobId: null,
       lastError: null,
-      deployments: [{ valuesFile: sites.valuesFile('blog'), version: null, held: false }],
+      deployments: [
+        { name: sites.valuesFile('blog'), version: null, state: 'waiting', desired: { reason: 'nothing' } },
+      ],
       deliveries: [
         { source: 'token', outcome: 'filtered', topic: 'entry.update', why: 'filters.event' },
         { source: 'github', outcome: 'filtered', topic: 'ping' },
@@ -156,7 +158,7 @@ describe('a site', () => {
       sites.adminApi.behaviour.jobDurationMs = 0;
       live = await until('docs', ({ phase, current }) => phase === 'live' && current);
       expect(live).toMatchObject({ version: expect.stringMatching(/^v\d/), progress: null });
-      expect(live.deployments).toMatchObject([{ valuesFile: sites.valuesFile('docs'), version: live.version }]);
+      expect(live.deployments).toMatchObject([{ name: sites.valuesFile('docs'), version: live.version }]);
       const listed = async () =>
         (await pageOf()).sites.find(({ site, current, phase }) => site === 'docs' && current && phase === 'live');
       expect(await waitFor(listed, { describe: 'listed the live state' })).toMatchObject({

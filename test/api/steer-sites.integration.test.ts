@@ -61,7 +61,7 @@ describe('an operator', () => {
     const before = await stateOf('paused');
     const refreshed = await send('POST', '/sites/paused/refresh');
     expect(refreshed).toMatchObject({ status: 200, body: { phase: 'live', jobId: before.jobId } });
-    const times = [before, refreshed.body].map(({ deployments }) => deployments?.[0]?.updatedAt ?? '');
+    const times = [before, refreshed.body].map(({ deployments }) => deployments?.[0]?.linkExpiresAt ?? '');
     expect(times.toSorted()).toEqual(times);
     expect(new Set(times).size).toBe(2);
     expect(await send('POST', '/sites/paused/pause')).toMatchObject({ status: 200, body: { phase: 'paused' } });
@@ -84,11 +84,39 @@ describe('an operator', () => {
     });
     expect(await rollBack({ jobId: second.jobId })).toMatchObject({ status: 200, body: { jobId: second.jobId } });
     const unknown = await rollBack({ version: 'v99' });
-    expect(unknown).toMatchObject({ status: 409, body: { error: expect.stringContaining("v99 can't be deployed") } });
-    for (const body of [{}, { version: 1 }, { version: 'v1', jobId: 'se_1' }]) {
+    expect(unknown).toMatchObject({ status: 409, body: { error: expect.stringContaining('no version or job v99') } });
+    expect(unknown.body.error).toContain(String(first.version));
+    const wrong = [{}, { version: 1 }, { version: 'v1', jobId: 'se_1' }, { version: 'v1', lock: 'yes' }];
+    for (const body of [...wrong, { version: 'v1', reason: 'x'.repeat(501) }]) {
       expect(await rollBack(body)).toMatchObject({ status: 400, body: { error: expect.stringContaining('jobId') } });
     }
     expect((await rollBack({ version: 'v1' }, 'unknown')).status).toBe(404);
+  });
+
+  it('locks a site, with a reason, and by a rollback', async () => {
+    const reason = 'a release';
+    const locked = await send('POST', '/sites/paused/lock', OPERATOR_TOKEN, { reason }, 'ada');
+    const lock = { by: 'operator token: ada', at: expect.any(String), reason };
+    expect(locked).toMatchObject({ status: 200, body: { phase: 'locked', lock } });
+    const { jobId: before } = await stateOf('paused');
+    await send('POST', '/sites/paused/export');
+    const isHeldBack = async () => (await stateOf('paused')).exports?.[0]?.jobId !== before;
+    await waitFor(isHeldBack, { describe: 'exported while it is locked' });
+    await untilPhase('paused', 'locked');
+    expect((await stateOf('paused')).deployments).toMatchObject([{ jobId: before, desired: { reason: 'locked' } }]);
+    const unlocked = await send('POST', '/sites/paused/unlock');
+    expect(unlocked).toMatchObject({ status: 200, body: { phase: 'live', lock: null } });
+    expect(unlocked.body.jobId).not.toBe(before);
+    expect((await send('POST', '/sites/paused/unlock')).status).toBe(409);
+
+    const back = await send('POST', '/sites/paused/rollback', OPERATOR_TOKEN, { jobId: before, lock: true, reason });
+    expect(back).toMatchObject({ status: 200, body: { jobId: before, lock: { reason } } });
+    expect(await send('POST', '/sites/paused/unlock')).toMatchObject({ body: { jobId: unlocked.body.jobId } });
+    for (const body of [{ reason: '' }, { reason: 'x'.repeat(501) }, { other: 1 }]) {
+      expect((await send('POST', '/sites/paused/lock', OPERATOR_TOKEN, body)).status).toBe(400);
+    }
+    expect((await send('POST', '/sites/paused/approve', OPERATOR_TOKEN, { deployment: 'nothing' })).status).toBe(409);
+    expect((await send('POST', '/sites/paused/approve', OPERATOR_TOKEN, { other: 'x' })).status).toBe(400);
   });
 
   it('removes a site with its rules, or one rule, and gets the last state', async () => {
@@ -147,7 +175,7 @@ describe('an operator', () => {
     expect(pause).toMatchObject({ actor: 'operator token: ada', action: 'pause', detail: null, error: null });
     expect(resume).toMatchObject({ actor: 'operator token', action: 'resume' });
     expect(rollback).toMatchObject({ actor: `operator token: ${'x'.repeat(100)}`, action: 'rollback', detail: 'v99' });
-    expect(rollback?.error).toContain("v99 can't be deployed");
+    expect(rollback?.error).toContain('no version or job v99');
     expect(others).toHaveLength(before);
     expect(others.map(({ action }) => action)).toEqual(expect.arrayContaining(['export', 'refresh', 'rollback']));
     for (const wrong of ['x'.repeat(101), 'Ren\u00e9', 'a\tb']) {
@@ -170,18 +198,18 @@ describe('an operator', () => {
     const collected = async () => {
       const { deliveries = [], exports = [] } = await stateOf('paused');
       const number = deliveries.find(({ id }) => id === deliveryId)?.exportNumber;
-      return exports.find((each) => each.number === number && each.outcome === 'deployed');
+      return exports.find((each) => each.number === number && each.outcome === 'written');
     };
     expect(await waitFor(collected, { describe: 'exported the delivery' })).toMatchObject({
       trigger: 'publish',
       publishCount: 1,
-      deployedAt: expect.any(String),
+      writtenAt: expect.any(String),
     });
     const { exports: [last] = [] } = await stateOf('paused');
     expect(await send('POST', path, OPERATOR_TOKEN, undefined, 'ada')).toMatchObject({ status: 200 });
     const again = async () => {
       const { exports: [newest] = [] } = await stateOf('paused');
-      return newest !== undefined && newest.number > (last?.number ?? 0) && newest.outcome === 'deployed' && newest;
+      return newest !== undefined && newest.number > (last?.number ?? 0) && newest.outcome === 'written' && newest;
     };
     expect(await waitFor(again, { describe: 'exported again' })).toMatchObject({
       trigger: 'request',

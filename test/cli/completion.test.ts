@@ -26,9 +26,12 @@ test('commands, subcommands, options and their values are completed', async () =
   expect(await candidates('organizations', 'set', 'acme', '--plan', '')).toEqual(['enterprise', 'free']);
 });
 
-test('names of sites and sources come from galley.yaml, also from one with mistakes', async () => {
+test('names of sites, sources and deployments come from galley.yaml, also from one with mistakes', async () => {
   expect(await candidates('sites', 'pause', '')).toEqual(['docs', 'drafts']);
   expect(await candidates('webhook', 'send', 'docs', '')).toEqual(['sanity']);
+  const deployments = 'deployments: [{valuesFile: a, name: staging}, {valuesFile: b}]';
+  await writeFile(join(folder, 'galley.yaml'), `sites: {docs: {export: {${deployments}}}}`);
+  expect(await candidates('sites', 'approve', 'docs', '--deployment', '')).toEqual(['staging']);
   await writeFile(join(folder, 'galley.yaml'), 'sites: [');
   expect(await candidates('sites', 'pause', '')).toEqual([]);
 });

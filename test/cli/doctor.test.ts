@@ -139,7 +139,7 @@ test('each kind of deployment is checked, without a message to a deploy hook', a
     [{ git: { ...git, branch: 'next' } }, 'fail', /no branch next/],
     [{ git: { ...git, path: 'eu.yaml' } }, 'warn', /no eu.yaml in main/],
     [{ git: { ...git, repository: `${repository.url}x` } }, 'fail', /does not exist/],
-    [{ git: { ...git, repository: `${site.origin}/docs.git`, mode: 'pull-request' } }, 'fail', /forge/],
+    [{ git: { ...git, repository: `${site.origin}/docs.git`, mode: 'pull-request' } }, 'fail', /refused access/],
     [{ helm }, 'fail', /helm v9.9.9 runs, but not for docs: .*cluster unreachable/],
     [{ http: { url: `${site.origin}/hook`, secret } }, 'ok', /no message was sent/],
     [{ http: { url: 'http://127.0.0.1:1/hook', secret } }, 'fail', /^http:\/\/127.0.0.1:1 can't be reached/],

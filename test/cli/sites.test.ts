@@ -30,7 +30,12 @@ test('sites status lists every site, from all pages', async () => {
   expect(asked).toEqual([null, 'site-1', 'site-3', null, 'site-1', 'site-3']);
 });
 
-const deployment = { kind: 'valuesFile', updatedAt: null, held: false, pin: null, confirmed: null, error: null };
+const deployment = {
+  ...{ name: 'a.yaml', kind: 'valuesFile', wave: 1, state: 'live', jobId: 'se_1', version: 'v1' },
+  desired: { jobId: 'se_1', version: 'v1', reason: 'newest' },
+  ...{ writtenAt: '2026-11-21T08:13:42Z', servedAt: null, confirmed: null, linkExpiresAt: null, pin: null, off: false },
+  ...{ error: null, url: null, proposal: null },
+};
 
 test('sites status shows the version that a rollback withholds and disabled deployments', async () => {
   const state = {
@@ -38,10 +43,52 @@ test('sites status shows the version that a rollback withholds and disabled depl
     phase: 'live',
     version: 'v1',
     withheld: { version: 'v2', exportedAt: '2026-11-21T08:13:42Z' },
-    deployments: [{ ...deployment, valuesFile: 'a.yaml', jobId: null, version: null, off: true }],
+    deployments: [{ ...deployment, state: 'off', jobId: null, version: null, writtenAt: null, off: true }],
   };
-  expect(await statusOf(() => state, 'docs')).toBe(
-    'docs: live\n  version       v1\n  withholds     the newer v2 of 2026-11-21T08:13:42Z\n  off           a.yaml\n',
+  expect((await statusOf(() => state, 'docs')).split('\n')).toEqual([
+    'docs: live',
+    '  version       v1',
+    '  withholds     the newer v2 of 2026-11-21T08:13:42Z',
+    '  deployments',
+    '    a.yaml: off',
+    '',
+  ]);
+});
+
+test('sites status shows the lock, the oldest unserved publish, and what each deployment has and should have', () => {
+  const at = '2026-11-21T08:13:42Z';
+  const desired = { jobId: 'se_2', version: 'v2', reason: 'waits-for-wave' };
+  const state = siteStatus.parse({
+    ...{ site: 'docs', phase: 'locked' },
+    lock: { by: 'ada', at, reason: 'release\u001b[2J' },
+    oldestUnserved: { at, reason: 'unknown' },
+    deployments: [
+      { ...deployment, name: 'staging', servedAt: at, confirmed: true, url: 'https://staging.example.com' },
+      { ...deployment, name: 'production', wave: 2, state: 'waiting', desired },
+      { ...deployment, name: 'pinned', wave: 2, state: 'held', pin: 'v9', desired: { ...desired, reason: 'pinned' } },
+      {
+        ...deployment,
+        wave: 2,
+        state: 'failed',
+        error: { message: 'ENOSPC', status: null, at },
+        proposal: 'https://a/1',
+      },
+    ],
+  });
+  expect(describeInFull(state, { urls: new Map([['a.yaml', 'http://127.0.0.1:3200']]), now: new Date(at) })).toEqual([
+    'docs: locked',
+    `  locked        by ada at ${at}: release [2J`,
+    `  not served    a publish of ${at}: a deployment does not say\n                what it serves`,
+    '  deployments',
+    `    staging (wave 1): live, v1, served since ${at},\n    https://staging.example.com`,
+    `    production (wave 2): waiting (should have v2: waits for an earlier wave),\n    v1, written at ${at}`,
+    `    pinned (wave 2): held (should have v2: pinned at v9), v1, written at\n    ${at}`,
+    `    a.yaml (wave 2): failed, v1, written at ${at},\n    http://127.0.0.1:3200`,
+    '      pull request: https://a/1',
+    '      error: ENOSPC',
+  ]);
+  expect(describeBriefly(state).replace(/\s+/g, ' ')).toBe(
+    `docs: locked, locked by ada at ${at}: release [2J, pinned is held (should have v2: pinned at v9), a.yaml is failed`,
   );
 });
 
@@ -82,7 +129,7 @@ test('sites status shows the next attempt of a failed export and whole percents,
 });
 
 test('sites status shows a failure only if it belongs to the current export', () => {
-  const running = { outcome: 'running', startedAt: '2026-11-21T08:11:00Z' };
+  const running = { outcome: null, startedAt: '2026-11-21T08:11:00Z' };
   const record = {
     number: 2,
     jobId: null,
@@ -92,11 +139,11 @@ test('sites status shows a failure only if it belongs to the current export', ()
     title: null,
     author: null,
   };
-  const times = { requestedAt: running.startedAt, exportedAt: null, deployedAt: null, servedAt: null, endedAt: null };
+  const none = { exportedAt: null, writtenAt: null, servedAt: null, endedAt: null, rolledBackAt: null };
   const site = {
     ...failed,
     phase: 'exporting',
-    exports: [{ ...record, ...times, ...running, error: null, pageCount: null }],
+    exports: [{ ...record, requestedAt: running.startedAt, ...none, ...running, error: null, pageCount: null }],
   };
   expect(describeBriefly(siteStatus.parse(site))).toBe('docs: exporting');
   const again = { ...site, lastError: { ...failure, at: '2026-11-21T08:11:30Z' } };
@@ -135,21 +182,26 @@ test('sites status of one site lists its newest deliveries and what was rejected
 });
 
 test.each([
-  ['v7', { version: 'v7' }],
-  ['se_0123456789abcdef', { jobId: 'se_0123456789abcdef' }],
-])('sites rollback deploys %s', async (name, body) => {
+  [['rollback', 'docs', 'v7'], { version: 'v7' }],
+  [['rollback', 'docs', 'se_0123456789abcdef'], { jobId: 'se_0123456789abcdef' }],
+  [['rollback', 'docs', 'v7', '--lock', '--reason', 'broken'], { version: 'v7', lock: true, reason: 'broken' }],
+  [['lock', 'docs', '--reason', 'a release'], { reason: 'a release' }],
+  [['lock', 'docs'], {}],
+  [['approve', 'docs', '--deployment', 'production'], { deployment: 'production' }],
+  [['reject', 'docs'], {}],
+  [['unlock', 'docs'], undefined],
+])('sites %j sends what it says', async (args, body) => {
   const requests: unknown[] = [];
   const api = await startHttpSite(async (request, response) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    requests.push([request.method, request.url, JSON.parse(Buffer.concat(chunks).toString())]);
+    const text = Buffer.concat(chunks).toString();
+    requests.push([request.method, request.url, text === '' ? undefined : JSON.parse(text)]);
     response.end(JSON.stringify({ site: 'docs', phase: 'live', version: 'v7' }));
   });
-  const { stdout } = await galleyHere(['sites', 'rollback', 'docs', name, '--url', api.origin], {
-    OPERATOR_TOKEN: 'token',
-  });
+  const { stdout } = await galleyHere(['sites', ...args, '--url', api.origin], { OPERATOR_TOKEN: 'token' });
   await api.close();
-  expect(requests).toEqual([['POST', '/sites/docs/rollback', body]]);
+  expect(requests).toEqual([['POST', `/sites/docs/${args[0]}`, body]]);
   expect(stdout).toBe('docs: live, version v7\n');
 });
 
@@ -184,7 +236,7 @@ test('sites remove reports its effects', async () => {
     jobId: 'se_2',
     pendingCount: 3,
     linkExpiresAt: '2026-11-22T08:14:02Z',
-    deployments: [{ ...deployment, valuesFile: 'values.yaml', jobId: 'se_1', version: 'v1', off: false }],
+    deployments: [{ ...deployment, name: 'values.yaml' }],
     endedRules: ['changelog'],
   };
   const asked: string[] = [];

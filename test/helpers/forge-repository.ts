@@ -37,6 +37,7 @@ export async function createTestRepository(
     dir,
     commit,
     git: (...args) => run(dir, args),
-    remove: () => rm(folder, { recursive: true, force: true }),
+    // A write that is still running may add a file.
+    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 10 }),
   };
 }

@@ -1,8 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 
+export type SilentServer = {
+  port: number;
+  /** How many are open. */
+  connections(): number;
+  stop(): Promise<void>;
+};
+
 /** Accepts every connection on a free port of 127.0.0.1 and never responds. */
-export async function startSilentServer(): Promise<{ port: number; stop(): Promise<void> }> {
+export async function startSilentServer(): Promise<SilentServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -13,6 +20,7 @@ export async function startSilentServer(): Promise<{ port: number; stop(): Promi
   if (address === null || typeof address === 'string') throw new Error('The server has no port');
   return {
     port: address.port,
+    connections: () => sockets.size,
     async stop() {
       const closed = once(server, 'close');
       server.close();

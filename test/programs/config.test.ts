@@ -124,6 +124,20 @@ describe('galley.yaml', () => {
     ],
     ['deployments: [{valuesFile: a, statusUrl: x}]', 'deployments.0.statusUrl: expected an http(s) URL'],
     ['deployments: [{valuesFile: a, rollback: auto}]', 'deployments.0.rollback: expected only with a statusUrl'],
+    ['deployments: [{valuesFile: a, name: " "}]', 'deployments.0.name: expected a text that is not empty'],
+    ['deployments: [{valuesFile: a, wave: 0}]', 'deployments.0.wave: expected at least 1'],
+    ['deployments: [{valuesFile: a, wave: 101}]', 'deployments.0.wave: expected at most 100'],
+    ['deployments: [{valuesFile: a, wave: 1.5}]', 'deployments.0.wave: expected a whole number, got a number'],
+    ['deployments: [{valuesFile: a, approve: "yes"}]', 'deployments.0.approve: expected true or false, got text'],
+    ['deployments: [{valuesFile: a, url: docs.test}]', 'deployments.0.url: expected an http(s) URL'],
+    [
+      'deployments: [{valuesFile: a, name: eu}, {valuesFile: b, name: eu}]',
+      'deployments.1.name: expected a name of its own, but another deployment of the site has it',
+    ],
+    [
+      'deployments: [{valuesFile: a, name: /etc/galley/b}, {valuesFile: b}]',
+      'deployments.0.name: expected a name of its own, but another deployment of the site has it',
+    ],
     ['whenBusy: wait', 'whenBusy: expected queue or cancel'],
   ])('names the key, the line and what was expected for the export %s', (text, problem) => {
     expect(problemsOf(withExport(text))).toEqual([`sites.handbook.export.${problem} (line 5)`]);

@@ -3,7 +3,8 @@ import { type NativeConnection, Worker } from '@temporalio/worker';
 import pino from 'pino';
 import { createSignInLinks } from '../../api/pages/sign-in-links.ts';
 import { checkDeployments } from '../../cli/checks/deployments.ts';
-import { SEARCH_ATTRIBUTES, WATCHDOG_SCHEDULE, WORKFLOW_IDS } from '../../contract/names.ts';
+import { poolTaskQueue, SEARCH_ATTRIBUTES, WATCHDOG_SCHEDULE, WORKFLOW_IDS } from '../../contract/names.ts';
+import { createTogether } from '../../contract/worker-options.ts';
 import { type GuardedChild, spawnGuarded } from '../../embedded/guarded-child.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { startApi } from '../../programs/api.ts';
@@ -61,16 +62,18 @@ const SETTINGS = { ...RULE_SETTINGS, mail: false };
 /** A worker whose prompts can't be rendered, which fails their changes. */
 async function runFailing(connection: NativeConnection, dataConverter: DataConverter) {
   const taskQueue = 'failing';
-  const worker = await Worker.create({
-    ...{ connection, dataConverter, taskQueue, namespace: 'docs' },
-    workflowBundle: workflowBundle('orchestrator', dataConverter),
-    activities: {
-      readRuleSettings: async () => SETTINGS,
-      renderAgentPrompt: async () => {
-        throw ApplicationFailure.nonRetryable(HIDDEN, 'Rejected');
-      },
+  const shared = { connection, dataConverter, namespace: 'docs' };
+  const activities = {
+    readRuleSettings: async () => SETTINGS,
+    renderAgentPrompt: async () => {
+      throw ApplicationFailure.nonRetryable(HIDDEN, 'Rejected');
     },
-  });
+  };
+  const pools = (['settings', 'admin-api'] as const).map((pool) => poolTaskQueue(taskQueue, pool));
+  const worker = await createTogether([
+    Worker.create({ ...shared, taskQueue, workflowBundle: workflowBundle('orchestrator', dataConverter) }),
+    ...pools.map((pool) => Worker.create({ ...shared, taskQueue: pool, activities })),
+  ]);
   return { taskQueue, running: await runWorker(worker) };
 }
 

@@ -136,11 +136,12 @@ test('a publish is one trace from its webhook to the platform, through the signa
   const foreign = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   await deliver('First', { traceparent: foreign });
   await untilExported(1);
-  await waitFor(() => named('activity writeDeployment').length > 0 && webhooks().length > 0, {
+  await waitFor(() => named('deploy').length > 0 && webhooks().length > 0, {
     describe: 'sent spans',
   });
   const [webhook] = webhooks();
   const [workflow] = exportsOf();
+  const [deploy] = named('deploy');
   const trace = collector.spans.filter(({ traceId }) => traceId === webhook?.traceId);
   // A sender may claim any trace, so it is only linked.
   expect(webhook).toMatchObject({ parentSpanId: '', links: [{ traceId: foreign.split('-')[1] }] });
@@ -152,7 +153,8 @@ test('a publish is one trace from its webhook to the platform, through the signa
     'activity startExport': workflow?.spanId,
     'activity pollExport': workflow?.spanId,
     'activity createBundle': workflow?.spanId,
-    'activity writeDeployment': workflow?.spanId,
+    deploy: webhook?.spanId,
+    'activity writeDeployment': deploy?.spanId,
   });
   // The platform's own spans, through the header of the requests.
   const startExport = trace.find(({ name }) => name === 'activity startExport');

@@ -18,13 +18,13 @@ const WORKFLOWS = [
     folder: 'export-site',
     bundle: orchestrator,
     shows: {
-      ACTIVITY_TASK_SCHEDULED: words(`cancelExport confirmDeployment createBundle createExportKey findExport judgeExport
-        pollExport readExport readSiteSettings sendSiteMail startExport startNotifications waitForPinChange
+      ACTIVITY_TASK_SCHEDULED:
+        words(`askDeployment cancelExport createBundle createExportKey findExport judgeExport pollExport
+        readExport readSiteSettings readSwitches sendSiteMail startExport startNotifications waitForPinChange
         writeDeployment`),
-      ACTIVITY_TASK_FAILED: words(`confirmDeployment createBundle pollExport readExport readSiteSettings startExport
-        writeDeployment`),
+      ACTIVITY_TASK_FAILED: words(`createBundle pollExport readExport readSiteSettings startExport writeDeployment`),
       ACTIVITY_TASK_TIMED_OUT: words('writeDeployment'),
-      ACTIVITY_TASK_CANCELED: words('writeDeployment'),
+      ACTIVITY_TASK_CANCELED: words('askDeployment'),
       WORKFLOW_EXECUTION_SIGNALED: words('configChanged published'),
       WORKFLOW_EXECUTION_UPDATE_ACCEPTED: words('approve exportNow pause refreshNow reject remove resume rollback'),
     },

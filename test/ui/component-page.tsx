@@ -83,8 +83,8 @@ export function ComponentPage({ write = (sample) => sample }: Partial<Samples>) 
 }
 
 const ICONS: Record<IconName, true> = {
-  ...{ alert: true, check: true, copy: true, info: true, key: true, mail: true, pause: true, play: true },
-  ...{ refresh: true, rollback: true, search: true, trash: true, upload: true, user: true, x: true },
+  ...{ alert: true, check: true, copy: true, info: true, key: true, lock: true, mail: true, pause: true, play: true },
+  ...{ refresh: true, rollback: true, search: true, trash: true, unlock: true, upload: true, user: true, x: true },
 };
 
 function States({ write }: Samples) {

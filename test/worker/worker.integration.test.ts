@@ -24,7 +24,7 @@ describe('a worker that is stopped and started', () => {
     const site = await startSite();
     site.api.behaviour.jobDurationMs = 3_600_000;
     await site.publish();
-    await site.until('exporting', ({ jobId }) => jobId !== null);
+    await site.until('exporting', ({ exports: [newest] }) => newest?.jobId != null);
     const { runId } = await site.handle.describe();
     await site.stopWorker();
     site.api.behaviour.content = 2;

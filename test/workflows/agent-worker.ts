@@ -25,7 +25,7 @@ const NAMES = [
 ] as const;
 
 /** Where these workflows' activities run. */
-const POOLS = ['settings', 'admin-api', 'forge', 'mail'] as const;
+const POOLS = ['settings', 'admin-api', 'forge', 'mail', 'review-mail'] as const;
 
 export type AgentActivities = Pick<Activities, (typeof NAMES)[number]>;
 

@@ -30,7 +30,7 @@ describe('a site', () => {
     site.api.behaviour.jobDurationMs = 3_600_000;
     site.api.behaviour.content = 2;
     await site.publish();
-    await site.until('exporting', ({ phase, jobId }) => phase === 'exporting' && jobId !== null);
+    await site.until('exporting', ({ phase, exports: [newest] }) => phase === 'exporting' && newest?.jobId != null);
     await site.handle.executeUpdate('pause');
 
     const continued = site.continueAsNew();
@@ -38,17 +38,18 @@ describe('a site', () => {
     expect(refreshes).toHaveLength(3);
     await continued;
     const next = await site.state();
-    expect(next).toMatchObject({ phase: 'exporting', jobId: site.api.jobs[1]?.jobId });
+    expect(next).toMatchObject({ phase: 'exporting', jobId: site.api.jobs[0]?.jobId });
+    expect(next.exports[0]?.jobId).toBe(site.api.jobs[1]?.jobId);
     expect(next.exports.map(({ number, outcome }) => [number, outcome])).toEqual([
-      [2, 'running'],
-      [1, 'deployed'],
+      [2, null],
+      [1, 'written'],
     ]);
     expect(next.actions.map(({ action }) => action)).toEqual(['refresh', 'refresh', 'refresh', 'pause']);
     expect(next.deliveries).toHaveLength(200);
 
     site.api.behaviour.content = 3;
     site.api.behaviour.jobDurationMs = 0;
-    await site.until('paused', ({ phase }) => phase === 'paused');
+    await site.until('paused', ({ phase, exports: [newest] }) => phase === 'paused' && newest?.writtenAt != null);
     expect((await site.deployed())?.content).toBe(2);
     await site.handle.executeUpdate('resume');
     await site.until('live with all', ({ phase }) => phase === 'live' && site.api.jobs.length === 3);

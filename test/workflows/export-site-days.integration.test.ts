@@ -183,7 +183,7 @@ describe('a failing Admin API', () => {
     site.api.behaviour.intercept = firstStarts(1, { status: 429, headers: { 'retry-after': '3000' } });
     await site.publish();
     const waiting = await site.until('waiting', ({ lastError }) => lastError !== null);
-    expect(waiting).toMatchObject({ phase: 'failed', lastError: { status: 429 } });
+    expect(waiting).toMatchObject({ phase: 'waiting', lastError: { status: 429 } });
     await site.publish();
     await sleep(2 * HOUR_MS);
     const [refused = 0, accepted = 0] = startCalls(site).map(({ atMs }) => atMs);

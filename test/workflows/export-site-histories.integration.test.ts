@@ -15,7 +15,7 @@ describe('a site', () => {
     const first = await site.until('live', ({ phase }) => phase === 'live');
     expect(first.deliveries).toMatchObject([{ id: 'first', title: 'A page', exportNumber: 1 }]);
     expect(first.exports).toMatchObject([
-      { number: 1, jobId: first.jobId, version: first.version, publishCount: 1, deployedAt: expect.any(String) },
+      { number: 1, jobId: first.jobId, version: first.version, publishCount: 1, writtenAt: expect.any(String) },
     ]);
 
     const { handle } = site;
@@ -35,8 +35,8 @@ describe('a site', () => {
     const before = await site.state();
     expect(summary(before)).toEqual({
       exports: [
-        [2, 'request', 'ada', 'deployed'],
-        [1, 'publish', null, 'deployed'],
+        [2, 'request', 'ada', 'written'],
+        [1, 'publish', null, 'written'],
       ],
       actions: [
         ['grace', 'rollback', 'v99'],
@@ -48,7 +48,7 @@ describe('a site', () => {
         ['ada', 'export', null],
       ],
     });
-    expect(before.actions[0]?.error).toContain("v99 can't be deployed");
+    expect(before.actions[0]?.error).toContain('no version or job v99');
     expect(before.refreshes).toMatchObject([{ version: second.version, error: null, expiresAt: expect.any(String) }]);
 
     expect(await handle.query('state', { brief: true })).toMatchObject({

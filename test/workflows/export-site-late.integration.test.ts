@@ -26,8 +26,12 @@ describe('a deployment whose statusUrl does not report the version in time', () 
     );
     expect(back.version).toBe('v1');
     expect(back.withheld).toMatchObject({ version: 'v2' });
-    expect(back.lastError?.message).toBe(`v2 wasn't served within 10m: ${status.host} serves v1; rolled back to v1`);
-    expect(back.actions).toMatchObject([{ actor: 'Galley', action: 'rollback', detail: 'v1', error: null }]);
+    expect(back.lastError?.message).toBe(
+      `${site.valuesFile}: v2 was not served (${status.host} serves v1): rolled back to v1`,
+    );
+    expect(back.actions).toMatchObject([
+      { actor: 'Galley', action: 'rollback', detail: `${site.valuesFile}: v1`, error: null },
+    ]);
     status.serving.version = 'v3';
     await site.publish();
     await sleep(MINUTE_MS);
@@ -43,11 +47,16 @@ describe('a deployment whose statusUrl does not report the version in time', () 
     site.configure({
       deployments: [{ valuesFile: site.valuesFile, statusUrl: `${status.origin}/-/status`, confirmWithin: '10m' }],
     });
+    status.serving.version = 'v0';
     await site.publish();
     await sleep(15 * MINUTE_MS);
     const late = await site.until('failed', ({ phase }) => phase === 'failed');
-    expect(late).toMatchObject({ version: 'v1', confirmed: false, deployments: [{ confirmed: false, error: null }] });
-    expect(late.lastError?.message).toContain(`${status.host} serves nothing`);
+    expect(late).toMatchObject({
+      version: 'v1',
+      confirmed: false,
+      deployments: [{ confirmed: false, state: 'failed' }],
+    });
+    expect(late.lastError?.message).toContain(`${status.host} serves v0`);
     await site.handle.executeUpdate('refreshNow');
     status.serving.version = 'v1';
     await sleep(60 * MINUTE_MS);

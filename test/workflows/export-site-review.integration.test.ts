@@ -40,7 +40,7 @@ describe('an export beyond the guards', () => {
     expect(held).toMatchObject({ version: 'v1', lastError: null, pendingCount: 0 });
     expect(held.review).toMatchObject({ version: 'v2', jobId: site.api.jobs[1]?.jobId });
     expect(held.review?.reasons).toEqual(['2 pages instead of 7: 71 % fewer (maxShrink is 20 %)']);
-    expect(await outcomesOf(site)).toEqual(['review', 'deployed']);
+    expect(await outcomesOf(site)).toEqual(['held', 'written']);
     expect((await site.deployed())?.content).toBe(0);
     await waitFor(async () => (await mailsOf(site)).length === 2, { describe: 'a mail to each operator' });
 
@@ -49,7 +49,7 @@ describe('an export beyond the guards', () => {
     await site.handle.executeUpdate('approve', { args: [{ actor: 'ada' }] });
     expect(await site.state()).toMatchObject({ phase: 'live', version: 'v2', review: null });
     expect((await site.deployed())?.content).toBe(2);
-    expect(await outcomesOf(site)).toEqual(['deployed', 'deployed']);
+    expect(await outcomesOf(site)).toEqual(['written', 'written']);
     expect((await site.state()).actions[0]).toMatchObject({
       action: 'approve',
       actor: 'ada',
@@ -76,7 +76,7 @@ describe('an export beyond the guards', () => {
     site.api.behaviour.content = 4;
     await site.publish();
     await site.until('live', ({ phase, version }) => phase === 'live' && version === 'v4');
-    expect(await outcomesOf(site)).toEqual(['deployed', 'replaced', 'rejected', 'deployed']);
+    expect(await outcomesOf(site)).toEqual(['written', 'superseded', 'rejected', 'written']);
     expect((await site.deployed())?.content).toBe(4);
   });
 
@@ -90,7 +90,7 @@ describe('an export beyond the guards', () => {
     expect(await site.state()).toMatchObject({ phase: 'review', version: 'v1' });
     await site.handle.executeUpdate('rollback', { args: ['v1'] });
     expect(await site.state()).toMatchObject({ phase: 'live', version: 'v1', review: null });
-    expect(await outcomesOf(site)).toEqual(['canceled', 'deployed']);
+    expect(await outcomesOf(site)).toEqual(['canceled', 'written']);
   });
 
   // Last and alone, because it replaces the worker.

@@ -44,8 +44,8 @@ describe('a site with targets of several kinds', () => {
     await site.publish();
     const { deployments } = await site.until('live', ({ phase }) => phase === 'live');
     expect(deployments).toMatchObject([
-      { kind: 'valuesFile', valuesFile: site.valuesFile, version: 'v1', error: null },
-      { kind: 'http', valuesFile: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+#[0-9a-f]{8}$/), version: 'v1' },
+      { kind: 'valuesFile', name: site.valuesFile, version: 'v1', error: null },
+      { kind: 'http', name: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+#[0-9a-f]{8}$/), version: 'v1' },
     ]);
     await site.publish();
     await site.until('live at v2', ({ phase, version }) => phase === 'live' && version === 'v2');
@@ -67,7 +67,7 @@ describe('a site with targets of several kinds', () => {
     site.configure({ deployments: [...hooks, { valuesFile: site.valuesFile }] });
     await site.publish();
     const failed = await site.until('failed', ({ deployments }) => deployments[0]?.error != null);
-    expect(failed.deployments[0]).toMatchObject({ error: 'the deploy hook returned 500', version: null });
+    expect(failed.deployments[0]).toMatchObject({ error: { message: 'the deploy hook returned 500' }, version: null });
     await site.publish();
     await site.until('v2 elsewhere', ({ deployments: [, , third, fourth] }) =>
       [third, fourth].every((each) => each?.version === 'v2' && each.error === null),
@@ -151,7 +151,7 @@ describe('a values file on a certain host', () => {
     site.configure({ deployments: [deployment] });
     await site.publish();
     const { deployments } = await site.until('failed', ({ phase }) => phase === 'failed');
-    expect(deployments[0]?.error).toBe(
+    expect(deployments[0]?.error?.message).toBe(
       `no worker serves the host ${host}: start one there with --deployment-host ${host}`,
     );
     expect(await readValues(site)).toBe('');
@@ -190,7 +190,7 @@ async function followsItsOperators(site: SiteFixture, kind: string, edit: Edit):
     'held at v1',
     ({ phase, deployments: [first] }) => phase === 'held' && first?.version === 'v1',
   );
-  expect(deployments[0]).toMatchObject({ kind, pin: 'v1', held: true, error: null });
+  expect(deployments[0]).toMatchObject({ kind, pin: 'v1', state: 'held', error: null });
   await edit((text) => text.replace('  version: v1\n', ''));
   await site.until('live at v2', ({ phase, deployments: [first] }) => phase === 'live' && first?.version === 'v2');
   await edit((text) => text.replace('enabled: true', 'enabled: false'));

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { ActionButton, ButtonLink } from './form.tsx';
+import { Button, ButtonLink, Form } from './form.tsx';
 
 type ConfirmProps = {
   question: string;
@@ -7,6 +7,8 @@ type ConfirmProps = {
   children: ComponentChildren;
   action: string;
   csrf: string;
+  /** What else to ask for, such as a reason. */
+  inputs?: ComponentChildren;
   /** Sent with the form. */
   fields?: Readonly<Record<string, string>>;
   confirmLabel: string;
@@ -16,17 +18,26 @@ type ConfirmProps = {
 };
 
 /** The content of a page that asks before it acts. */
-export function Confirm({ question, children, cancelHref, confirmLabel, variant = 'danger', ...form }: ConfirmProps) {
+export function Confirm({
+  question,
+  children,
+  inputs,
+  cancelHref,
+  confirmLabel,
+  variant = 'danger',
+  ...form
+}: ConfirmProps) {
   return (
     <section class="panel">
       <h1>{question}</h1>
       {children}
-      <div class="actions">
-        <ActionButton {...form} variant={variant}>
-          {confirmLabel}
-        </ActionButton>
-        <ButtonLink href={cancelHref}>Cancel</ButtonLink>
-      </div>
+      <Form {...form}>
+        {inputs}
+        <div class="actions">
+          <Button variant={variant}>{confirmLabel}</Button>
+          <ButtonLink href={cancelHref}>Cancel</ButtonLink>
+        </div>
+      </Form>
     </section>
   );
 }

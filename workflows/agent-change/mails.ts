@@ -3,11 +3,13 @@ import type { Activities } from '../../activities/create-activities.ts';
 import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../activities/mails/mail-input.ts';
 import type { MailRecord } from '../../contract/agent-state.ts';
 import { resultOfFailedSend, uniqueAddresses } from '../mails/mail-record.ts';
-import { mailTimeouts } from '../retry/activity-timeouts.ts';
+import { inPool, mailTimeouts } from '../retry/activity-timeouts.ts';
 import { type ChangeRun, inProgress, isOver, type State } from './state.ts';
 import { addNote, mailSent } from './transitions.ts';
 
-const { sendReviewMail, sendOperatorMail } = proxyActivities<Activities>(mailTimeouts);
+const { sendOperatorMail } = proxyActivities<Activities>(mailTimeouts);
+
+const { sendReviewMail } = proxyActivities<Activities>({ ...mailTimeouts, ...inPool('review-mail') });
 
 const MAX_RECIPIENTS = 50;
 

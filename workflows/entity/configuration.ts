@@ -43,7 +43,10 @@ export async function rereadSettings<T>(source: SettingsSource<T>): Promise<void
  * Reads the settings again after each `configChanged` signal, and for as long as no worker knows them.
  * @param onReread runs after each read that a signal caused
  */
-export async function watchSettings<T>(source: SettingsSource<T>, onReread = () => {}): Promise<void> {
+export async function watchSettings<T>(
+  source: SettingsSource<T>,
+  onReread: () => Promise<void> | void = () => {},
+): Promise<void> {
   const { run } = source;
   for (;;) {
     await condition(() => run.configChanged || run.state.unconfigured !== null);
@@ -53,7 +56,7 @@ export async function watchSettings<T>(source: SettingsSource<T>, onReread = () 
     }
     run.configChanged = false;
     await rereadSettings(source);
-    onReread();
+    await onReread();
   }
 }
 

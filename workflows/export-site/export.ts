@@ -7,7 +7,6 @@ import {
   proxyActivities,
 } from '@temporalio/workflow';
 import type { CancelOutcome } from '../../activities/admin-api/cancel-export.ts';
-import type { BundleLink } from '../../activities/admin-api/create-bundle.ts';
 import type { Activities } from '../../activities/create-activities.ts';
 import { formatDurationMs } from '../../contract/duration.ts';
 import { rereadSettings } from '../entity/configuration.ts';
@@ -19,27 +18,25 @@ import { backOffSummary } from '../retry/retry-until.ts';
 import { inSpan } from '../tracing/span.ts';
 import { backOffElapsed, failuresInARow } from './back-off.ts';
 import { settingsSource } from './configuration.ts';
-import { createBundle, deploy } from './deploy.ts';
 import { notifyPublished } from './notifications.ts';
 import { olderJob, whyOlder } from './older-job.ts';
-import { judgeFinished } from './review.ts';
 import type { SiteRun } from './run.ts';
 import { exportDueAtMs, shouldReplace } from './schedule.ts';
-import type { Exporting } from './state.ts';
+import type { Exporting, Job } from './state.ts';
 import {
   bundleCreated,
   cancelRefused,
   cancelRequested,
-  deployExport,
-  endExport,
+  exportedJob,
   holdForReview,
   jobFinished,
   jobStarted,
   olderJobReturned,
   recordExportFailure,
+  releaseExport,
+  replaceExport,
   setIdempotencyKey,
   takePending,
-  undoDeploy,
 } from './transitions.ts';
 
 const { createExportKey } = proxyActivities<Activities>({ ...quickActivity, ...inPool('admin-api') });
@@ -50,7 +47,7 @@ const { startExport } = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-const { pollExport } = proxyActivities<Activities>({
+const { pollExport, judgeExport } = proxyActivities<Activities>({
   ...adminApiCall,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
@@ -61,9 +58,7 @@ const { cancelExport } = proxyActivities<Activities>({ ...adminApiCall, schedule
 /** A poll gets at least this much time, even after the timeout: the job may have ended meanwhile. */
 const LAST_POLL_MS = 5_000;
 
-type ExportOutcome = 'deployed' | 'replaced' | 'review';
-
-/** Exports what is published, one export at a time. */
+/** Exports what is published, one export at a time, and hands each to the deployments, or to a person. */
 export async function exportLoop(run: SiteRun): Promise<void> {
   // An export that was running before the pause continues, even in a new run.
   if (continuesInPause(run)) await continueExport(run);
@@ -122,8 +117,7 @@ async function continueExport(run: SiteRun): Promise<void> {
   run.exportScope = scope;
   try {
     const { traces } = exporting.publishes;
-    const outcome = await inSpan({ name: 'export', traces }, () => runExport(run, exporting, scope));
-    if (state.exporting === exporting) endExport(state, exporting, outcome);
+    await inSpan({ name: 'export', traces }, () => scope.run(() => runExport(run, exporting)));
   } catch (error) {
     // A rollback dropped the export.
     if (state.exporting !== exporting) return;
@@ -137,33 +131,41 @@ async function continueExport(run: SiteRun): Promise<void> {
   }
 }
 
-/** Start, poll, judge, bundle, deploy. The state records each step, so that a retry or a new run creates no second job. */
-async function runExport(run: SiteRun, exporting: Exporting, scope: CancellationScope): Promise<ExportOutcome> {
-  const link = await scope.run(async () => {
-    if (exporting.stage === 'starting') await start(run, exporting);
-    if (exporting.stage === 'polling' && (await poll(run, exporting)) === 'replaced') return 'replaced' as const;
-    const reasons = await judgeFinished(run, exporting, timeLimit(run, exporting, ''));
-    return reasons.length > 0 ? { reasons } : bundle(run, exporting);
-  });
+/** Start, poll, judge, bundle. The state records each step, so that a retry or a new run creates no second job. */
+async function runExport(run: SiteRun, exporting: Exporting): Promise<void> {
   const { state } = run;
-  // A rollback at the same moment wins.
-  if (link === 'replaced' || state.exporting !== exporting) return 'replaced';
-  if ('reasons' in link) {
-    holdForReview(state, exporting, link.reasons);
-    return 'review';
+  if (exporting.stage === 'starting') await start(run, exporting);
+  if (exporting.stage === 'polling' && (await poll(run, exporting)) === 'replaced') {
+    if (state.exporting === exporting) replaceExport(state, exporting);
+    return;
   }
+  const reasons = await judge(run, exporting);
+  // A held export gets its link when it is approved.
+  if (reasons.length === 0) await bundle(run, exporting);
+  // A rollback at the same moment wins.
+  if (state.exporting !== exporting) return;
+  const job = exportedJob(exporting);
+  if (reasons.length > 0) holdForReview(state, job, reasons);
+  else releaseExport(state, job);
+  run.changes++;
+}
 
-  const { version, createdAt } = exporting;
+/** Why a person has to look at the export; empty if nobody has to. The first one of a site can't be compared. */
+async function judge(run: SiteRun, exporting: Exporting): Promise<string[]> {
+  const { guards, domain } = run.settings;
   const jobId = jobOf(exporting);
-  const exportedAt = exporting.exportedAt ?? new Date().toISOString();
-  const { live, newest } = state;
-  deployExport(state, exporting, { jobId, version, exportedAt, createdAt }, link);
-  run.refreshScope?.cancel();
-  const { bundleUrl, expiresAt } = link;
-  const newerAt = await deploy(run, { jobId, version, bundleUrl, expiresAt, reason: 'new export' });
-  if (newerAt === null || state.exporting !== exporting) return 'deployed';
-  undoDeploy(state, { live, newest }, jobId);
-  throw olderJob(`${jobId} is older than what ${newerAt} got already`);
+  const served = servedJob(run.state);
+  if (guards === undefined || served === null || served.jobId === jobId) return [];
+  const summary = `compare ${jobId} with ${served.version ?? served.jobId}, which is served`;
+  const input = { jobId, domain, servedJobId: served.jobId, guards };
+  const { reasons } = await judgeExport.executeWithOptions(timeLimit(run, exporting, summary), [input]);
+  return reasons;
+}
+
+/** The newest job that a deployment has; without deployments, the newest one. */
+function servedJob({ jobs, deployments, newest }: SiteRun['state']): Job | null {
+  const having = deployments.length === 0 ? [newest] : deployments.map(({ lastGood }) => lastGood);
+  return jobs.filter(({ jobId }) => having.includes(jobId)).toSorted((a, b) => b.upTo - a.upTo)[0] ?? null;
 }
 
 async function start(run: SiteRun, exporting: Exporting): Promise<void> {
@@ -218,11 +220,10 @@ async function replacement(run: SiteRun, exporting: Exporting, jobId: string): P
   }
 }
 
-async function bundle(run: SiteRun, exporting: Exporting): Promise<BundleLink> {
-  const jobId = jobOf(exporting);
-  const link = await createBundle.executeWithOptions(timeLimit(run, exporting, `bundle of ${jobId}`), [{ jobId }]);
+/** Shows that the job has a bundle. The deployments use this link. */
+async function bundle(run: SiteRun, exporting: Exporting): Promise<void> {
+  const link = await run.links.fresh(jobOf(exporting), 0, 'export');
   bundleCreated(run.state, exporting, link);
-  return link;
 }
 
 async function giveUp({ settings }: SiteRun, jobId: string): Promise<never> {

@@ -14,7 +14,8 @@ import {
   refreshRecord,
 } from '../../contract/site-state.ts';
 import { sizeBytes } from '../entity/continue-as-new.ts';
-import type { Pending } from './state.ts';
+import { follows } from './desired-version.ts';
+import type { MutableState, Pending } from './state.ts';
 
 /** What people see of a site's past, newest first. Nothing that the site does depends on it. */
 
@@ -85,10 +86,11 @@ export function exportBegan(
     requestedAt: new Date(oldestAtMs).toISOString(),
     startedAt: new Date(nowMs).toISOString(),
     exportedAt: null,
-    deployedAt: null,
+    writtenAt: null,
     servedAt: null,
     endedAt: null,
-    outcome: 'running',
+    rolledBackAt: null,
+    outcome: null,
     error: null,
     pageCount: null,
   };
@@ -98,8 +100,13 @@ export function exportBegan(
 
 /** The export that runs has got further. */
 export function exportContinued(histories: Histories, changes: Partial<ExportRecord>): void {
-  const [newest] = histories.exports;
-  if (newest?.outcome === 'running') Object.assign(newest, changes);
+  const running = runningExport(histories);
+  if (running !== undefined) Object.assign(running, changes);
+}
+
+/** The export whose job has not ended. */
+function runningExport({ exports: [newest] }: Histories): ExportRecord | undefined {
+  return newest?.endedAt === null ? newest : undefined;
 }
 
 /** The export may be tried again with the same job. */
@@ -107,36 +114,73 @@ export function exportHindered(histories: Histories, message: string): void {
   exportContinued(histories, { error: short(message, MAX_MESSAGE) });
 }
 
-/** `waiting`: its publishes wait for another export. */
+/**
+ * The export is over, as far as it concerns the service. `outcome` is null if deployments get it now.
+ * @param waiting whether its publishes wait for another export
+ */
 export function exportEnded(
   histories: Histories,
-  outcome: Exclude<ExportRecord['outcome'], 'running'>,
+  outcome: ExportRecord['outcome'],
   { waiting }: { waiting: boolean },
 ): void {
-  const [newest] = histories.exports;
-  if (newest?.outcome !== 'running') return;
-  const endedAt = new Date().toISOString();
-  exportContinued(histories, { endedAt, outcome, error: outcome === 'failed' ? newest.error : null });
-  if (waiting) collect(histories, newest.number, null);
-}
-
-/** The status of a deployment says that it serves the job. */
-export function jobServed({ exports }: Histories, jobId: string, at: string): void {
-  const record = exports.find((each) => each.jobId === jobId);
-  if (record !== undefined) record.servedAt ??= at;
-}
-
-/** What became of an export that a guard held. */
-export function reviewEnded({ exports }: Histories, jobId: string, outcome: ExportRecord['outcome']): void {
-  const record = exports.find((each) => each.jobId === jobId && each.outcome === 'review');
-  if (record !== undefined) Object.assign(record, { outcome, endedAt: new Date().toISOString() });
+  const running = runningExport(histories);
+  if (running === undefined) return;
+  const error = outcome === 'failed' ? running.error : null;
+  Object.assign(running, { endedAt: new Date().toISOString(), outcome, error });
+  if (waiting) collect(histories, running.number, null);
 }
 
 /** A deployment has the job now. */
-export function jobDeployed({ exports }: Histories, jobId: string): void {
-  const record = exports.find((each) => each.jobId === jobId);
-  if (record !== undefined) record.deployedAt ??= new Date().toISOString();
+export function jobWritten(histories: Histories, jobId: string): void {
+  const record = recordOf(histories, jobId);
+  if (record !== undefined) record.writtenAt ??= new Date().toISOString();
 }
+
+/** The status of a deployment says that it serves the job. */
+export function jobServed(histories: Histories, jobId: string, at: string): void {
+  const record = recordOf(histories, jobId);
+  if (record !== undefined) record.servedAt ??= at;
+}
+
+/** A deployment goes back from the job to an earlier one. */
+export function jobRolledBack(histories: Histories, jobId: string, at: string): void {
+  const record = recordOf(histories, jobId);
+  if (record !== undefined) record.rolledBackAt ??= at;
+}
+
+/** What a person decided about an export that a guard holds, or what made it pointless to ask. Null: it is deployed. */
+export function reviewEnded(histories: Histories, jobId: string, outcome: ExportRecord['outcome']): void {
+  const record = recordOf(histories, jobId);
+  if (record?.outcome === 'held') record.outcome = outcome;
+}
+
+function recordOf({ exports }: Histories, jobId: string): ExportRecord | undefined {
+  return exports.find((each) => each.jobId === jobId);
+}
+
+/**
+ * How far each export came, by what the deployments have now. An outcome that a later write can still improve is computed
+ * again; one that says served or written stays, also after a rollback.
+ */
+export function settleOutcomes({ histories, jobs, newest, review, deployments }: Outcomes): void {
+  const following = deployments.filter(follows);
+  for (const record of histories.exports) {
+    const { jobId, endedAt, outcome } = record;
+    const isOpen = outcome === null || outcome === 'held' || outcome === 'partly' || outcome === 'superseded';
+    if (!isOpen || jobId === null || endedAt === null || jobId === review?.jobId) continue;
+    if (!jobs.some((job) => job.jobId === jobId)) continue;
+    const having = following.filter((each) => each.written?.jobId === jobId);
+    const done = having.filter((each) => each.lastGood === jobId);
+    if (jobId === newest && following.length === 0) record.outcome = 'held';
+    else if (following.length > 0 && following.every(({ rejected }) => rejected === jobId)) record.outcome = 'rejected';
+    else if (following.length > 0 && done.length === following.length) {
+      record.outcome = following.some(({ confirm }) => confirm !== null) ? 'served' : 'written';
+    } else if (jobId === newest || having.length > 0) record.outcome = null;
+    else record.outcome = record.writtenAt === null ? 'superseded' : 'partly';
+  }
+}
+
+type Outcomes = Pick<MutableState, 'histories' | 'jobs' | 'newest' | 'review' | 'deployments'>;
 
 /** No export will collect the deliveries that wait. */
 export function waitingDropped(histories: Histories, why: string): void {

@@ -1,9 +1,8 @@
 import { cutText } from '../../contract/cut-text.ts';
 import { enqueueEvent, eventId } from '../notifications/outbox.ts';
 import type { SiteRun } from './run.ts';
-import { reportServed } from './targets.ts';
+import { siteVersion, troubleOf } from './status.ts';
 import { publishesReported } from './transitions.ts';
-import { lastErrorOf } from './visibility.ts';
 
 /** What a site reports to the targets of `notify`. Each function only changes the state. */
 
@@ -25,11 +24,17 @@ export function notifyPublished(run: SiteRun): void {
   });
 }
 
-/** The first deployment that gets the live job makes it served. Refreshes of its link are no event. */
+/** The first deployment that serves a version makes it served. Refreshes of its link are no event. */
 export function notifyServed(run: SiteRun): void {
-  const { live } = run.state;
-  if (live === null || !reportServed(run.state)) return;
-  const { jobId, version, rolledBack } = live;
+  const { state } = run;
+  const [served] = state.deployments
+    .filter((each) => each.lastGood !== null && each.lastGood === each.written?.jobId && !each.off)
+    .flatMap((each) => state.jobs.find(({ jobId }) => jobId === each.lastGood) ?? [])
+    .toSorted((a, b) => b.upTo - a.upTo);
+  if (served === undefined || state.reportedServed === served.jobId) return;
+  const { jobId, version } = served;
+  const rolledBack = state.newest !== jobId;
+  state.reportedServed = jobId;
   enqueueEvent(run, {
     ...occurrence('served'),
     type: 'served',
@@ -38,7 +43,7 @@ export function notifyServed(run: SiteRun): void {
 }
 
 export function notifyFailed(run: SiteRun, since: Date): void {
-  const error = lastErrorOf(run.state);
+  const error = troubleOf(run.state);
   enqueueEvent(run, {
     ...occurrence('failed'),
     type: 'failed',
@@ -52,7 +57,7 @@ export function notifyFailed(run: SiteRun, since: Date): void {
 }
 
 export function notifyRecovered(run: SiteRun, since: Date): void {
-  const version = run.state.live?.version ?? null;
+  const { version } = siteVersion(run.state);
   enqueueEvent(run, {
     ...occurrence('recovered'),
     type: 'recovered',

@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { StartedExport } from '../../activities/admin-api/start-export.ts';
+import { jobOf } from './desired-version.ts';
 import type { State } from './state.ts';
 
 /** A job of this age, by the service's own clock, was created by the request that it answers. */
@@ -13,13 +14,13 @@ const JUST_CREATED_MS = 60_000;
  * clock may have been set back. Only a job that is provably old is refused again.
  */
 export function whyOlder(
-  { newest, live, jobs, olderJobId }: Pick<State, 'newest' | 'live' | 'jobs' | 'olderJobId'>,
+  { newest: newestId, jobs, olderJobId }: Pick<State, 'newest' | 'jobs' | 'olderJobId'>,
   { jobId, createdAt, ageMs }: StartedExport,
 ): string | null {
   const again = olderJobId !== null;
-  const isNewest = jobId === newest?.jobId;
-  const known = isNewest || jobId === live?.jobId || jobs.some((job) => job.jobId === jobId);
-  if (known && !(again && isNewest)) return `${jobId} was exported before`;
+  const newest = jobOf({ jobs }, newestId);
+  const isKnown = jobs.some((job) => job.jobId === jobId);
+  if (isKnown && !(again && jobId === newestId)) return `${jobId} was exported before`;
   const newestAt = newest?.createdAt ?? null;
   if (createdAt === null || newestAt === null || Date.parse(createdAt) >= Date.parse(newestAt)) return null;
   if (again && isJustCreated(ageMs)) return null;
@@ -30,9 +31,12 @@ export function whyOlder(
  * The creation time that deployments compare. Null if the service's clock was set back, because the deployments have to
  * accept the job although it seems older than the last one.
  */
-export function comparableTime({ newest }: Pick<State, 'newest'>, started: StartedExport): string | null {
+export function comparableTime(
+  { newest, jobs }: Pick<State, 'newest' | 'jobs'>,
+  started: StartedExport,
+): string | null {
   const { createdAt } = started;
-  const newestAt = newest?.createdAt ?? null;
+  const newestAt = jobOf({ jobs }, newest)?.createdAt ?? null;
   const setBack = createdAt !== null && newestAt !== null && Date.parse(createdAt) < Date.parse(newestAt);
   return setBack ? null : createdAt;
 }

@@ -3,37 +3,46 @@ import { EXPORT_DEFAULTS } from '../../contract/export-defaults.ts';
 import type { SiteSettings } from '../../contract/settings.ts';
 import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import { type EntityRun, newEntityRun } from '../entity/continue-as-new.ts';
-import type { State } from './state.ts';
+import { createLinkDesk, type LinkDesk } from './links.ts';
+import type { AskStep, WriteStep } from './next-steps.ts';
+import type { MutableState } from './state.ts';
+import type { ObservedSite } from './status.ts';
+
+/** A step of a deployment that is under way. `preparing`: it has changed nothing outside yet. */
+export type Lane = {
+  jobId: string;
+  does: (WriteStep | AskStep)['do'];
+  scope: CancellationScope;
+  stage: 'preparing' | 'writing';
+};
+type Lanes = { write: Lane | null; ask: Lane | null };
 
 /** One run of the workflow. Only `state` and `seen` are handed to the next run. */
 export type SiteRun = EntityRun & {
   readonly site: string;
-  readonly state: State;
+  readonly state: MutableState;
   readonly seen: SeenDeliveries;
   settings: SiteSettings;
   /** Scope of the running export: a rollback cancels it. */
   exportScope: CancellationScope | null;
-  /** Scope of the running refresh: a newer job cancels it. */
-  refreshScope: CancellationScope | null;
-  /** The refresh that operators wait for while another one runs. */
-  nextRefresh: Promise<void> | null;
-  /** Counts the changes that can bring the next refresh forward. */
-  refreshChanges: number;
-  /** Deploys that are running or waiting. */
-  deploysWaiting: number;
-  /** The last write to each deployment, by its name. */
-  lastWrites: Map<string, Promise<unknown>>;
-  /** The writes that may take long, by the deployment's name, and the jobs they write: a newer write cancels them. */
-  longWrites: Map<string, { scope: CancellationScope; jobId: string }>;
-  /** Whether a version that wasn't served in time is being rolled back. */
-  rollingBack: boolean;
+  readonly links: LinkDesk;
+  /** What is under way for each deployment, by its place. */
+  readonly lanes: Map<string, Lanes>;
+  /** How many calls of the site to each kind of outside system are under way (slots.ts). */
+  readonly calls: Map<string, number>;
+  /** Counts the changes after which the next steps of the deployments may be others. */
+  changes: number;
+  /** The run ends soon and begins nothing. */
+  draining: boolean;
+  /** An error that no step expects: it fails the workflow task. */
+  bug: unknown;
   /** An operator removed the site: the workflow ends. */
   removed: boolean;
   /** The publishes that arrive after the removal: the next run begins with them. */
-  successor: { state: State; seen: SeenDeliveries } | null;
+  successor: { state: MutableState; seen: SeenDeliveries } | null;
 };
 
-export function newRun(site: string, state: State, seen: SeenDeliveries): SiteRun {
+export function newRun(site: string, state: MutableState, seen: SeenDeliveries): SiteRun {
   return {
     ...newEntityRun(),
     site,
@@ -41,16 +50,26 @@ export function newRun(site: string, state: State, seen: SeenDeliveries): SiteRu
     seen,
     settings: state.settings ?? unreadSettings(site),
     exportScope: null,
-    refreshScope: null,
-    nextRefresh: null,
-    refreshChanges: 0,
-    deploysWaiting: 0,
-    lastWrites: new Map(),
-    longWrites: new Map(),
-    rollingBack: false,
+    links: createLinkDesk(state),
+    lanes: new Map(),
+    calls: new Map(),
+    changes: 0,
+    draining: false,
+    bug: undefined,
     removed: false,
     successor: null,
   };
+}
+
+export function lanesOf({ lanes }: Pick<SiteRun, 'lanes'>, place: string): Lanes {
+  const known = lanes.get(place) ?? { write: null, ask: null };
+  lanes.set(place, known);
+  return known;
+}
+
+/** The site as pages, metrics and mails show it. */
+export function observed({ site, state, settings, lanes }: SiteRun): ObservedSite {
+  return { site, state, settings, isWriting: (place) => lanes.get(place)?.write?.stage === 'writing' };
 }
 
 /** Used until a worker knows the settings; publishes wait until then. */
@@ -59,10 +78,7 @@ function unreadSettings(site: string): SiteSettings {
     ...EXPORT_DEFAULTS,
     domain: site,
     minRefreshIntervalMs: 30_000,
-    valuesFiles: [],
-    targets: [],
-    pins: [],
-    confirmations: [],
+    deployments: [],
     operators: [],
     tellAfterMs: 0,
     notify: [],

@@ -1,21 +1,14 @@
 import { backoff } from '../../base/backoff.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
-import type { SiteSettings } from '../../contract/settings.ts';
 import { DIGITS, hash64 } from '../deliveries/hash64.ts';
 import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
 import { addTraces } from '../tracing/span.ts';
-import type { JobLink, Pending, State } from './state.ts';
-import { isBehind, jobsInUse, pinSearchAtMs, wantedJobId } from './targets.ts';
+import type { Pending } from './state.ts';
 
 /** When to export and when to refresh: pure functions. */
 
 /** The export itself failed: its content or the configuration has to change. */
 export const exportDelayMs = backoff({ firstMs: 30_000, maxMs: 3_600_000 });
-/** A due link could not be refreshed: the site is about to lose it. */
-export const refreshRetryMs = backoff({ firstMs: 5_000, maxMs: 60_000 });
-/** The bundle is gone, and an export that brings a new link is requested already. */
-export const goneDelayMs = backoff({ firstMs: 60_000, maxMs: 3_600_000 });
-
 export type DebounceSettings = { quietPeriodMs: number; maxWaitMs: number };
 
 /** Adds publishes, in any order of their times. A retry that was due ends, and a new burst begins. */
@@ -26,7 +19,7 @@ export function addPublishes(
 ): Pending {
   return {
     count: (pending?.count ?? 0) + publishes.count,
-    oldestAtMs: Math.min(pending?.oldestAtMs ?? nowMs, nowMs),
+    oldestAtMs: Math.min(oldestPublishMs(pending) ?? nowMs, nowMs),
     firstAtMs: pending === null || pending.immediate ? nowMs : Math.min(pending.firstAtMs, nowMs),
     lastAtMs: pending === null || pending.immediate ? nowMs : Math.max(pending.lastAtMs, nowMs),
     newest: publishes.newest,
@@ -34,6 +27,11 @@ export function addPublishes(
     immediate: false,
     request: pending?.request ?? null,
   };
+}
+
+/** Null if only requests wait. */
+export function oldestPublishMs(pending: Pick<Pending, 'count' | 'oldestAtMs'> | null): number | null {
+  return pending !== null && pending.count > 0 ? pending.oldestAtMs : null;
 }
 
 /** Makes what waits due at once, even if that is no publish. */
@@ -47,7 +45,10 @@ export function putBack(unfinished: Pending, since: Pending | null): Pending {
   if (since === null) return unfinished;
   return {
     count: unfinished.count + since.count,
-    oldestAtMs: Math.min(unfinished.oldestAtMs, since.oldestAtMs),
+    oldestAtMs: Math.min(
+      oldestPublishMs(unfinished) ?? since.oldestAtMs,
+      oldestPublishMs(since) ?? unfinished.oldestAtMs,
+    ),
     firstAtMs: unfinished.immediate ? since.firstAtMs : Math.min(unfinished.firstAtMs, since.firstAtMs),
     lastAtMs: Math.max(unfinished.lastAtMs, since.lastAtMs),
     newest: since.newest ?? unfinished.newest,
@@ -75,42 +76,6 @@ export function shouldReplace(
   nowMs: number,
 ): boolean {
   return settings.whenBusy === 'cancel' && since !== null && nowMs - running.oldestAtMs < settings.maxWaitMs;
-}
-
-export type ObservedSite = {
-  site: string;
-  state: State;
-  settings: Pick<SiteSettings, 'refreshMargin' | 'minRefreshIntervalMs'>;
-};
-
-/** When the next refresh is due; infinite if there is nothing to refresh. */
-export function nextRefreshAtMs(site: ObservedSite): number {
-  const { state } = site;
-  const jobs = jobsInUse(state).map((jobId) => refreshDueAtMs(site, jobId));
-  const searches = state.targets.flatMap((target) => pinSearchAtMs(state, target) ?? []);
-  return Math.min(...jobs, ...searches);
-}
-
-/** When a job's link has to be refreshed, or one of its deployments written to; 0 for at once. */
-export function refreshDueAtMs(site: ObservedSite, jobId: string): number {
-  const { state } = site;
-  const link = state.links.find((candidate) => candidate.jobId === jobId);
-  if (link === undefined) return 0;
-  const behind = state.targets
-    .filter((target) => wantedJobId(state, target) === jobId && isBehind(state, target, Number.POSITIVE_INFINITY))
-    .map((target) => target.retryAtMs ?? 0);
-  const dueAtMs = Math.min(plannedRefreshAtMs(site, link), ...behind);
-  return link.failures > 0 ? Math.max(dueAtMs, link.notBeforeMs) : dueAtMs;
-}
-
-/** When a link is due to be refreshed if nothing hinders it; later failures don't change it. */
-export function plannedRefreshAtMs(
-  { site, state, settings }: ObservedSite,
-  { obtainedAtMs, lifetimeMs }: JobLink,
-): number {
-  const { refreshMargin: marginShare, minRefreshIntervalMs: minIntervalMs } = settings;
-  const lastTookMs = state.refresh.tookMs;
-  return obtainedAtMs + refreshDelayMs({ lifetimeMs, marginShare, lastTookMs, minIntervalMs, site });
 }
 
 /** Sites refresh up to this share of the margin earlier or later, so that they don't all refresh at the same time. */

@@ -1,29 +1,24 @@
 import { z } from 'zod';
 import { mailRecord } from '../../contract/agent-state.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
-import { siteSettings } from '../../contract/settings.ts';
+import { deploymentSettings, siteSettings } from '../../contract/settings.ts';
 import { siteError } from '../../contract/site-state.ts';
-import { targetKind } from '../../contract/target-kind.ts';
 import { createSeenDeliveries, isWholeBucket, type SeenDeliveries } from '../deliveries/seen-deliveries.ts';
-import {
-  exceedsMaxInput,
-  limitSeenDeliveries,
-  MAX_INPUT_BYTES,
-  type ReadonlyState,
-  sizeBytes,
-} from '../entity/continue-as-new.ts';
+import { limitSeenDeliveries, MAX_INPUT_BYTES, type ReadonlyState, sizeBytes } from '../entity/continue-as-new.ts';
 import { incident } from '../mails/notify-operators.ts';
 import { outbox } from '../notifications/outbox.ts';
 import { fitHistories, histories, noHistories } from './histories.ts';
 
 /**
  * What a site keeps from one run to the next. Everything is bounded, because the input of a run is. Numbers ending in `Ms`
- * are times of the workflow's clock; texts are RFC 3339. `transitions.ts` and `targets.ts` change it.
+ * are times of the workflow's clock; texts are RFC 3339. `transitions.ts` and
+ * `deployments.ts` change it.
  */
 
 const ms = z.number();
 const jobId = z.string().min(1).max(500);
 const version = z.string().max(200).nullable();
+const reasonText = z.string().max(500).nullable();
 
 const pending = z.object({
   /** Publishes not yet exported; 0 if only a person or a lost bundle requested an export. */
@@ -52,13 +47,15 @@ const exporting = z.object({
   attempt: z.int(),
   domain: z.string(),
   /** The next step. The next run, or the next attempt, continues with it. */
-  stage: z.enum(['starting', 'polling', 'bundling', 'deploying']),
+  stage: z.enum(['starting', 'polling', 'bundling']),
   jobId: jobId.nullable(),
   version,
   startedAtMs: ms,
   exportedAt: z.string().nullable(),
   /** What it exports; pending again if it fails. */
   publishes: pending,
+  /** `accepted` of the site when it began. */
+  upTo: z.int(),
   /** The service can't cancel it: don't ask again. */
   uncancellable: z.boolean(),
   /** A cancel was requested, so a failure is expected. */
@@ -70,47 +67,86 @@ const exporting = z.object({
 });
 export type Exporting = Readonly<z.infer<typeof exporting>>;
 
-/** The link of a job, without its URL, which is used once only. Its lifetime is 0 before the first one. */
-const link = z.object({
+/** An exported job. */
+const job = z.object({
   jobId,
-  expiresAt: z.string().nullable(),
-  obtainedAtMs: ms,
-  lifetimeMs: ms,
-  /** Failed attempts to refresh it, and the time of the next one. */
-  failures: z.int(),
-  notBeforeMs: ms,
-});
-export type JobLink = Readonly<z.infer<typeof link>>;
-
-/** A deployment after the last write. */
-const target = z.object({
-  /** Its name; a values file's is its path. */
-  valuesFile: z.string(),
-  kind: targetKind,
-  /** The machine whose workers write it; null: any worker. */
-  host: z.string().nullable(),
-  /** Whether a write is under way that nothing waits for. It belongs to one run. */
-  writing: z.boolean(),
-  jobId: jobId.nullable(),
   version,
-  updatedAt: z.string().nullable(),
-  /** The operator's pin as last read. */
-  pin: z.string().max(200).nullable(),
-  held: z.boolean(),
-  /** The operator switched it off after an earlier deploy. */
-  off: z.boolean(),
-  /** The pin for which the service's list of jobs was searched, and when to repeat a search that failed. */
-  searchedPin: z.string().nullable(),
-  searchAgainAtMs: ms.nullable(),
-  /** The job that its status must serve; null if nothing is confirmed. */
-  confirmation: z.object({ jobId, sinceMs: ms, servedAt: z.string().nullable(), late: z.boolean() }).nullable(),
-  error: z.string().nullable(),
-  failedAt: z.string().nullable(),
-  failures: z.int(),
-  retryAtMs: ms.nullable(),
+  /** Null if the service didn't say it. */
+  domain: z.string().nullable(),
+  /** When the service created it; null if unknown. Deployments compare it. */
+  createdAt: z.string().nullable(),
+  exportedAt: z.string().nullable(),
+  /** How many publishes and requests the site had accepted when the export took them: the order of jobs. 0: unknown. */
+  upTo: z.int(),
+  /** The oldest publish that it collected; null if none. */
+  oldestPublishMs: ms.nullable(),
+  /** The `traceparent` of its first publish, if traces are on (tracing/span.ts). */
+  trace: z.string().max(55).optional(),
 });
-export type MutableDeployment = z.infer<typeof target>;
-export type SiteDeployment = Readonly<MutableDeployment>;
+export type Job = Readonly<z.infer<typeof job>>;
+
+/** A link without its URL, which is never kept. `lifetimeMs` counts from when it was obtained. */
+const link = z.object({ expiresAt: z.string().nullable(), obtainedAtMs: ms, lifetimeMs: ms });
+export type HeldLink = Readonly<z.infer<typeof link>>;
+
+const writer = z.object({ site: z.string().max(200), epoch: z.int(), sequence: z.int() });
+
+const deployment = deploymentSettings.extend({
+  /** The operator's pin, and whether the operator switched it off after an earlier deploy, as last read. */
+  pin: z.string().max(200).nullable(),
+  off: z.boolean(),
+  /** The jobs that a person approved or rejected last, for this deployment. */
+  approved: jobId.nullable(),
+  rejected: jobId.nullable(),
+  /** The job that it was seen not to serve, until a newer one is there. */
+  withheld: z.object({ jobId, why: z.string().max(500), at: z.string() }).nullable(),
+  /**
+   * Orders its writes: the epoch rises with each takeover, the sequence with each write. `takeover`: the writer that the next
+   * write replaces, if nothing was written meanwhile.
+   */
+  fence: z.object({ epoch: z.int(), sequence: z.int(), takeover: writer.nullable() }),
+  /** The last job whose write was begun. It stays the desired one while a newer one waits. */
+  begun: jobId.nullable(),
+  /** The last completed write; `at` is null if another chain of runs made it. */
+  written: z
+    .object({
+      jobId,
+      version,
+      at: z.string().nullable(),
+      tookMs: ms,
+      link: link.nullable(),
+      bundlePath: z.string().nullable(),
+    })
+    .nullable(),
+  /** The open pull request with a version that isn't merged yet, and the write that it waits for. */
+  proposed: z
+    .object({
+      jobId,
+      version,
+      url: z.string().max(2_000).nullable(),
+      link: link.nullable(),
+      epoch: z.int(),
+      sequence: z.int(),
+    })
+    .nullable(),
+  /** What its own status says of the written job. */
+  answer: z
+    .object({
+      jobId,
+      verdict: z.enum(['served', 'other', 'unknown']),
+      at: z.string(),
+      why: z.string().max(500).nullable(),
+    })
+    .nullable(),
+  /** The last job that it was seen to serve; without a `statusUrl`, that was written. */
+  lastGood: jobId.nullable(),
+  /** Why the last write failed, and when it is repeated. */
+  trouble: z.object({ jobId, failures: z.int(), notBeforeMs: ms, error: siteError }).nullable(),
+  /** The search for the job of a pin: `againAtMs` if it has to be repeated, `versions` if there is no such job. */
+  pinSearch: z.object({ pin: z.string(), againAtMs: ms.nullable(), versions: z.array(z.string()).max(20) }).nullable(),
+});
+export type MutableDeployment = z.infer<typeof deployment>;
+export type Deployment = ReadonlyState<MutableDeployment>;
 
 const continueAsNewInput = z.object({
   format: z.literal(1),
@@ -123,57 +159,45 @@ const continueAsNewInput = z.object({
   /** Number the exports, and the attempts of one. */
   cycle: z.int(),
   attempt: z.int(),
-  /** Numbers the writes to the deployments. */
-  sequence: z.int(),
   paused: z.boolean(),
   pending: pending.nullable(),
   exporting: exporting.nullable(),
   backOff: z
     .object({ untilMs: ms, notBeforeMs: ms, failures: z.int(), keyRefused: z.boolean(), waiting: z.boolean() })
     .nullable(),
-  /** The deployed job. */
-  live: z
+  /** Counts the accepted publishes and requests. */
+  accepted: z.int(),
+  /** The exported jobs, newest first. Those in use are never dropped. */
+  jobs: z.array(job).max(1_000),
+  /** The newest exported job that no guard holds. */
+  newest: jobId.nullable(),
+  /** An operator's rollback. It ends with the first job that has more than `after`, or with a lock. */
+  rollback: z.object({ jobId, after: z.int(), by: z.string(), at: z.string(), reason: reasonText }).nullable(),
+  /** Deployments keep their job of `keeps`; those that came later get `jobId`. */
+  lock: z
     .object({
-      jobId,
-      version,
-      exportedAt: z.string(),
-      rolledBack: z.boolean(),
-      createdAt: z.string().nullable(),
+      by: z.string(),
+      at: z.string(),
+      reason: reasonText,
+      jobId: jobId.nullable(),
+      keeps: z.record(z.string(), jobId.nullable()),
     })
     .nullable(),
-  /** The newest exported job, which a rollback doesn't change. */
-  newest: z.object({ jobId, version, exportedAt: z.string(), createdAt: z.string().nullable() }).nullable(),
+  /** Publishes up to this count were settled by a rollback. */
+  settled: z.int(),
+  /** The jobs whose link couldn't be had; `gone`: for good. */
+  linkTrouble: z.record(jobId, z.object({ failures: z.int(), notBeforeMs: ms, gone: z.boolean(), error: siteError })),
+  /** The job instead of which an export was requested. */
+  replacedJobId: jobId.nullable(),
+  /** Links that are older are refreshed at once. */
+  refreshAskedMs: ms,
+  deployments: z.array(deployment),
   /** The old job that the service returned instead of a new one; null after the next export (older-job.ts). */
   olderJobId: jobId.nullable(),
   /** The export that a guard holds until it is approved, rejected or replaced. */
-  review: z
-    .object({
-      jobId,
-      version,
-      exportedAt: z.string(),
-      createdAt: z.string().nullable(),
-      at: z.string(),
-      reasons: z.array(z.string().max(500)).max(10),
-      mails: z.array(mailRecord).max(100),
-    })
-    .nullable(),
-  /** The version that a deployment didn't serve in time, until the next one is deployed. */
-  notServed: z
-    .object({
-      jobId,
-      version,
-      at: z.string(),
-      message: z.string().max(500),
-      /** Whether the automatic rollback ended, and its version if it succeeded. */
-      tried: z.boolean(),
-      rolledBackTo: version,
-      mails: z.array(mailRecord).max(100),
-    })
-    .nullable(),
-  links: z.array(link).max(100),
-  /** Jobs and their versions, newest first, to find the job of a pin. */
-  jobs: z.array(z.object({ jobId, version: z.string(), exportedAt: z.string().nullable() })).max(50),
-  targets: z.array(target),
+  review: job.extend({ at: z.string(), reasons: z.array(z.string().max(500)).max(10) }).nullable(),
+  /** The mails about each notice that stands, by its key (notices.ts). */
+  notices: z.record(z.string(), z.array(mailRecord).max(100)),
   /** The present failure and the mails about it. */
   trouble: incident.nullable(),
   /** What is reported to the targets of `notify`. */
@@ -182,9 +206,6 @@ const continueAsNewInput = z.object({
   reportedPublishMs: ms,
   reportedServed: jobId.nullable(),
   exportError: siteError.nullable(),
-  refreshError: siteError.nullable(),
-  /** The duration of the last refresh, and the job whose bundle is gone, for which a new export was requested. */
-  refresh: z.object({ tookMs: ms, goneJobId: jobId.nullable() }),
   histories,
   seen: z.array(z.object({ hour: z.int(), entries: z.string() }).refine(isWholeBucket, 'cut in the middle of an id')),
 });
@@ -201,48 +222,52 @@ export function newState(nowMs: number): MutableState {
     epochMs: nowMs,
     cycle: 1,
     attempt: 1,
-    sequence: 0,
     paused: false,
     pending: null,
     exporting: null,
     backOff: null,
-    live: null,
+    accepted: 0,
+    jobs: [],
     newest: null,
+    rollback: null,
+    lock: null,
+    settled: 0,
+    linkTrouble: {},
+    replacedJobId: null,
+    refreshAskedMs: 0,
+    deployments: [],
     olderJobId: null,
     review: null,
-    notServed: null,
-    links: [],
-    jobs: [],
-    targets: [],
+    notices: {},
     trouble: null,
     outbox: [],
     reportedPublishMs: 0,
     reportedServed: null,
     exportError: null,
-    refreshError: null,
-    refresh: { tookMs: 0, goneJobId: null },
     histories: noHistories(),
   };
 }
 
 /** The most bytes of all histories. With ordinary texts, full ones take about 110 kB. */
 const MAX_HISTORIES_BYTES = 160_000;
+/** The least, even if that costs seen deliveries: people need the newest records most when everything fails. */
+const MIN_HISTORIES_BYTES = 40_000;
 
 /**
- * The input of the next run. If it is too large, the oldest records of the histories are dropped, then the oldest seen
+ * The input of the next run. If it is too large, most records of the histories are dropped, oldest first, then the oldest seen
  * deliveries.
  */
 export function serializeState(state: State, seen: SeenDeliveries): ContinueAsNewInput {
   const none = fitHistories(state.histories, 0);
   const input = continueAsNewInput.parse({ ...state, histories: none, seen: seen.toBuckets() });
-  const roomBytes = Math.min(MAX_INPUT_BYTES - sizeBytes(input) + sizeBytes(none), MAX_HISTORIES_BYTES);
+  const leftBytes = MAX_INPUT_BYTES - sizeBytes(input) + sizeBytes(none);
+  const roomBytes = Math.max(Math.min(leftBytes, MAX_HISTORIES_BYTES), MIN_HISTORIES_BYTES);
   const limited = limitSeenDeliveries({ ...input, histories: fitHistories(state.histories, roomBytes) }, seen);
-  return exceedsMaxInput(limited) ? { ...limited, jobs: [] } : limited;
+  return limited;
 }
 
 /** Throws if it can't read the input. That fails the workflow task, so nothing is lost until a fixed release runs. */
 export function restoreState(input: unknown): { state: MutableState; seen: SeenDeliveries } {
   const { seen, ...state } = continueAsNewInput.parse(input);
-  for (const each of state.targets) each.writing = false;
   return { state, seen: createSeenDeliveries(seen) };
 }

@@ -18,12 +18,15 @@ import {
   reviewEnded,
   waitingDropped,
 } from './histories.ts';
+import { jobExported } from './jobs.ts';
 import { comparableTime } from './older-job.ts';
-import { addPublishes, addRequest, putBack } from './schedule.ts';
-import type { Exporting, MutableState, Pending } from './state.ts';
-import { type LiveJob, setLive } from './targets.ts';
+import { addPublishes, addRequest, oldestPublishMs, putBack } from './schedule.ts';
+import type { Exporting, Job, MutableState, Pending } from './state.ts';
 
-/** The named changes of a site's state. Those of its deployments and links are in targets.ts, of its waits in back-off.ts. */
+/**
+ * The named changes of a site's publishes and exports. Those of its deployments are in deployments.ts, of its jobs in jobs.ts,
+ * of its waits in back-off.ts.
+ */
 
 type MutableExporting = NonNullable<MutableState['exporting']>;
 type CompletedExport = Exclude<FinishedExport, { status: 'failed' }>;
@@ -36,8 +39,8 @@ export function reportUnconfigured(state: MutableState, message: string): void {
 /** The configuration changed, which may have fixed the cause of any failure. */
 export function retryAfterConfigChange(state: MutableState): void {
   endBackOff(state);
-  for (const link of state.links) link.notBeforeMs = 0;
-  for (const target of state.targets) target.searchedPin = null;
+  for (const trouble of Object.values(state.linkTrouble)) trouble.notBeforeMs = 0;
+  for (const deployment of state.deployments) deployment.pinSearch = null;
 }
 
 export function setPaused(state: MutableState, paused: boolean): void {
@@ -71,20 +74,15 @@ export function applyDeliveries(
     state.pending?.traces,
     signal.deliveries.map(({ traceparent }) => traceparent),
   );
+  state.accepted += count;
   state.pending = { ...addPublishes(state.pending, publishes, nowMs), ...traces };
   endBackOff(state);
 }
 
 /** A person or a lost bundle needs an export, without a quiet period. */
 export function requestExport(state: MutableState, nowMs: number, request: NonNullable<Pending['request']>): void {
+  state.accepted++;
   state.pending = addRequest(state.pending, nowMs, request);
-}
-
-/** A bundle is gone, so only a new export brings a link. Requests one export per job. */
-export function requestExportInsteadOf(state: MutableState, jobId: string, nowMs: number): void {
-  if (state.live?.jobId !== jobId || state.refresh.goneJobId === jobId) return;
-  state.refresh.goneJobId = jobId;
-  requestExport(state, nowMs, { by: null, lostBundle: true });
 }
 
 export function takePending(state: MutableState, domain: string, nowMs: number): void {
@@ -102,6 +100,7 @@ export function takePending(state: MutableState, domain: string, nowMs: number):
     startedAtMs: nowMs,
     exportedAt: null,
     publishes: pending,
+    upTo: state.accepted,
     uncancellable: false,
     cancelling: false,
     idempotencyKey: null,
@@ -167,65 +166,66 @@ function toWhole(count: number | null): number | null {
   return Number.isSafeInteger(count) ? count : null;
 }
 
-/** The job of the export becomes the newest one and the live one. */
-export function deployExport(state: MutableState, exporting: MutableExporting, job: LiveJob, link: BundleLink): void {
-  exporting.stage = 'deploying';
-  endReview(state, 'replaced');
-  deployNewest(state, job, link);
-}
-
-/** The held export becomes the newest job and the live one. */
-export function deployReviewed(state: MutableState, job: LiveJob, link: BundleLink): void {
-  endReview(state, 'deployed');
-  deployNewest(state, job, link);
-}
-
-function deployNewest(state: MutableState, job: LiveJob, link: BundleLink): void {
-  state.notServed = null;
-  state.newest = job;
-  setLive(state, job, link, false);
-}
-
-/** A deployment already has a newer job, which this reset or restored workflow doesn't know of. */
-export function undoDeploy(state: MutableState, before: Pick<MutableState, 'live' | 'newest'>, jobId: string): void {
-  state.live = before.live;
-  state.newest = before.newest;
-  olderJobReturned(state, jobId);
-}
-
 /** A guard holds the finished export. One that was held before it is out of date. */
-export function holdForReview(state: MutableState, exporting: Exporting, reasons: readonly string[]): void {
-  const { jobId, version, exportedAt, createdAt } = exporting;
-  if (jobId === null) return;
-  endReview(state, 'replaced');
+export function holdForReview(state: MutableState, job: Job, reasons: readonly string[]): void {
+  endReview(state, 'superseded');
   const at = new Date().toISOString();
   const texts = reasons.slice(0, 10).map((reason) => reason.slice(0, 500));
-  state.review = { jobId, version, exportedAt: exportedAt ?? at, createdAt, at, reasons: texts, mails: [] };
+  state.review = { ...job, at, reasons: texts };
+  endExport(state, 'held');
 }
 
-/** The held export was rejected, or a newer export, an approval or a rollback made it pointless to ask. */
-export function endReview(state: MutableState, outcome: 'replaced' | 'rejected' | 'canceled' | 'deployed'): void {
+/** Deployments may get the finished export. */
+export function releaseExport(state: MutableState, job: Job): void {
+  endReview(state, 'superseded');
+  jobExported(state, job);
+  endExport(state, null);
+}
+
+/** The held export was approved. */
+export function releaseReview(state: MutableState): void {
+  const { review } = state;
+  if (review === null) return;
+  const { at: _, reasons: __, ...job } = review;
+  endReview(state, null);
+  jobExported(state, job);
+}
+
+/** The held export was approved (null) or rejected, or a newer export or a rollback made it pointless to ask. */
+export function endReview(state: MutableState, outcome: 'superseded' | 'rejected' | 'canceled' | null): void {
   if (state.review === null) return;
   reviewEnded(state.histories, state.review.jobId, outcome);
   state.review = null;
 }
 
-/** The export was deployed or is held, or a newer publish replaced it: then its publishes wait again. */
-export function endExport(
-  state: MutableState,
-  exporting: Exporting,
-  outcome: 'deployed' | 'replaced' | 'review',
-): void {
+/** The job of a finished export. */
+export function exportedJob({ jobId, version, domain, createdAt, exportedAt, upTo, publishes }: Exporting): Job {
+  if (jobId === null) throw new Error('a finished export without a job');
+  const [trace] = publishes.traces ?? [];
+  const order = { upTo, oldestPublishMs: oldestPublishMs(publishes), ...(trace !== undefined && { trace }) };
+  return { jobId, version, domain, createdAt, exportedAt, ...order };
+}
+
+/** The export is done: null if deployments may get it, `held` if a guard holds it. */
+function endExport(state: MutableState, outcome: 'held' | null): void {
+  nextCycle(state);
+  state.exportError = null;
+  state.olderJobId = null;
+  exportEnded(state.histories, outcome, { waiting: false });
+}
+
+/** A newer publish replaces the export: its publishes wait again. */
+export function replaceExport(state: MutableState, exporting: Exporting): void {
+  nextCycle(state);
+  exportEnded(state.histories, 'superseded', { waiting: true });
+  state.pending = putBack(exporting.publishes, state.pending);
+}
+
+function nextCycle(state: MutableState): void {
   state.exporting = null;
   state.cycle++;
   state.attempt = 1;
   state.backOff = null;
-  exportEnded(state.histories, outcome, { waiting: outcome === 'replaced' });
-  if (outcome === 'replaced') state.pending = putBack(exporting.publishes, state.pending);
-  else {
-    state.exportError = null;
-    state.olderJobId = null;
-  }
 }
 
 /**
@@ -250,37 +250,18 @@ export function recordExportFailure(
   state.pending = putBack({ ...exporting.publishes, immediate: true }, state.pending);
 }
 
-export function endRefresh(state: MutableState, tookMs: number): void {
-  state.refresh.tookMs = tookMs;
-  state.refreshError = null;
-  // The key works again, so the export needn't wait any longer.
-  if (state.backOff?.keyRefused) endBackOff(state);
-}
-
-/** Drops the running export and everything published so far. */
-export function dropExports(state: MutableState): void {
-  exportEnded(state.histories, 'canceled', { waiting: false });
-  waitingDropped(state.histories, 'a rollback dropped it');
-  endReview(state, 'canceled');
-  state.exporting = null;
-  state.pending = null;
-  state.backOff = null;
-  state.exportError = null;
-  state.attempt = 1;
-  state.cycle++;
-}
-
-/** An earlier job becomes the live one. */
-export function rollBackTo(state: MutableState, job: LiveJob, link: BundleLink): void {
-  const { live } = state;
-  if (live !== null && !live.rolledBack) {
-    const { rolledBack: _, ...before } = live;
-    state.newest ??= before;
+/** Drops the running export and everything that was published before the command. */
+export function dropExports(state: MutableState, upTo: number): void {
+  state.settled = upTo;
+  if (state.review !== null && state.review.upTo <= upTo) endReview(state, 'canceled');
+  const { exporting } = state;
+  if (exporting !== null && exporting.upTo <= upTo) {
+    exportEnded(state.histories, 'canceled', { waiting: false });
+    nextCycle(state);
+    state.exportError = null;
   }
-  setLive(state, job, link, true);
-}
-
-/** The automatic rollback of a version that wasn't served in time has ended; null: it failed or wasn't needed. */
-export function rollbackTried(state: MutableState, version: string | null): void {
-  if (state.notServed !== null) Object.assign(state.notServed, { tried: true, rolledBackTo: version });
+  // Otherwise something was published since, and its export includes the rest.
+  if (state.accepted > upTo) return;
+  waitingDropped(state.histories, 'a rollback dropped it');
+  state.pending = null;
 }

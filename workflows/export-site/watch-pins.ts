@@ -3,10 +3,10 @@ import type { Activities } from '../../activities/create-activities.ts';
 import type { PinnedFile } from '../../contract/settings.ts';
 import { TARGETS } from '../../contract/target-kind.ts';
 import { inPoolOf, quickActivity } from '../retry/activity-timeouts.ts';
-import { isLocalFile } from './deploy.ts';
+import { adoptSwitches } from './deployments.ts';
 import type { SiteRun } from './run.ts';
-import type { SiteDeployment, State } from './state.ts';
-import { adoptPins, releasePin } from './targets.ts';
+import type { Deployment, State } from './state.ts';
+import { isLocalFile } from './write.ts';
 
 /** Polls by its retry policy: that needs no history and no worker slot, however long a pin stays. */
 const { waitForPinChange } = proxyActivities<Activities>(quickActivity);
@@ -29,21 +29,16 @@ export async function watchPins(run: SiteRun): Promise<void> {
         const other = condition(() => keyOf(run.state) !== key);
         return Promise.race([...waiting, other.then(() => [])]);
       });
-      for (const pin of changed) if (adopt(run.state, pin)) run.refreshChanges++;
+      for (const pin of changed) if (adoptSwitches(run.state, pin)) run.changes++;
     } finally {
       scope.cancel();
     }
   }
 }
 
-function adopt(state: SiteRun['state'], pin: PinnedFile): boolean {
-  const target = state.targets.find(({ valuesFile }) => valuesFile === pin.valuesFile);
-  return target !== undefined && isElsewhere(target) ? adoptPins(state, [pin]) : releasePin(state, pin);
-}
-
-function untilPinChange({ site }: SiteRun, group: readonly SiteDeployment[]): Promise<PinnedFile[]> {
+function untilPinChange({ site }: SiteRun, group: readonly Deployment[]): Promise<PinnedFile[]> {
   const [{ kind, host } = { kind: 'valuesFile' as const, host: null }] = group;
-  const pins = group.map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off }));
+  const pins = group.map(({ place: valuesFile, pin, off }) => ({ valuesFile, pin, off }));
   const names = pins.map(
     ({ valuesFile, pin, off }) => `${valuesFile} ${off ? 'off' : pin === null ? 'free' : `at ${pin}`}`,
   );
@@ -56,24 +51,24 @@ function untilPinChange({ site }: SiteRun, group: readonly SiteDeployment[]): Pr
 }
 
 /** One wait for all local files, and one for each other deployment: one that hangs doesn't delay another. */
-function groupsOf(state: State): SiteDeployment[][] {
-  const targets = watched(state);
-  const others = targets.filter((target) => !isLocalFile(target)).map((target) => [target]);
-  return [targets.filter(isLocalFile), ...others].filter((group) => group.length > 0);
+function groupsOf(state: State): Deployment[][] {
+  const all = watched(state);
+  const others = all.filter((each) => !isLocalFile(each)).map((each) => [each]);
+  return [all.filter(isLocalFile), ...others].filter((group) => group.length > 0);
 }
 
 function keyOf(state: State): string {
-  return JSON.stringify(watched(state).map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off })));
+  return JSON.stringify(watched(state).map(({ place, pin, off }) => ({ place, pin, off })));
 }
 
-function watched(state: State): SiteDeployment[] {
-  return state.targets.filter((target) => {
-    const held = target.held || target.off;
-    return isElsewhere(target) ? held || target.jobId !== null : isLocalFile(target) && held;
+function watched(state: State): Deployment[] {
+  return state.deployments.filter((each) => {
+    const isSet = each.pin !== null || each.off;
+    return isElsewhere(each) ? isSet || each.written !== null : isLocalFile(each) && isSet;
   });
 }
 
 /** Whether operators can pin it, and no worker announces that. */
-function isElsewhere(target: SiteDeployment): boolean {
-  return TARGETS[target.kind].hasSwitches && !isLocalFile(target);
+function isElsewhere(deployment: Deployment): boolean {
+  return TARGETS[deployment.kind].hasSwitches && !isLocalFile(deployment);
 }

@@ -1,13 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import pLimit from 'p-limit';
-import { writeDurably } from '../../../base/durable-file.ts';
+import { forEachToItsEnd } from '../../../base/for-each-to-its-end.ts';
 import type { BundleFile, BundleManifest } from '../../../contract/bundle.ts';
 import type { DeploymentReport, DeploymentWrite } from '../deployment-target.ts';
 import { orderOf, refusedReport, type WrittenOrder, writtenReport } from '../write-order.ts';
-import { fetchBundle } from './fetch-bundle.ts';
-import { readArchive } from './read-archive.ts';
 import { foldersOf } from './redirects.ts';
+import { stageBundle } from './stage-bundle.ts';
+import type { Staging } from './staging.ts';
 
 /** What a place remembers of what is in it. */
 export type PublishedState = WrittenOrder & {
@@ -38,6 +35,8 @@ export type PublishedPlace = {
   checkOwner(): Promise<void> | void;
   /** The files that are missing or have been changed by someone else, of those that the state names. */
   findDamage(state: PublishedState): Promise<ReadonlySet<string>>;
+  /** Whether a file that may be half written has exactly these bytes. */
+  holds(file: NewFile): Promise<boolean>;
   /** It has folders: no path is a file and a folder at once. */
   hasFolders?: boolean;
   /** The files for a version, in any order. */
@@ -49,19 +48,23 @@ export type PublishedPlace = {
 
 /** Files that are written at the same time. */
 const WRITES = 16;
+/** Files that are checked at the same time. */
+const CHECKS = 32;
 
 /** How often the owner is checked while files are put: in a bucket, each check is a request. */
 const OWNER_CHECK_MS = 5_000;
 
+type Options = { staging: Staging; signal: AbortSignal };
+
 /**
  * Brings a place to the version of a write: first what pages need, then the pages, and deletions last, so that no visitor
- * sees a page without its files. Only changed files are written.
- * @param parent the folder for the download and the changed files until they are in place
+ * sees a page without its files. Only changed files are fetched and written. A write that is cancelled or killed is
+ * continued by the next one, of whatever version: it neither fetches nor writes again what is staged or in place.
  */
 export async function publishFiles(
   place: PublishedPlace,
   write: DeploymentWrite,
-  { parent, signal }: { parent: string; signal: AbortSignal },
+  { staging, signal }: Options,
 ): Promise<DeploymentReport> {
   const current = await place.readState();
   const refusal = refusedReport(write, current);
@@ -70,104 +73,135 @@ export async function publishFiles(
   const order = orderOf(write, current);
   if (current?.complete && current.jobId === write.jobId && damaged.size === 0) {
     await writeOwnState(place, { ...current, ...order });
-    return writtenReport(write);
+  } else {
+    const version = await stageVersion(place, write.bundleUrl, { current, damaged, staging, signal });
+    await replaceVersion(place, { current, order, version, staging, signal });
   }
-  const folder = await mkdtemp(join(parent, 'deploy-'));
-  try {
-    const intact = new Map(Object.entries(current?.files ?? {}).filter(([path]) => !damaged.has(path)));
-    const staged = await stageChanges(place, write.bundleUrl, { folder, intact, signal });
-    await replaceVersion(place, { current, order, staged, signal });
-    return writtenReport(write);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await staging.clear();
+  return writtenReport(write);
 }
 
-type Staged = {
+type Version = {
   wanted: ReadonlyMap<string, NewFile>;
-  /** Those that the place doesn't have yet, with the path of their bytes. */
-  changed: { file: NewFile; source: string }[];
+  /** The hashes of the files that the place has for sure. */
+  intact: ReadonlyMap<string, string>;
+  /** The wanted files that aren't intact. */
+  changed: NewFile[];
 };
 
-type StageOptions = { folder: string; intact: ReadonlyMap<string, string>; signal: AbortSignal };
+type Before = Options & { current: PublishedState | null; damaged: ReadonlySet<string> };
 
-async function stageChanges(
+async function stageVersion(
   place: PublishedPlace,
   bundleUrl: string,
-  { folder, intact, signal }: StageOptions,
-): Promise<Staged> {
-  const archive = join(folder, 'bundle.tar.gz');
-  await fetchBundle(bundleUrl, archive, signal);
-  const wanted = new Map<string, NewFile>();
-  const changed: Staged['changed'] = [];
-  const stage = async (file: NewFile, content: AsyncIterable<Buffer> | Buffer[]): Promise<void> => {
-    const source = join(folder, String(changed.length));
-    changed.push({ file, source });
-    await writeDurably(source, content);
-  };
-  const isNew = ({ path, sha256 }: Pick<BundleFile, 'path' | 'sha256'>): boolean =>
-    wanted.has(path) && intact.get(path) !== sha256;
-  await readArchive(
-    archive,
-    {
-      onManifest(manifest) {
-        for (const file of place.filesOf(manifest)) wanted.set(file.path, file);
-      },
-      async onFile(file, content) {
-        const wantedFile = wanted.get(file.path);
-        if (wantedFile !== undefined && isNew(file)) await stage(wantedFile, content);
-      },
-    },
+  { current, damaged, staging, signal }: Before,
+): Promise<Version> {
+  let version: Version = { wanted: new Map(), intact: new Map(), changed: [] };
+  await stageBundle(bundleUrl, {
+    staging,
     signal,
-  );
-  await rm(archive);
-  for (const file of wanted.values()) {
-    if (file.content !== undefined && isNew(file)) await stage(file, [file.content]);
-  }
-  return { wanted, changed };
+    async choose(manifest) {
+      const wanted = new Map(place.filesOf(manifest).map((file) => [file.path, file]));
+      const intact = await findIntact(place, { current, damaged, wanted, signal });
+      const changed = [...wanted.values()].filter(({ path, sha256 }) => intact.get(path) !== sha256);
+      version = { wanted, intact, changed };
+      const paths = new Set(changed.filter(({ content }) => content === undefined).map(({ path }) => path));
+      return await chooseUnstaged(
+        manifest.files.filter(({ path }) => paths.has(path)),
+        { staging, signal },
+      );
+    },
+  });
+  return version;
 }
 
-type Replacement = { current: PublishedState | null; order: WrittenOrder; staged: Staged; signal: AbortSignal };
+type ToCheck = Omit<Before, 'staging'> & { wanted: ReadonlyMap<string, NewFile> };
 
-async function replaceVersion(place: PublishedPlace, { current, order, staged, signal }: Replacement): Promise<void> {
-  const { wanted, changed } = staged;
-  const before = current?.files ?? {};
-  const unsure = Object.fromEntries(changed.map(({ file }) => [file.path, '']));
+async function findIntact(
+  place: PublishedPlace,
+  { current, damaged, wanted, signal }: ToCheck,
+): Promise<Map<string, string>> {
+  const known = Object.entries(current?.files ?? {}).filter(([path]) => !damaged.has(path));
+  const intact = new Map(known.filter(([, sha256]) => sha256 !== ''));
+  const unsure = known.flatMap(([path, sha256]) => (sha256 === '' ? (wanted.get(path) ?? []) : []));
+  await forEachToItsEnd(unsure, CHECKS, async (file) => {
+    signal.throwIfAborted();
+    if (await place.holds(file)) intact.set(file.path, file.sha256);
+  });
+  return intact;
+}
+
+/** Those to fetch, one for each content. What is staged for other versions only is removed. */
+async function chooseUnstaged(files: readonly BundleFile[], { staging, signal }: Options): Promise<BundleFile[]> {
+  const byContent = new Map(files.map((file) => [file.sha256, file]));
+  await staging.keepOnly(new Set(byContent.keys()));
+  const missing: BundleFile[] = [];
+  await forEachToItsEnd(byContent.values(), CHECKS, async (file) => {
+    signal.throwIfAborted();
+    if (!(await staging.has(file))) missing.push(file);
+  });
+  return missing;
+}
+
+type Replacement = Options & { current: PublishedState | null; order: WrittenOrder; version: Version };
+
+async function replaceVersion(place: PublishedPlace, replacement: Replacement): Promise<void> {
+  const { current, order, version } = replacement;
+  const { wanted, intact, changed } = version;
+  const before = { ...current?.files, ...Object.fromEntries(intact) };
+  const unsure = Object.fromEntries(changed.map(({ path }) => [path, '']));
   const retired = current?.retired ?? [];
   // If the process dies from here on, the next write knows which files it may find.
   await writeOwnState(place, { ...order, complete: false, files: { ...before, ...unsure }, retired });
 
-  const limit = pLimit(WRITES);
-  const putAll = async (files: Staged['changed']): Promise<void> => {
-    await place.checkOwner();
-    const checkOwner = atMostEvery(OWNER_CHECK_MS, () => place.checkOwner());
-    const puts = files.map(({ file, source }) =>
-      limit(async () => {
-        signal.throwIfAborted();
-        await checkOwner();
-        await place.put(file, source);
-      }),
-    );
-    await settled(puts);
-  };
   const outdated = [...new Set([...Object.keys(before), ...retired])].filter((path) => !wanted.has(path));
   const inTheWay = place.hasFolders ? blocking(outdated, wanted) : new Set<string>();
   if (inTheWay.size > 0) {
     await place.checkOwner();
     await place.remove([...inTheWay]);
   }
-  await putAll(changed.filter(({ file }) => !isPage(file)));
-  await putAll(changed.filter(({ file }) => isPage(file)));
+  const put: Record<string, string> = {};
+  try {
+    await putAll(place, replacement, put);
+  } catch (error) {
+    // So that the next write needn't check those that were not begun. If this fails too, it checks all.
+    await writeOwnState(place, { ...order, complete: false, files: { ...before, ...put }, retired }).catch(() => {});
+    throw error;
+  }
 
   await place.checkOwner();
   const left = outdated.filter((path) => !inTheWay.has(path));
-  const kept = new Set(
-    current?.complete ? left.filter((path) => Object.hasOwn(before, path) && !/\.html?$/.test(path)) : [],
-  );
+  const kept = new Set(left.filter((path) => Object.hasOwn(before, path) && !/\.html?$/.test(path)));
   const removed = left.filter((path) => !kept.has(path));
   const files = Object.fromEntries([...wanted.values()].map(({ path, sha256 }) => [path, sha256]));
   await place.remove(removed);
   await writeOwnState(place, { ...order, complete: true, files, retired: [...kept] });
+}
+
+/**
+ * Puts the changed files, pages last.
+ * @param put gets the hash of each file that is in place, and an empty text for one that may be
+ */
+async function putAll(
+  place: PublishedPlace,
+  { version: { changed }, staging, signal }: Replacement,
+  put: Record<string, string>,
+): Promise<void> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const { sha256 } of changed) (seen.has(sha256) ? repeated : seen).add(sha256);
+  for (const files of [changed.filter((file) => !isPage(file)), changed.filter(isPage)]) {
+    await place.checkOwner();
+    const checkOwner = atMostEvery(OWNER_CHECK_MS, () => place.checkOwner());
+    await forEachToItsEnd(files, WRITES, async (file) => {
+      signal.throwIfAborted();
+      await checkOwner();
+      const source = await staging.take(file, repeated.has(file.sha256));
+      put[file.path] = '';
+      await place.put(file, source);
+      put[file.path] = file.sha256;
+    });
+  }
 }
 
 /**
@@ -196,12 +230,6 @@ function atMostEvery(intervalMs: number, check: () => Promise<void> | void): () 
 function blocking(outdated: readonly string[], wanted: ReadonlyMap<string, NewFile>): ReadonlySet<string> {
   const folders = new Set([...wanted.keys()].flatMap(foldersOf));
   return new Set(outdated.filter((path) => folders.has(path) || foldersOf(path).some((folder) => wanted.has(folder))));
-}
-
-/** All of them, even if one fails: a write that goes on in the background could replace a newer one. */
-async function settled(work: Promise<void>[]): Promise<void> {
-  const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
-  if (failed) throw failed.reason;
 }
 
 function isPage({ contentType }: NewFile): boolean {

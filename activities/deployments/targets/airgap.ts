@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { syncToDisk } from '../../../base/durable-file.ts';
@@ -10,8 +10,7 @@ import { BundleInvalidError } from '../../../bundle/errors.ts';
 import { checkManifest, NO_LIMITS } from '../../../bundle/manifest.ts';
 import { readBundleHead } from '../../../bundle/read-bundle.ts';
 import type { BundleSigner } from '../../../contract/signing.ts';
-import { fetchBundle } from '../bundle/fetch-bundle.ts';
-import { readArchive } from '../bundle/read-archive.ts';
+import { downloadArchive, linkOf, readArchive, withReasons } from '../bundle/stage-bundle.ts';
 import { checkFolder, checkWritable, type FolderDeps } from '../check-folder.ts';
 import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
 import { editValues } from '../edit-values.ts';
@@ -20,13 +19,14 @@ import { orderOf, refusedReport, type WrittenOrder, writtenOrder, writtenReport 
 
 export type AirgapDeps = {
   /** Signs the checksums, if a key is configured. */
-  signer?: BundleSigner | undefined;
+  signer?: { sign: (...bytes: Parameters<BundleSigner['sign']>) => string | Promise<string> } | undefined;
 };
 
 /** Names the newest version. It is written last, so that it names only complete ones. */
 export const LATEST = 'latest';
 const ARCHIVE = 'bundle.tar.gz';
-const TEMPORARY = '.incomplete-';
+/** What a cancelled or killed write leaves here, the next one of the same job uses. */
+const DOWNLOADS = '.incomplete';
 
 const latestFile = writtenOrder.extend({ folder: z.string() });
 
@@ -48,9 +48,9 @@ export function createAirgapTarget(
         const current = await readLatest(folder);
         const refusal = refusedReport(write, current);
         if (refusal !== null) return refusal;
-        await dropLeftovers(folder);
         const name = await folderName(folder, write);
-        if (!(await readdir(folder)).includes(name)) await writeVersion({ folder, name, write, signer, signal });
+        if (!(await readdir(folder)).includes(name)) await writeVersion({ folder, name, write, signer }, signal);
+        await rm(join(folder, DOWNLOADS), { recursive: true, force: true });
         stillHeld();
         await replaceFile(
           join(folder, LATEST),
@@ -69,44 +69,40 @@ export function createAirgapTarget(
   };
 }
 
-type NewVersion = {
-  folder: string;
-  name: string;
-  write: DeploymentWrite;
-  signer: AirgapDeps['signer'];
-  signal: AbortSignal;
-};
+type NewVersion = { folder: string; name: string; write: DeploymentWrite; signer: AirgapDeps['signer'] };
 
-/** Fills a temporary folder and renames it when it is complete. */
-async function writeVersion({ folder, name, write, signer, signal }: NewVersion): Promise<void> {
-  const temporary = await mkdtemp(join(folder, TEMPORARY));
-  try {
-    await fillFolder(temporary, { write, signer, signal });
-    // mkdtemp's folders are private, but people carry this one.
-    await chmod(temporary, 0o755);
-    await rename(temporary, join(folder, name));
-  } catch (error) {
-    await rm(temporary, { recursive: true, force: true });
-    throw error;
-  }
-}
-
-async function fillFolder(
-  temporary: string,
-  { write, signer, signal }: Omit<NewVersion, 'folder' | 'name'>,
-): Promise<void> {
-  const archive = join(temporary, ARCHIVE);
-  const { sha256 } = await fetchBundle(write.bundleUrl, archive, signal);
-  // A damaged bundle can't be repaired on the other side.
-  await readArchive(archive, { onManifest() {}, onFile: drain }, signal);
+/** Downloads the archive, or the rest of it. The version gets its name when it is complete. */
+async function writeVersion({ folder, name, write, signer }: NewVersion, signal: AbortSignal): Promise<void> {
+  const { file, sha256 } = await withReasons(signal, async () => {
+    const archive = await downloadArchive(linkOf(write.bundleUrl), { folder: join(folder, DOWNLOADS), signal });
+    await checkArchive(archive.file, signal);
+    return archive;
+  });
+  const temporary = join(folder, DOWNLOADS, 'version');
+  await rm(temporary, { recursive: true, force: true });
+  await mkdir(temporary);
   const values = editValues('', { enabled: true, bundleUrl: 'file:///srv/galley/bundle.tar.gz' });
   const text = `# galley deployment import sets the link on the other side.\n${values}`;
   await writeFile(join(temporary, 'values.yaml'), text);
   const valuesHash = sha256Hex(text);
   const sums = Buffer.from(`${sha256}  bundle.tar.gz\n${valuesHash}  values.yaml\n`);
   await writeFile(join(temporary, 'SHA256SUMS'), sums);
-  if (signer !== undefined) await writeFile(join(temporary, 'SHA256SUMS.sig'), `${signer.sign(sums)}\n`);
-  for (const file of await readdir(temporary)) await syncToDisk(join(temporary, file));
+  if (signer !== undefined) await writeFile(join(temporary, 'SHA256SUMS.sig'), `${await signer.sign(sums)}\n`);
+  await rename(file, join(temporary, ARCHIVE));
+  for (const each of await readdir(temporary)) await syncToDisk(join(temporary, each));
+  await rename(temporary, join(folder, name));
+}
+
+/** A damaged bundle can't be repaired on the other side. */
+async function checkArchive(file: string, signal: AbortSignal): Promise<void> {
+  try {
+    await readArchive(file, signal, async (_, content) => {
+      for await (const _chunk of content);
+    });
+  } catch (error) {
+    if (error instanceof BundleInvalidError) await rm(file);
+    throw error;
+  }
 }
 
 /**
@@ -139,15 +135,4 @@ async function readLatest(folder: string): Promise<WrittenOrder | null> {
     if (errorCode(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError) return null;
     throw error;
   }
-}
-
-/** Removes the temporary folders of failed writes and killed processes. */
-async function dropLeftovers(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (name.startsWith(TEMPORARY)) await rm(join(folder, name), { recursive: true, force: true });
-  }
-}
-
-async function drain(_: unknown, content: AsyncIterable<Buffer>): Promise<void> {
-  for await (const _chunk of content);
 }

@@ -1,15 +1,16 @@
-import { mkdir, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { errorCode } from '../../../base/error-code.ts';
 import { replaceFile } from '../../../base/replace-file.ts';
-import { sha256Hex } from '../../../base/sha256.ts';
+import { hashFile, sha256Hex } from '../../../base/sha256.ts';
 import { GALLEY_FOLDER } from '../../../bundle/path.ts';
 import type { BundleManifest } from '../../../contract/bundle.ts';
 import { headersFile } from '../bundle/headers.ts';
 import { type NewFile, type PublishedPlace, type PublishedState, publishFiles } from '../bundle/publish-files.ts';
 import { parsePublishedState } from '../bundle/published-state.ts';
 import { nginxMap, redirectPages, redirectsFile } from '../bundle/redirects.ts';
+import { createStaging } from '../bundle/staging.ts';
 import { checkFolder, checkWritable, type FolderDeps } from '../check-folder.ts';
 import type { DeploymentTarget } from '../deployment-target.ts';
 import { withFileLock } from '../file-lock.ts';
@@ -24,12 +25,12 @@ const READS = 32;
 export function createDirectoryTarget(root: string, { createUnder }: FolderDeps = {}): DeploymentTarget {
   return {
     async write(write, { signal }) {
-      const folder = join(root, GALLEY_FOLDER);
+      // On the same disk, so that each file can be moved to its place.
+      const staging = createStaging(join(root, GALLEY_FOLDER, 'staging'));
       await checkFolder(root, createUnder);
-      return await withFileLock(join(root, STATE_FILE), async (stillHeld) => {
-        await dropLeftovers(folder);
-        return await publishFiles(placeAt(root, stillHeld), write, { parent: folder, signal });
-      });
+      return await withFileLock(join(root, STATE_FILE), (stillHeld) =>
+        publishFiles(placeAt(root, stillHeld), write, { staging, signal }),
+      );
     },
     check: () => checkWritable(root, createUnder),
   };
@@ -45,6 +46,7 @@ function placeAt(root: string, stillHeld: () => void): PublishedPlace {
     },
     checkOwner: stillHeld,
     findDamage: (state) => findDamage(root, state),
+    holds: async ({ path, sha256 }) => (await hashFile(join(root, path))) === sha256,
     hasFolders: true,
     filesOf,
     async put({ path }, source) {
@@ -130,13 +132,6 @@ async function removeEmpty(root: string, folder: string): Promise<void> {
     } catch {
       return;
     }
-  }
-}
-
-/** Removes the temporary folders that killed processes left. */
-async function dropLeftovers(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (name.startsWith('deploy-')) await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 

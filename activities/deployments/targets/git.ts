@@ -5,19 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../../../base/error-code.ts';
 import { sha256Hex } from '../../../base/sha256.ts';
 import type { SettingsOf } from '../../../contract/target-kind.ts';
-import type { ForgeWriter, GitCredentials } from '../../../forge/forge.ts';
+import type { ForgeWriter, GitCredentials, PullRequest } from '../../../forge/forge.ts';
 import { createGit, type Git, type Remote } from '../../../forge/git/git.ts';
 import { GitError } from '../../../forge/git/git-error.ts';
 import { pushBranch } from '../../../forge/git/push-branch.ts';
 import { readRemote } from '../../../forge/git/read-remote.ts';
 import { writeCommit } from '../../../forge/git/write-commit.ts';
-import type {
-  DeploymentReport,
-  DeploymentTarget,
-  DeploymentWrite,
-  Switches,
-  TargetCheck,
-} from '../deployment-target.ts';
+import type { DeploymentReport, DeploymentTarget, DeploymentWrite, TargetCheck } from '../deployment-target.ts';
 import { readSwitches, ValuesFileError } from '../edit-values.ts';
 import { planEdit } from '../plan-edit.ts';
 import { parseSidecar, type Sidecar, sidecarPath, sidecarText } from '../sidecar.ts';
@@ -26,7 +20,10 @@ import { isBefore } from '../write-order.ts';
 export type GitTargetDeps = {
   /** What git inherits: a path, proxies, an SSH agent. */
   gitEnvironment?: Readonly<Record<string, string>> | undefined;
-  /** The forge of galley.yaml, with the target's own token if it has one. Pull requests need it. */
+  /**
+   * The forge of galley.yaml, with the target's own token if it has one. Without one, people open the pull requests
+   * themselves.
+   */
   openForge?: ((token: string | undefined) => ForgeWriter | undefined) | undefined;
 };
 
@@ -55,18 +52,24 @@ export function createGitTarget(settings: SettingsOf<'git'>, deps: GitTargetDeps
       );
     },
     async readSwitches(signal) {
-      const { repository, branch, path } = settings;
+      const { branch, path } = settings;
       const access = await openRemote(settings, deps, signal);
-      const commit = (await readRemote(access.git, access.remote, [branch])).commits.get(branch);
-      const place = `${repository}#${branch}:${path}`;
-      const known = switchesRead.get(place);
-      if (known !== undefined && known.commit === commit) return known.switches;
-      return await withClone(access, async (clone) => {
-        const fetched = await fetchBranch(clone, branch, BASE);
-        const switches = readSwitches((await readFileAt(clone, fetched, path)).text);
-        switchesRead.set(place, { commit: fetched, switches });
-        return switches;
-      });
+      const { commits } = await readRemote(access.git, access.remote, [branch]);
+      return readSwitches(await readUnlessKnown(access, { branch, commit: commits.get(branch), path }));
+    },
+    async readProposal(order, { site, signal }) {
+      const { repository, path } = settings;
+      const access = await openRemote(settings, deps, signal);
+      const branch = proposalBranch({ site, settings });
+      // First, so that what was merged by now is in the branch.
+      const pullRequest = await access.forge?.findPullRequest({ repository, branch });
+      if (pullRequest?.state === 'merged') return 'merged';
+      const { commits } = await readRemote(access.git, access.remote, [settings.branch, branch]);
+      const place = { branch: settings.branch, commit: commits.get(settings.branch), path: sidecarPath(path) };
+      const merged = parseSidecar(await readUnlessKnown(access, place));
+      if (merged?.site === site && !isBefore(merged, order)) return 'merged';
+      const isOpen = access.forge === undefined ? commits.has(branch) : pullRequest?.state === 'open';
+      return isOpen ? 'open' : 'closed';
     },
     async check(context) {
       try {
@@ -112,12 +115,29 @@ async function checkBranch(access: Access, settings: SettingsOf<'git'>, site: st
       if (!(error instanceof ValuesFileError)) throw error;
       return { message: `${path} in ${repository}: ${error.message}`, fix: 'Correct the file in the repository.' };
     }
-    return { message: `${path} in ${branch} of ${repository} can be read, and pushed to`, fix: null };
+    const byHand = settings.mode === 'pull-request' && forge === undefined;
+    const note = byHand ? '; without the section forge, you open the pull requests yourself' : '';
+    return { message: `${path} in ${branch} of ${repository} can be read, and pushed to${note}`, fix: null };
   });
 }
 
 /** What this process last read, by place: while the branch doesn't move, nothing is fetched. */
-const switchesRead = new Map<string, { commit: string; switches: Switches }>();
+const filesRead = new Map<string, { commit: string; text: string }>();
+
+type FilePlace = { branch: string; commit: string | undefined; path: string };
+
+/** @returns the text of a file in a branch that is at a commit */
+async function readUnlessKnown(access: Access, { branch, commit, path }: FilePlace): Promise<string> {
+  const place = `${access.remote.repository}#${branch}:${path}`;
+  const known = filesRead.get(place);
+  if (known !== undefined && known.commit === commit) return known.text;
+  return await withClone(access, async (clone) => {
+    const fetched = await fetchBranch(clone, branch, BASE);
+    const { text } = await readFileAt(clone, fetched, path);
+    filesRead.set(place, { commit: fetched, text });
+    return text;
+  });
+}
 
 type Access = { git: Git; remote: Remote; forge: ForgeWriter | undefined };
 
@@ -128,7 +148,7 @@ type Context = Access & Clone & { settings: SettingsOf<'git'>; site: string };
 
 async function openRemote(settings: SettingsOf<'git'>, deps: GitTargetDeps, signal: AbortSignal): Promise<Access> {
   const git = createGit({ signal, environment: deps.gitEnvironment });
-  const forge = settings.mode === 'pull-request' ? forgeOf(settings, deps) : undefined;
+  const forge = settings.mode === 'pull-request' ? deps.openForge?.(settings.token) : undefined;
   return { git, forge, remote: { repository: settings.repository, credentials: await credentialsOf(settings, forge) } };
 }
 
@@ -140,12 +160,6 @@ async function withClone<T>({ git, remote }: Access, work: (clone: Clone) => Pro
   } finally {
     await rm(dir, { recursive: true, force: true, maxRetries: 3 });
   }
-}
-
-function forgeOf({ token }: SettingsOf<'git'>, { openForge }: GitTargetDeps): ForgeWriter {
-  const forge = openForge?.(token);
-  if (forge === undefined) throw new Error('mode: pull-request needs the section forge of galley.yaml');
-  return forge;
 }
 
 async function credentialsOf(
@@ -171,34 +185,51 @@ async function untilPushed(work: () => Promise<DeploymentReport>, signal: AbortS
 }
 
 async function attempt(context: Context, write: DeploymentWrite): Promise<DeploymentReport> {
-  const { git, dir, settings, forge } = context;
+  const { settings } = context;
   const base = await fetchBranch(context, settings.branch, BASE);
-  const branch = forge === undefined ? settings.branch : proposalBranch(context);
-  const proposed = forge === undefined ? base : await fetchProposal(context, branch);
+  const isProposal = settings.mode === 'pull-request';
+  const branch = isProposal ? proposalBranch(context) : settings.branch;
+  const proposed = isProposal ? await fetchProposal(context, branch) : base;
   const sidecarFile = sidecarPath(settings.path);
-  const [values, sidecar] = [
-    await readFileAt(context, base, settings.path),
-    await readFileAt(context, base, sidecarFile),
-  ];
+  const values = await readFileAt(context, base, settings.path);
+  const sidecar = await readFileAt(context, base, sidecarFile);
   const waiting = proposed === null ? null : await readFileAt(context, proposed, sidecarFile);
-  const plan = planEdit(write, values.text, newest(parseSidecar(sidecar.text), parseSidecar(waiting?.text ?? '')));
-  if (plan.kind === 'refused') return plan.report;
+  const [merged, open] = [parseSidecar(sidecar.text), parseSidecar(waiting?.text ?? '')];
+  const closed = isProposal ? await findClosed(context, branch) : null;
+  const plan = planEdit(write, values.text, closed === null ? newest(merged, open) : withoutClosed(merged, open));
+  const isEdit = plan.kind === 'edit';
+  // A repeated write, or its pull request is merged.
+  if (isProposal && isEdit && plan.text === values.text && merged?.jobId === write.jobId) return plan.report;
+
+  const proposal = { ...plan.report, jobId: merged?.jobId ?? null };
+  // Without its branch, only the title says which job it was of.
+  const isOfJob = open === null ? closed?.title === proposalTitle(context, write) : open.jobId === write.jobId;
+  // A refresh of it is no refresh of what is deployed.
+  const mayWrite = isEdit || plan.report.outcome === 'superseded';
+  if (closed !== null && isOfJob && mayWrite) return { ...proposal, outcome: 'closed', url: closed.url };
+  // An open pull request is not written yet.
+  if (plan.kind === 'refused') return { ...plan.report, jobId: merged?.jobId ?? null };
 
   const edits = [
     { ...values, path: settings.path, text: plan.text, before: values.text },
     { ...sidecar, path: sidecarFile, text: sidecarText(plan.sidecar), before: sidecar.text },
   ].filter(({ text, before }) => text !== before);
-  // A repeated write, or its pull request is merged.
   if (edits.length === 0) return plan.report;
+
   const isProposed = waiting?.text === sidecarText(plan.sidecar) && proposed !== base;
-  if (!isProposed) {
-    const tree = await writeTree(context, base, edits);
-    const message = `${write.kind === 'deploy' ? 'Deploy' : 'Refresh the link of'} ${titleOf(context, write)}`;
-    const commit = await writeCommit(git, { dir, tree, parent: base, author: AUTHOR, at: new Date(), message });
-    await push(context, { branch, commit, expected: proposed });
-  }
-  if (forge !== undefined) await proposeChange(context, forge, { branch, write });
-  return plan.report;
+  if (!isProposed) await commit(context, { base, edits, write, branch, expected: proposed });
+  if (!isProposal) return plan.report;
+  return { ...proposal, outcome: 'proposed', url: await proposeChange(context, { branch, write }) };
+}
+
+type NewCommit = Pick<Push, 'branch' | 'expected'> & Pick<Proposal, 'write'> & { base: string; edits: readonly Edit[] };
+
+async function commit(context: Context, { base, edits, write, branch, expected }: NewCommit): Promise<void> {
+  const { git, dir } = context;
+  const tree = await writeTree(context, base, edits);
+  const message = `${write.kind === 'deploy' ? 'Deploy' : 'Refresh the link of'} ${titleOf(context, write)}`;
+  const made = await writeCommit(git, { dir, tree, parent: base, author: AUTHOR, at: new Date(), message });
+  await push(context, { branch, commit: made, expected });
 }
 
 function titleOf({ site }: Context, { version, jobId }: DeploymentWrite): string {
@@ -235,6 +266,13 @@ async function readFileAt({ git, dir }: Clone, commit: string, path: string): Pr
   return { text, mode };
 }
 
+/** What people closed was never deployed, but writes that came before it are still late. */
+function withoutClosed(merged: Sidecar | null, closed: Sidecar | null): Sidecar | null {
+  const last = newest(merged, closed);
+  if (merged === null || last === null || merged.site !== last.site) return last;
+  return { ...merged, epoch: last.epoch, sequence: last.sequence };
+}
+
 /** A proposal counts while nothing newer was merged: of another site, no takeover of the same owner. */
 function newest(merged: Sidecar | null, proposed: Sidecar | null): Sidecar | null {
   if (merged === null || proposed === null) return merged ?? proposed;
@@ -268,11 +306,24 @@ async function push({ git, dir, remote }: Context, { branch, commit, expected }:
 
 type Proposal = { branch: string; write: DeploymentWrite };
 
-/** Keeps one pull request open, whose branch has the newest version. */
-async function proposeChange(context: Context, forge: ForgeWriter, { branch, write }: Proposal): Promise<void> {
-  const { repository, branch: base, path } = context.settings;
-  const title = `Deploy ${titleOf(context, write)}`;
+/** The branch's newest pull request if people closed it without merging it; otherwise null. */
+async function findClosed({ forge, settings: { repository } }: Context, branch: string): Promise<PullRequest | null> {
+  const last = await forge?.findPullRequest({ repository, branch });
+  return last?.state === 'closed' ? last : null;
+}
+
+/** Keeps one pull request open, whose branch has the newest version. Returns its URL; null without a forge. */
+async function proposeChange(context: Context, { branch, write }: Proposal): Promise<string | null> {
+  const { forge, settings } = context;
+  if (forge === undefined) return null;
+  const { repository, branch: base, path } = settings;
+  const title = proposalTitle(context, write);
   const body = `Galley sets \`staticExport\` in \`${path}\`. It keeps this pull request up to date until you merge it.\n`;
-  const opened = await forge.openPullRequest({ repository, branch, base, title, body });
-  if (opened.title !== title) await forge.updatePullRequest(opened.url, { title });
+  const { url, title: before } = await forge.openPullRequest({ repository, branch, base, title, body });
+  if (before !== title) await forge.updatePullRequest(url, { title });
+  return url;
+}
+
+function proposalTitle(context: Context, write: DeploymentWrite): string {
+  return `Deploy ${titleOf(context, write)}`;
 }

@@ -1,16 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   DeleteObjectsCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
+import { sha256Hex } from '../../../base/sha256.ts';
 import { GALLEY_FOLDER } from '../../../bundle/path.ts';
 import type { BundleManifest } from '../../../contract/bundle.ts';
 import { cacheControl } from '../../../contract/response-headers.ts';
@@ -18,7 +19,9 @@ import type { S3Target } from '../../../contract/target-kind.ts';
 import { type NewFile, type PublishedPlace, type PublishedState, publishFiles } from '../bundle/publish-files.ts';
 import { parsePublishedState } from '../bundle/published-state.ts';
 import { foldersOf, redirectPages } from '../bundle/redirects.ts';
+import { createStaging, dropOldStaging } from '../bundle/staging.ts';
 import type { DeploymentTarget, DeploymentWrite, TargetCheck } from '../deployment-target.ts';
+import { withFileLock } from '../file-lock.ts';
 import { fencedOutcome } from '../write-order.ts';
 
 const STATE_KEY = `${GALLEY_FOLDER}/deployed.json`;
@@ -29,17 +32,23 @@ const DELETE_BATCH = 1000;
 /**
  * A bucket, or a prefix in one, for a CDN or the bucket's own website. Redirects are objects that the website redirects,
  * and also pages, for other servers. Without keys of the target, credentials come from the standard AWS chain.
+ * @param stagingFolder for files on their way to any bucket
  */
-export function createS3Target(target: S3Target): DeploymentTarget & Required<Pick<DeploymentTarget, 'check'>> {
+export function createS3Target(
+  target: S3Target,
+  stagingFolder: string,
+): DeploymentTarget & Required<Pick<DeploymentTarget, 'check'>> {
+  const staged = join(stagingFolder, sha256Hex(JSON.stringify([target.endpoint, target.bucket, target.prefix])));
   return {
     async write(write, { signal }) {
+      await mkdir(stagingFolder, { recursive: true, mode: 0o700 });
+      await dropOldStaging(stagingFolder);
       const client = clientOf(target);
-      const parent = await mkdtemp(join(tmpdir(), 'galley-s3-'));
       try {
-        return await publishFiles(placeIn({ client, target, write, signal }), write, { parent, signal });
+        const place = placeIn({ client, target, write, signal });
+        return await withFileLock(staged, () => publishFiles(place, write, { staging: createStaging(staged), signal }));
       } finally {
         client.destroy();
-        await rm(parent, { recursive: true, force: true });
       }
     },
     check: ({ signal }) => checkBucket(target, signal),
@@ -94,6 +103,12 @@ async function checkBucket(target: S3Target, signal: AbortSignal): Promise<Targe
   }
 }
 
+/** The object's metadata with the hash of its file. */
+const HASH = 'galley-sha256';
+
+/** A cancelled write still stores which files it has put, but not for long. */
+const LAST_STATE_MS = 1_500;
+
 type Bucket = { client: S3Client; target: S3Target; write: DeploymentWrite; signal: AbortSignal };
 
 function placeIn(bucket: Bucket): PublishedPlace {
@@ -108,7 +123,8 @@ function placeIn(bucket: Bucket): PublishedPlace {
       const Key = prefix + STATE_KEY;
       const Body = JSON.stringify(state);
       const about = { ContentType: 'application/json', CacheControl: 'no-store' };
-      await client.send(new PutObjectCommand({ Bucket, Key, Body, ...about }), { abortSignal: signal });
+      const abortSignal = signal.aborted ? AbortSignal.timeout(LAST_STATE_MS) : signal;
+      await client.send(new PutObjectCommand({ Bucket, Key, Body, ...about }), { abortSignal });
     },
     // A bucket has no locks: the last writer that claimed it goes on.
     async checkOwner() {
@@ -116,10 +132,14 @@ function placeIn(bucket: Bucket): PublishedPlace {
       if (state !== null && fencedOutcome(write, state) !== null) throw new Error('a newer write has begun meanwhile');
     },
     findDamage: (state) => findDamage(bucket, state),
+    async holds({ path, sha256 }) {
+      const head = new HeadObjectCommand({ Bucket, Key: prefix + path });
+      return (await client.send(head, { abortSignal: signal })).Metadata?.[HASH] === sha256;
+    },
     filesOf,
-    async put({ path, contentType, redirectTo }, source) {
+    async put({ path, contentType, sha256, redirectTo }, source) {
       const { size } = await stat(source);
-      const about = { ContentType: contentType, CacheControl: cacheControl(path) };
+      const about = { ContentType: contentType, CacheControl: cacheControl(path), Metadata: { [HASH]: sha256 } };
       const object = { Bucket, Key: prefix + path, ...about, ContentLength: size };
       const redirect = redirectTo === undefined ? {} : { WebsiteRedirectLocation: redirectTo };
       const put = new PutObjectCommand({ ...object, ...redirect, Body: createReadStream(source) });
@@ -140,8 +160,9 @@ function placeIn(bucket: Bucket): PublishedPlace {
 
 async function readObject({ client, target, signal }: Bucket, path: string): Promise<string | null> {
   const command = new GetObjectCommand({ Bucket: target.bucket, Key: target.prefix + path });
+  const abortSignal = signal.aborted ? AbortSignal.timeout(LAST_STATE_MS) : signal;
   try {
-    const { Body } = await client.send(command, { abortSignal: signal });
+    const { Body } = await client.send(command, { abortSignal });
     return (await Body?.transformToString()) ?? '';
   } catch (error) {
     if (error instanceof S3ServiceException && error.name === 'NoSuchKey') return null;

@@ -17,10 +17,10 @@ export type OperatorText = {
   subject: string;
   heading: string;
   lead: string;
-  facts: { label: string; value: string }[];
+  facts: { label: string; value: string; href?: string }[];
   /** Shown beside the subject. Default: the start of `error`. */
   preview?: string;
-  /** The error message, shown line by line; undefined if the failure is resolved. */
+  /** The error message, shown line by line; undefined if nothing fails. */
   error?: string;
   paragraphs?: string[];
 };
@@ -47,7 +47,7 @@ export function composeOperatorMail(
       heading: text.heading,
       lead: text.lead,
       action: null,
-      facts: text.facts.map((fact) => ({ ...fact, href: null })),
+      facts: text.facts.map((fact) => ({ href: null, ...fact })),
       output: lines,
       paragraphs: text.paragraphs ?? [],
       footer: 'You get this mail because galley.yaml lists you under operators.',

@@ -292,7 +292,7 @@ describe('finding the job of a version', () => {
       { jobId: 'b', version: 'v2', status: 'completed' },
     ];
     const { server, activities } = await api({ status: 200, body: { jobs, nextCursor: null } });
-    await expect(find(activities)).resolves.toBe('b');
+    await expect(find(activities)).resolves.toEqual({ jobId: 'b', versions: [] });
     expect(server.received[0]?.path).toContain('domain=docs.example.com&status=completed');
   });
 
@@ -300,7 +300,7 @@ describe('finding the job of a version', () => {
     'returns nothing if the service responds %j',
     async (scripted) => {
       const { activities } = await api(scripted);
-      await expect(find(activities)).resolves.toBeNull();
+      await expect(find(activities)).resolves.toEqual({ jobId: null, versions: [] });
     },
   );
 });

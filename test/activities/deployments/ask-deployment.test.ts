@@ -43,7 +43,12 @@ function activityFor(count: number) {
   const statusUrl = replicas.slice(0, count).map(({ site }) => `${site.origin}/-/status`);
   const config = galleyConfig.parse({
     adminApi: { url: 'https://api.example.com', key: 'galley_key' },
-    sites: { docs: { domain: 'docs.example.com', export: { deployments: [{ valuesFile: 'docs.yaml', statusUrl }] } } },
+    sites: {
+      docs: {
+        domain: 'docs.example.com',
+        export: { deployments: [{ valuesFile: 'docs.yaml', name: 'eu', statusUrl }] },
+      },
+    },
   });
   return createAskDeployment((site) => config.sites[site]);
 }

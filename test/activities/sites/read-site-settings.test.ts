@@ -11,7 +11,7 @@ const config = galleyConfig.parse({
         timeout: '2h',
         quietPeriod: '1s',
         refreshMargin: '30%',
-        deployments: ['a', 'torn', 'hung'].map((name) => ({ valuesFile: `${name}.yaml` })),
+        deployments: [{ valuesFile: 'a.yaml' }],
       },
     },
   },
@@ -19,10 +19,6 @@ const config = galleyConfig.parse({
 
 const read = createReadSiteSettings({
   readSite: (site) => config.sites[site],
-  readSwitches: async (valuesFile) => {
-    if (valuesFile === 'torn.yaml') throw new Error('not YAML');
-    return valuesFile === 'hung.yaml' ? new Promise(() => {}) : { pin: 'v1', off: true };
-  },
   minRefreshIntervalMs: 30_000,
   operators: ['ops@example.com'],
   mail: true,
@@ -31,19 +27,21 @@ const read = createReadSiteSettings({
 });
 
 describe('the settings of a site', () => {
-  it("are the site's section with times in milliseconds, and the pins of readable values files", async () => {
+  it("are the site's section with times in milliseconds", async () => {
     expect(await read({ site: 'docs' })).toEqual({
       domain: 'docs.example.com',
-      targets: [],
-      confirmations: [],
       timeoutMs: 7_200_000,
       quietPeriodMs: 1_000,
       maxWaitMs: 60_000,
       whenBusy: 'queue',
       refreshMargin: 0.3,
       minRefreshIntervalMs: 30_000,
-      valuesFiles: ['a.yaml', 'torn.yaml', 'hung.yaml'],
-      pins: [{ valuesFile: 'a.yaml', pin: 'v1', off: true }],
+      deployments: [
+        {
+          ...{ place: 'a.yaml', name: 'a.yaml', kind: 'valuesFile', host: null },
+          ...{ wave: 1, approve: false, url: null, confirm: null },
+        },
+      ],
       operators: ['ops@example.com'],
       tellAfterMs: 600_000,
       notify: [],

@@ -47,9 +47,9 @@ async function session(): Promise<{ cookie: string; csrf: string }> {
 }
 
 const PAGES = ['/', '/ui/sites/handbook', '/ui/sites/handbook/events', '/ui/sites/handbook/rules/changelog'];
-const FORMS = ['export', 'refresh', 'pause', 'resume', 'approve', 'reject', 'rollback', 'remove', 'run-again'].map(
-  (action) => `/ui/sites/handbook/${action}`,
-);
+const FORMS = [
+  ...['export', 'refresh', 'pause', 'resume', 'lock', 'unlock', 'approve', 'reject', 'rollback', 'remove', 'run-again'],
+].map((action) => `/ui/sites/handbook/${action}`);
 
 describe('signing in', () => {
   it('sets a cookie that scripts and other sites cannot use, and redirects to the requested page', async () => {
@@ -179,6 +179,13 @@ describe('with a session', () => {
       expect(missing).toMatchObject({ status: 404 });
       expect(missing.headers.get('content-type')).toBe('text/html; charset=utf-8');
     }
+  });
+
+  it('asks for a reason before it locks a site', async () => {
+    const { cookie } = await session();
+    const page = await send('/ui/sites/handbook/lock', { cookie });
+    expect(page.text).toContain('Lock handbook?');
+    expect(page.text).toContain('name="reason"');
   });
 
   it('asks for confirmation before a removal', async () => {

@@ -8,7 +8,9 @@ import { type SitesFixture, startSites } from '../sites-fixture.ts';
 
 const SITE = '/ui/sites/docs';
 
-const ACTIONS = ['export', 'refresh', 'pause', 'resume', 'approve', 'reject', 'rollback', 'remove', 'run-again'];
+const ACTIONS = [
+  ...['export', 'refresh', 'pause', 'resume', 'lock', 'unlock', 'approve', 'reject', 'rollback', 'remove', 'run-again'],
+];
 const ROUTES = [
   ...['GET /', 'POST /ui/sign-in', 'POST /ui/sign-out', 'POST /ui/changes/:workflowId/cancel'],
   ...ACTIONS.map((action) => `POST /ui/sites/:site/${action}`),
@@ -68,6 +70,11 @@ describe('every button of the sites page', () => {
     expect(links()).toBeGreaterThan(before);
     expect(await act('pause')).toBe(`${SITE}?done=pause`);
     expect(await act('resume')).toBe(`${SITE}?done=resume`);
+    const locking = { reason: 'A <b>release</b> tomorrow' };
+    expect(await press(`${SITE}/lock`, 'POST /ui/sites/:site/lock', locking)).toBe(`${SITE}?done=lock`);
+    await until(/Locked by .*Ada.*release.* tomorrow/s);
+    expect(await act('unlock')).toBe(`${SITE}?done=unlock`);
+    await until('>Live<');
 
     // A publish, for the site and for its agent rule: each can be run again.
     const headers = { authorization: 'Bearer hush', 'content-type': 'application/json' };

@@ -35,7 +35,13 @@ const PAGES: Record<string, (text: string) => VNode> = {
       exports: status.exports.map((each) => ({ ...each, title: text, author: text, error: text, version: text })),
       refreshes: status.refreshes.map((each) => ({ ...each, error: text })),
       actions: status.actions.map((each) => ({ ...each, actor: text, detail: text, error: text })),
-      deployments: status.deployments.map((each) => ({ ...each, error: text, version: text, pin: text })),
+      deployments: status.deployments.map((each) => ({
+        ...each,
+        ...{ name: `${each.name} ${text}`, version: text, pin: text, url: null, proposal: text },
+        error: { message: text, status: null, at: text },
+        desired: { version: text, jobId: text, reason: 'waits-for-approval' as const },
+      })),
+      lock: { by: text, at: NOW.toISOString(), reason: text },
       rejected: status.rejected.map((each) => ({ ...each, reason: text, source: text })),
     });
     return <SitePage signed={SIGNED} view={view} />;

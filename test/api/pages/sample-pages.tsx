@@ -8,7 +8,7 @@ import { SiteListView } from '../../../api/pages/site-list-page.tsx';
 import { SiteListPage, SitePage, type SiteView } from '../../../api/pages/site-page.tsx';
 import type { SiteStatus } from '../../../api/site-status.ts';
 import type { AgentChangeState, AgentRuleState } from '../../../contract/agent-state.ts';
-import { ago, exportRecord, NOW, siteStatus } from './site-fixture.ts';
+import { ago, deployment, exportRecord, NOW, siteStatus } from './site-fixture.ts';
 
 export const SIGNED: SignedOperator = {
   session: { id: 'session', name: 'Ada', signedInMs: NOW.getTime(), expiresMs: NOW.getTime() + 1_000_000 },
@@ -114,11 +114,12 @@ export function changeState(changes: Partial<AgentChangeState> = {}): AgentChang
 const layout = { signed: SIGNED, temporalUiUrl: 'http://127.0.0.1:8233' };
 const running = exportRecord(13, {
   ...{
-    outcome: 'running',
+    outcome: null,
     requestedAt: ago(40),
     startedAt: ago(35),
     exportedAt: null,
-    deployedAt: null,
+    writtenAt: null,
+    servedAt: null,
     endedAt: null,
   },
   version: null,
@@ -166,13 +167,54 @@ export const SAMPLE_PAGES: Record<string, () => VNode> = {
         },
         exports: [
           exportRecord(13, {
-            outcome: 'review',
-            deployedAt: null,
+            outcome: 'held',
+            writtenAt: null,
+            servedAt: null,
             startedAt: ago(360),
             exportedAt: ago(302),
             endedAt: ago(300),
           }),
           ...siteStatus().exports,
+        ],
+      })}
+    />
+  ),
+  'site-waves': () => (
+    <SitePage
+      {...layout}
+      view={siteView({
+        phase: 'review',
+        oldestUnserved: { at: ago(905), reason: 'approval' },
+        deployments: [
+          deployment(12, {
+            ...{ name: 'staging', confirmed: true, servedAt: ago(840), url: 'https://staging.example.com' },
+          }),
+          deployment(11, {
+            ...{ name: 'production', wave: 2, state: 'approval', url: 'https://docs.example.com' },
+            desired: { jobId: 'se_000000000000000c', version: '2026-11-21.12', reason: 'waits-for-approval' },
+          }),
+          deployment(11, {
+            ...{ name: 'git:https://git.example.com/infra#main:values.yaml', kind: 'git', wave: 2, state: 'proposed' },
+            proposal: 'https://git.example.com/infra/pulls/7',
+          }),
+        ],
+      })}
+    />
+  ),
+  'site-locked': () => (
+    <SitePage
+      {...layout}
+      view={siteView({
+        phase: 'locked',
+        ...{ jobId: 'se_000000000000000b', version: '2026-11-21.11' },
+        lock: { by: 'Grace', at: ago(3_000), reason: 'The release is tomorrow.' },
+        withheld: { version: '2026-11-21.12', exportedAt: ago(858) },
+        oldestUnserved: { at: ago(905), reason: 'locked' },
+        deployments: [
+          deployment(11, {
+            state: 'locked',
+            desired: { jobId: 'se_000000000000000b', version: '2026-11-21.11', reason: 'locked' },
+          }),
         ],
       })}
     />

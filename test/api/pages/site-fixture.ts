@@ -1,5 +1,10 @@
 import type { SiteStatus } from '../../../api/site-status.ts';
-import { type DeliveryRecord, type ExportRecord, idleSiteState } from '../../../contract/site-state.ts';
+import {
+  type DeliveryRecord,
+  type DeploymentState,
+  type ExportRecord,
+  idleSiteState,
+} from '../../../contract/site-state.ts';
 
 export const NOW = new Date('2026-11-21T10:30:00Z');
 
@@ -21,10 +26,11 @@ export function exportRecord(number: number, changes: Partial<ExportRecord> = {}
     requestedAt: ago(startSeconds + 5),
     startedAt: ago(startSeconds),
     exportedAt: ago(startSeconds - 42),
-    deployedAt: ago(startSeconds - 44),
+    writtenAt: ago(startSeconds - 44),
     servedAt: number % 2 === 0 ? ago(startSeconds - 49) : null,
     endedAt: ago(startSeconds - 44),
-    outcome: 'deployed',
+    rolledBackAt: null,
+    outcome: number % 2 === 0 ? 'served' : 'written',
     error: null,
     pageCount: 1_204 + number,
     ...changes,
@@ -46,9 +52,32 @@ function delivery(index: number): DeliveryRecord {
   };
 }
 
+/** A deployment that has an export, by its number. */
+export function deployment(number: number, changes: Partial<DeploymentState> = {}): DeploymentState {
+  const { jobId, version } = exportRecord(number);
+  return {
+    name: 'deploy/values.yaml',
+    kind: 'valuesFile',
+    wave: 1,
+    state: 'live',
+    jobId,
+    version,
+    desired: { jobId, version, reason: 'newest' },
+    writtenAt: ago(856),
+    servedAt: null,
+    confirmed: null,
+    linkExpiresAt: ago(-85_000),
+    pin: null,
+    off: false,
+    error: null,
+    url: null,
+    proposal: null,
+    ...changes,
+  };
+}
+
 /** A site with entries in each of its lists. */
 export function siteStatus(changes: Partial<SiteStatus> = {}): SiteStatus {
-  const valuesFile = { jobId: 'se_000000000000000c', version: '2026-11-21.12', updatedAt: ago(856) };
   return {
     ...idleSiteState('handbook', []),
     phase: 'live',
@@ -58,27 +87,19 @@ export function siteStatus(changes: Partial<SiteStatus> = {}): SiteStatus {
     exportedAt: ago(858),
     nextRefreshAt: ago(-68_000),
     deployments: [
-      {
-        ...valuesFile,
-        valuesFile: 'deploy/values.yaml',
-        kind: 'valuesFile',
-        held: false,
-        pin: null,
-        off: false,
-        confirmed: null,
-        error: null,
-      },
-      {
-        kind: 'valuesFile',
-        ...{ valuesFile: 'deploy/values-eu.yaml', jobId: 'se_000000000000000b', version: '2026-11-21.11' },
-        ...{ updatedAt: ago(7_300), held: true, pin: '2026-11-21.11', off: false, confirmed: null, error: null },
-      },
+      deployment(12),
+      deployment(10, {
+        ...{ name: 'eu', state: 'held', pin: '2026-11-21.10', writtenAt: ago(7_300), url: 'https://eu.example.com' },
+        desired: { jobId: exportRecord(10).jobId, version: '2026-11-21.10', reason: 'pinned' },
+      }),
     ],
     deliveries: Array.from({ length: 40 }, (_each, index) => delivery(index)),
     exports: Array.from({ length: 12 }, (_each, index) =>
       exportRecord(
         12 - index,
-        index === 4 ? { outcome: 'failed', deployedAt: null, error: 'the origin responds with 503' } : {},
+        index === 4
+          ? { outcome: 'failed', writtenAt: null, servedAt: null, error: 'the origin responds with 503' }
+          : {},
       ),
     ),
     refreshes: [

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { pino } from 'pino';
-import { BundleUnavailableError, ValuesReadError } from '../../../deployment/errors.ts';
+import { BundleUnavailableError } from '../../../bundle/errors.ts';
+import { ValuesReadError } from '../../../deployment/errors.ts';
 import type { Acquired, AcquireRequest } from '../../../deployment/fetch/acquire-bundle.ts';
 import { Follower } from '../../../deployment/fetch/follower.ts';
 import { RETRY_PAUSES } from '../../../deployment/fetch/retry-delay.ts';

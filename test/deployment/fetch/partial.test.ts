@@ -1,11 +1,11 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { createSigner } from '../../../contract/signing.ts';
 import type { DeploymentStatus } from '../../../deployment/status.ts';
+import { type Exchange, RangeStore } from '../../helpers/range-store.ts';
 import { createGate } from '../../helpers/system/gate.ts';
-import { type BundleSpec, buildBundle, sha256 } from '../bundles.ts';
+import { type BundleSpec, buildBundle } from '../bundles.ts';
 import { type Fixture, openFixture, type Running } from '../fixture.ts';
 import { buildMemberBundle } from '../member-bundle.ts';
 
@@ -23,41 +23,8 @@ function siteWith(version: string, changed: readonly number[]): BundleSpec {
   return { version, files: { ...Object.fromEntries(texts.map(page)), 'index.html': `<title>home ${version}</title>` } };
 }
 
-type Exchange = { request: IncomingMessage; response: ServerResponse; start: number; end: number };
-
-/** Serves bodies by path with ranges and ETags as object stores do, and counts what it sends. */
-class Store {
-  readonly bodies = new Map<string, Buffer>();
-  /** Sent since the last reset. */
-  sentBytes = 0;
-  requests = 0;
-  /** Answers a request itself if it returns true. */
-  intercept: (exchange: Exchange) => boolean | Promise<boolean> = () => false;
-
-  async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = this.bodies.get(request.url?.split('?')[0] ?? '') ?? Buffer.alloc(0);
-    const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
-    const start = Number(from ?? 0);
-    const end = Math.min(body.length, to === undefined || to === '' ? body.length : Number(to) + 1);
-    this.requests += 1;
-    if (await this.intercept({ request, response, start, end })) return;
-    const etag = `"${sha256(body)}"`;
-    const condition = String(request.headers['if-range'] ?? etag);
-    if (request.headers['if-none-match'] === etag) {
-      response.writeHead(304, { etag }).end();
-      return;
-    }
-    const isPart = from !== undefined && condition === etag;
-    const range = { 'content-range': `bytes ${start}-${end - 1}/${body.length}` };
-    const sent = isPart ? body.subarray(start, end) : body;
-    this.sentBytes += sent.length;
-    response.writeHead(isPart ? 206 : 200, { etag, 'content-length': sent.length, ...(isPart ? range : {}) });
-    response.end(sent);
-  }
-}
-
 let fixture: Fixture;
-let store: Store;
+let store: RangeStore;
 let running: Running;
 let origin: string;
 let whole: { old: Buffer; next: Buffer };
@@ -70,7 +37,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   fixture = await openFixture();
-  store = new Store();
+  store = new RangeStore();
   origin = await fixture.serve((request, response) => void store.respond(request, response));
   store.bodies.set('/1', whole.old);
   store.bodies.set('/2', whole.next);
@@ -132,7 +99,11 @@ it('a fresh link to the same object fetches nothing, and going back fetches the 
 });
 
 it.each([
-  ['without ranges', () => buildMemberBundle(next), ({ request }: Exchange) => void delete request.headers.range],
+  [
+    'without ranges',
+    () => buildMemberBundle(next),
+    ({ request }: Pick<Exchange, 'request'>) => void delete request.headers.range,
+  ],
   [
     'of which most has changed',
     () =>
@@ -150,7 +121,7 @@ it.each([
   store.bodies.set('/2', body);
   const respond = store.respond.bind(store);
   store.respond = async (request, response) => {
-    before({ request, response, start: 0, end: 0 });
+    before({ request });
     await respond(request, response);
   };
   await deploy('/2', '2');

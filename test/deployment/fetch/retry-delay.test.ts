@@ -1,5 +1,5 @@
-import { BundleInvalidError } from '../../../bundle/errors.ts';
-import { BundleUnavailableError, VersionPinnedError } from '../../../deployment/errors.ts';
+import { BundleInvalidError, BundleUnavailableError } from '../../../bundle/errors.ts';
+import { VersionPinnedError } from '../../../deployment/errors.ts';
 import { linkRetryDelayMs, RETRY_PAUSES } from '../../../deployment/fetch/retry-delay.ts';
 
 const MIDDLE = 0.5;

@@ -1,17 +1,20 @@
 import type { PublishEvent } from '../../../contract/publish-event.ts';
 import type { ExportRecord } from '../../../contract/site-state.ts';
 import { createSeenDeliveries } from '../../../workflows/deliveries/seen-deliveries.ts';
-import { jobDeployed, refreshEnded } from '../../../workflows/export-site/histories.ts';
+import { jobRolledBack, jobServed, jobWritten, refreshEnded } from '../../../workflows/export-site/histories.ts';
 import { type MutableState, newState } from '../../../workflows/export-site/state.ts';
 import {
   applyDeliveries,
   dropExports,
-  endExport,
+  exportedJob,
+  holdForReview,
   jobFinished,
   jobStarted,
   recordExportFailure,
+  releaseExport,
+  releaseReview,
+  replaceExport,
   requestExport,
-  requestExportInsteadOf,
   takePending,
 } from '../../../workflows/export-site/transitions.ts';
 import type { Failure } from '../../../workflows/failures/read-failure.ts';
@@ -43,7 +46,9 @@ function publish(id: string, event: Partial<PublishEvent> = {}): void {
   applyDeliveries(state, seen, { deliveries, newest }, NOON_MS);
 }
 
-function begin(jobId: string): NonNullable<MutableState['exporting']> {
+type Exporting = NonNullable<MutableState['exporting']>;
+
+function begin(jobId: string): Exporting {
   takePending(state, 'docs.example.com', NOON_MS + 5_000);
   const { exporting } = state;
   if (exporting === null) throw new Error('Nothing is pending');
@@ -51,7 +56,11 @@ function begin(jobId: string): NonNullable<MutableState['exporting']> {
   return exporting;
 }
 
-function fail(exporting: NonNullable<MutableState['exporting']>, type: Failure['type'] = 'JobFailed'): void {
+function release(exporting: Exporting): void {
+  releaseExport(state, exportedJob(exporting));
+}
+
+function fail(exporting: Exporting, type: Failure['type'] = 'JobFailed'): void {
   recordExportFailure(
     state,
     exporting,
@@ -72,8 +81,13 @@ describe('an export in the history of a site', () => {
     publish('b', { title: 'Second', author: 'grace@example.com' });
     const exporting = begin('se_1');
     jobFinished(state, exporting, { status: 'completed', version: 'v1', pageCount: 12, exportedAt: at });
-    jobDeployed(state.histories, 'se_1');
-    endExport(state, exporting, 'deployed');
+    release(exporting);
+    // Only the first deployment counts.
+    for (const time of [at, 'later']) {
+      jobWritten(state.histories, 'se_1');
+      jobServed(state.histories, 'se_1', time);
+      jobRolledBack(state.histories, 'se_1', time);
+    }
     expect(state.histories.exports).toEqual<ExportRecord[]>([
       {
         number: 1,
@@ -86,10 +100,11 @@ describe('an export in the history of a site', () => {
         requestedAt: at,
         startedAt: new Date(NOON_MS + 5_000).toISOString(),
         exportedAt: at,
-        deployedAt: expect.any(String),
-        servedAt: null,
+        writtenAt: expect.any(String),
+        servedAt: at,
         endedAt: expect.any(String),
-        outcome: 'deployed',
+        rolledBackAt: at,
+        outcome: null,
         error: null,
         pageCount: 12,
       },
@@ -99,10 +114,9 @@ describe('an export in the history of a site', () => {
 
   it('names the operator who requested it, or the lost bundle', () => {
     requestExport(state, NOON_MS, { by: 'ada', lostBundle: false });
-    endExport(state, begin('se_1'), 'deployed');
-    state.live = { jobId: 'se_1', version: null, exportedAt: at, rolledBack: false, createdAt: null };
-    requestExportInsteadOf(state, 'se_1', NOON_MS);
-    endExport(state, begin('se_2'), 'deployed');
+    release(begin('se_1'));
+    requestExport(state, NOON_MS, { by: null, lostBundle: true });
+    release(begin('se_2'));
     expect(state.histories.exports).toMatchObject([
       { number: 2, trigger: 'lost-bundle', author: null, publishCount: 0 },
       { number: 1, trigger: 'request', author: 'ada', publishCount: 0 },
@@ -114,33 +128,43 @@ describe('an export in the history of a site', () => {
     fail(begin('se_1'));
     expect(collectedBy()).toEqual(['a: null']);
     publish('b');
-    endExport(state, begin('se_2'), 'replaced');
+    replaceExport(state, begin('se_2'));
     publish('c');
-    endExport(state, begin('se_3'), 'deployed');
+    release(begin('se_3'));
     publish('d');
-    expect(exportsOf()).toEqual(['3 deployed', '2 replaced', '1 failed']);
+    expect(exportsOf()).toEqual(['3 null', '2 superseded', '1 failed']);
     expect(state.histories.exports[2]).toMatchObject({ error: 'it was JobFailed', endedAt: expect.any(String) });
     expect(collectedBy()).toEqual(['a: 3', 'b: 3', 'c: 3', 'd: null']);
   });
 
-  it('keeps its record when retried with the same job, and shows the error until it is deployed', () => {
+  it('keeps its record when retried with the same job, and shows the error until it is exported', () => {
     publish('a');
     const exporting = begin('se_1');
     fail(exporting, 'Unavailable');
-    expect(state.histories.exports).toMatchObject([{ outcome: 'running', error: 'it was Unavailable', endedAt: null }]);
-    endExport(state, exporting, 'deployed');
-    expect(state.histories.exports).toMatchObject([{ number: 1, outcome: 'deployed', error: null }]);
+    expect(state.histories.exports).toMatchObject([{ outcome: null, error: 'it was Unavailable', endedAt: null }]);
+    release(exporting);
+    expect(state.histories.exports).toMatchObject([{ number: 1, outcome: null, error: null }]);
   });
 
   it('is canceled by a rollback, which also drops waiting deliveries', () => {
     publish('a');
     begin('se_1');
     publish('b');
-    dropExports(state);
+    dropExports(state, 2);
     publish('c');
-    endExport(state, begin('se_2'), 'deployed');
-    expect(exportsOf()).toEqual(['2 deployed', '1 canceled']);
+    release(begin('se_2'));
+    expect(exportsOf()).toEqual(['2 null', '1 canceled']);
     expect(collectedBy()).toEqual(['a: 1', 'b: undefined a rollback dropped it', 'c: 2']);
+  });
+
+  it('is held by a guard until a person or a newer export decides', () => {
+    for (const jobId of ['se_1', 'se_2']) {
+      publish(jobId);
+      holdForReview(state, exportedJob(begin(jobId)), ['20 % fewer pages']);
+    }
+    expect(exportsOf()).toEqual(['2 held', '1 superseded']);
+    releaseReview(state);
+    expect([exportsOf(), state.newest, state.review]).toEqual([['2 null', '1 superseded'], 'se_2', null]);
   });
 
   it.each([Number.NaN, 1.5, 1e300, Number.POSITIVE_INFINITY])('ignores a page count of %d', (pageCount) => {
@@ -151,11 +175,11 @@ describe('an export in the history of a site', () => {
 
   it('stays listed while later ones fail for days', () => {
     publish('a');
-    endExport(state, begin('se_0'), 'deployed');
+    release(begin('se_0'));
     publish('b');
     for (let index = 1; index <= 200; index++) fail(begin(`se_${index}`));
     expect(exportsOf()).toHaveLength(11);
-    expect(exportsOf().slice(-2)).toEqual(['192 failed', '1 deployed']);
+    expect(exportsOf().slice(-2)).toEqual(['192 failed', '1 null']);
     expect(collectedBy()).toEqual(['a: 1', 'b: null']);
   });
 });
@@ -168,7 +192,7 @@ describe('a delivery in the history of a site', () => {
       { outcome: 'duplicate' },
       { outcome: 'started', exportNumber: null },
     ]);
-    endExport(state, begin('se_1'), 'deployed');
+    release(begin('se_1'));
     expect(collectedBy()).toEqual(['a: 1', 'a: undefined']);
   });
 

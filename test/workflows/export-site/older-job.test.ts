@@ -1,13 +1,10 @@
 import { comparableTime, whyOlder } from '../../../workflows/export-site/older-job.ts';
 import { newState } from '../../../workflows/export-site/state.ts';
+import { jobOf } from './build-state.ts';
 
 const at = (hour: number): string => new Date(Date.UTC(2026, 10, 21, hour)).toISOString();
-const newest = { jobId: 'newest', version: 'v2', exportedAt: at(12), createdAt: at(12) };
-const jobs = [
-  { jobId: 'newest', version: 'v2', exportedAt: null },
-  { jobId: 'first', version: 'v1', exportedAt: null },
-];
-const first = { ...newState(0), newest, jobs };
+const jobs = [jobOf(2, { jobId: 'newest', createdAt: at(12) }), jobOf(1, { jobId: 'first', createdAt: null })];
+const first = { ...newState(0), newest: 'newest', jobs };
 /** An old job was rejected, and the export was restarted with a new idempotency key. */
 const restarted = { ...first, olderJobId: 'newest' };
 const started = (jobId: string, createdAt: string | null, ageMs: number | null = null) => {

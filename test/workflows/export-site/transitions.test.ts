@@ -2,7 +2,7 @@ import type { PublishedSignal } from '../../../contract/publish-event.ts';
 import { createSeenDeliveries } from '../../../workflows/deliveries/seen-deliveries.ts';
 import { endBackOff, startBackOff } from '../../../workflows/export-site/back-off.ts';
 import { type MutableState, newState } from '../../../workflows/export-site/state.ts';
-import { applyDeliveries } from '../../../workflows/export-site/transitions.ts';
+import { applyDeliveries, dropExports, takePending } from '../../../workflows/export-site/transitions.ts';
 import type { Failure } from '../../../workflows/failures/read-failure.ts';
 import { event } from './play-publishes.ts';
 
@@ -59,6 +59,25 @@ describe('a delivery', () => {
     expect(listed).toHaveLength(200);
     expect(listed.slice(0, 2)).toMatchObject([{ id: 'd299', topic: 't', action: 'publish' }, { id: 'd298' }]);
     expect(listed[1]).not.toHaveProperty('topic');
+  });
+});
+
+describe('a publish after the command of a rollback', () => {
+  const rolledBack = (...ids: string[]) => {
+    const state = applySignals(newState(NOON_MS), [{ id: 'a' }]);
+    const after = state.accepted;
+    takePending(state, 'docs.example.com', NOON_MS);
+    applySignals(state, ...ids.map((id) => [{ id }]));
+    dropExports(state, after);
+    return state;
+  };
+
+  it('is exported, although the rollback waited for its link', () => {
+    expect(rolledBack('b', 'c')).toMatchObject({ accepted: 3, settled: 1, exporting: null, pending: { count: 2 } });
+  });
+
+  it('is the only one: everything before it is dropped', () => {
+    expect(rolledBack()).toMatchObject({ settled: 1, exporting: null, pending: null });
   });
 });
 

@@ -53,7 +53,7 @@ describe('the watchdog', () => {
 
 describe('a link', () => {
   const HOUR_MS = 3_600_000;
-  const listed = { site: 'docs', phase: 'live', servedPublishAtMs: null, waitingSinceMs: null } as const;
+  const listed = { site: 'docs', phase: 'live', servedPublishAtMs: null, oldestUnserved: null } as const;
   const problemsAt = (hour: number, refreshDueAtMs: number): (string | undefined)[] =>
     problemOfLink({ ...listed, linkExpiresAtMs: 24 * HOUR_MS, refreshDueAtMs }, hour * HOUR_MS).map(
       ({ detail }) => detail,

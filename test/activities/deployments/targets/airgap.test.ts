@@ -8,7 +8,7 @@ import { buildBundle, siteOf } from '../../../deployment/bundles.ts';
 import { startHttpSite } from '../../../helpers/http-site.ts';
 import { emptiedFolder } from '../../../helpers/temporary-folder.ts';
 import { deploymentWrite } from '../deployment-write.ts';
-import { describeTarget, faultsOfBundles } from './contract.ts';
+import { describeTarget, faultsOfBundles, sizeOf } from './contract.ts';
 
 const root = emptiedFolder();
 
@@ -40,6 +40,7 @@ describeTarget(
       const { mtimeMs, ino } = await stat(join(root, 'docs', newest?.folder ?? ''));
       return JSON.stringify([newest, mtimeMs, ino]);
     },
+    stagedBytes: () => sizeOf(join(root, 'docs', '.incomplete')),
     ...faultsOfBundles(bundles),
   }),
   { isOwned: false },

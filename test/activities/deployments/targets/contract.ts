@@ -1,11 +1,17 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type {
   DeploymentReport,
   DeploymentTarget,
   DeploymentWrite,
 } from '../../../../activities/deployments/deployment-target.ts';
 import { bundlePathOf } from '../../../../bundle/bundle-path.ts';
-import { buildBundle, siteOf } from '../../../deployment/bundles.ts';
+import { TARGETS, type TargetKind } from '../../../../contract/target-kind.ts';
+import { sha256, siteOf } from '../../../deployment/bundles.ts';
+import { buildMemberBundle } from '../../../deployment/member-bundle.ts';
 import { type HttpSite, startHttpSite } from '../../../helpers/http-site.ts';
+import { RangeStore } from '../../../helpers/range-store.ts';
 import { waitFor } from '../../../helpers/system/wait-for.ts';
 import { deploymentWrite } from '../deployment-write.ts';
 
@@ -21,44 +27,80 @@ export type TargetFixture = {
   repair(): Promise<void>;
   /** Lets the next write wait until it is cancelled or repaired. Resolves `reached` once it waits. */
   hang(): Promise<{ reached(): boolean }>;
+  /** The bytes on their way to the place; missing if it gets no files. */
+  stagedBytes?(): Promise<number>;
   close?(): Promise<void>;
 };
 
 export type BundleServer = HttpSite & {
   linkOf(version: string): string;
-  /** `fail`: 403, as an expired link. */
-  mode: 'serve' | 'fail' | 'hang';
+  /** `fail`: 403, as an expired link. `stall`: half of what is requested beyond the archive's head, and no end. */
+  mode: 'serve' | 'fail' | 'hang' | 'stall';
   hanging: boolean;
+  /** The first byte of each response beyond the archive's head. */
+  starts: number[];
 };
 
 /** A part of each link that must appear nowhere. */
 const SECRET = 'signature=very-secret';
 
-/** Serves the bundle of any version at a presigned link. */
+/** What a worker requests first of an archive that it can read in parts. */
+const HEAD_RANGE = 'bytes=0-16383';
+
+/** Serves the bundle of any version at a presigned link, with ranges. */
 export async function startBundleServer(): Promise<BundleServer> {
+  const store = new RangeStore();
+  store.intercept = ({ request, response, body, start, end }) => {
+    const { range } = request.headers;
+    if (range === HEAD_RANGE) return false;
+    server.starts.push(start);
+    if (server.mode !== 'stall') return false;
+    const about = { etag: `"${sha256(body)}"`, 'content-length': end - start };
+    const part = range && { 'content-range': `bytes ${start}-${end - 1}/${body.length}` };
+    response.writeHead(range === undefined ? 200 : 206, { ...about, ...part });
+    response.write(body.subarray(start, Math.ceil((start + end) / 2)));
+    return true;
+  };
   const site = await startHttpSite(async (request, response) => {
     if (server.mode === 'hang') {
       server.hanging = true;
       return;
     }
-    const version = new URL(request.url ?? '', 'http://bundles.test').pathname.slice(1);
+    const { pathname } = new URL(request.url ?? '', 'http://bundles.test');
+    if (!store.bodies.has(pathname)) store.bodies.set(pathname, await buildMemberBundle(bundleOf(pathname.slice(1))));
     if (server.mode === 'fail') response.writeHead(403).end();
-    else response.end(await buildBundle(bundleOf(version)));
+    else await store.respond(request, response);
   });
   const server: BundleServer = Object.assign(site, {
     linkOf: (version: string) => `${site.origin}/${version}?${SECRET}`,
     mode: 'serve' as const,
     hanging: false,
+    starts: [],
   });
   return server;
 }
 
+/** Large enough that a response can stop between two of them. */
+const pictures = Object.fromEntries(Array.from({ length: 4 }, (_, index) => [`img/${index}.png`, randomBytes(20_000)]));
+
 function bundleOf(version: string) {
   return {
-    ...siteOf(version, { [`assets/app-${version}.css`]: `/* ${version} */`, 'assets/same.css': '/* same */' }),
+    ...siteOf(version, {
+      [`assets/app-${version}.css`]: `/* ${version} */`,
+      'assets/same.css': '/* same */',
+      ...(version === 'v2' && pictures),
+    }),
     jobId: `se_${version}`,
     redirects: [{ from: '/old/start', to: '/guides/start', status: 301 }],
   };
+}
+
+/** The size of all files in a folder; 0 if it is missing. */
+export async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = await Promise.all(files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /** The fixtures of a target whose place gets the bundle: its faults are those of the link. */
@@ -83,7 +125,7 @@ export function faultsOfBundles(bundles: BundleServer): Pick<TargetFixture, 'fai
  * may share it, and the folder of `airgap`, so neither has an owner (`isOwned`).
  */
 export function describeTarget(
-  kind: string,
+  kind: TargetKind,
   start: (bundles: BundleServer) => Promise<TargetFixture>,
   { remembers = true, isOwned = remembers }: { remembers?: boolean; isOwned?: boolean } = {},
 ): void {
@@ -165,6 +207,32 @@ export function describeTarget(
         expect(await fixture.version()).toBe('v1');
       });
     }
+
+    // A link is written in one step.
+    const itOfFiles = TARGETS[kind].keepsLink ? () => {} : it;
+    itOfFiles('continues a cancelled write where it stopped, and shows nothing of it before', async () => {
+      const { stagedBytes } = fixture;
+      if (stagedBytes === undefined) throw new Error('the fixture of a target of files must have stagedBytes');
+      await deploy(writeOf('v0'));
+      const before = await fixture.fingerprint();
+      const server = bundles();
+      Object.assign(server, { mode: 'stall', starts: [] });
+      const abort = new AbortController();
+      const write = writeOf('v2');
+      const cancelled = deploy(write, abort.signal).catch((error: unknown) => error);
+      await waitFor(async () => (await stagedBytes()) > 1_000, { describe: 'something is staged' });
+      abort.abort(new Error('cancelled'));
+      expect(await cancelled).toEqual(new Error('cancelled'));
+      expect(await fixture.version()).toBe('v0');
+      expect(await fixture.fingerprint()).toBe(before);
+      const [first] = server.starts;
+      Object.assign(server, { mode: 'serve', starts: [] });
+      expect(await deploy(write)).toMatchObject({ outcome: 'written' });
+      expect(await fixture.version()).toBe('v2');
+      expect(server.starts).not.toEqual([]);
+      expect(Math.min(...server.starts)).toBeGreaterThan(first ?? 0);
+      expect(await stagedBytes()).toBe(0);
+    });
 
     it('fails with a reason and without the link, and succeeds once the fault is gone', async () => {
       await deploy(writeOf('v1'));

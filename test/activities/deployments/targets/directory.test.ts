@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { createDirectoryTarget } from '../../../../activities/deployments/targets/directory.ts';
 import { type BundleSpec, buildBundle, entriesOf, packTar } from '../../../deployment/bundles.ts';
 import { emptiedFolder } from '../../../helpers/temporary-folder.ts';
-import { describeTarget, faultsOfBundles } from './contract.ts';
+import { describeTarget, faultsOfBundles, sizeOf } from './contract.ts';
 import { deployToFolder } from './deploy-to-folder.ts';
 
 const root = emptiedFolder();
@@ -32,6 +32,7 @@ describeTarget('directory', async (bundles) => ({
       .update(JSON.stringify(stats.map(({ mtimeMs, ino }, index) => [files[index], mtimeMs, ino])))
       .digest('hex');
   },
+  stagedBytes: () => sizeOf(join(root, '.galley', 'staging')),
   ...faultsOfBundles(bundles),
 }));
 

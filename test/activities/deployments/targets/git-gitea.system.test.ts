@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { z } from 'zod';
+import type { DeploymentReport } from '../../../../activities/deployments/deployment-target.ts';
 import { createGitTarget } from '../../../../activities/deployments/targets/git.ts';
 import type { SettingsOf } from '../../../../contract/target-kind.ts';
 import { buildBundle, siteOf } from '../../../deployment/bundles.ts';
@@ -11,7 +12,7 @@ import { deploymentWrite } from '../deployment-write.ts';
 const RACES = 15;
 const path = 'charts/docs/values.yaml';
 const context = { site: 'docs', signal: new AbortController().signal };
-const pulls = z.array(z.object({ html_url: z.string(), title: z.string(), state: z.string() }));
+const pulls = z.array(z.object({ number: z.int(), html_url: z.string(), title: z.string(), state: z.string() }));
 
 let fixture: GiteaFixture;
 
@@ -31,6 +32,8 @@ async function createRepository() {
       const { content } = z.object({ content: z.string() }).parse(await get(`/contents/${file}?ref=main`));
       return Buffer.from(content, 'base64').toString();
     },
+    close: (number: number) =>
+      fixture.gitea.call(fixture.gitea.admin, 'PATCH', `${api}/pulls/${number}`, { state: 'closed' }),
     pulls: async () => pulls.parse(await get('/pulls?state=all')),
     settings: (changes: Partial<SettingsOf<'git'>> = {}): SettingsOf<'git'> => ({
       ...{ repository: files.repository, path, branch: 'main', mode: 'push', token: fixture.bot.token },
@@ -53,9 +56,12 @@ describe('a values file in a repository on Gitea', () => {
     try {
       const settings = repository.settings({ mode: 'pull-request' });
       const target = createGitTarget(settings, { openForge: () => fixture.writer });
+      const stateAfter = (report: DeploymentReport) =>
+        target.readProposal?.({ epoch: 1, sequence: report.owner?.sequence ?? 0 }, context);
       for (const sequence of [1, 2]) {
         const report = await target.write(writeOf(sequence, `${bundles.origin}/v${sequence}`), context);
-        expect(report).toMatchObject({ outcome: 'written' });
+        expect(report).toMatchObject({ outcome: 'proposed', url: expect.stringMatching(/\/pulls\/\d+$/) });
+        expect(await stateAfter(report)).toBe('open');
       }
       const [opened, ...more] = await repository.pulls();
       expect(more).toEqual([]);
@@ -71,10 +77,19 @@ describe('a values file in a repository on Gitea', () => {
       await deployment.until('serves v2', ({ version }) => version === 'v2');
       expect(await deployment.text('/')).toContain('<title>home v2</title>');
       // A repeated write opens nothing new, and the next version opens another one.
-      expect(await target.write(writeOf(2, `${bundles.origin}/v2`), context)).toMatchObject({ outcome: 'written' });
+      const merged = await target.write(writeOf(2, `${bundles.origin}/v2`), context);
+      expect(merged).toMatchObject({ outcome: 'written' });
+      expect(await stateAfter(merged)).toBe('merged');
       expect(await repository.pulls()).toHaveLength(1);
-      await target.write(writeOf(3), context);
-      expect((await repository.pulls()).map(({ state }) => state).sort()).toEqual(['closed', 'open']);
+      const third = await target.write(writeOf(3), context);
+      const [open] = (await repository.pulls()).filter(({ state }) => state === 'open');
+      expect(third).toMatchObject({ outcome: 'proposed', url: open?.html_url });
+      // One that people close stays closed.
+      await repository.close(open?.number ?? 0);
+      expect(await stateAfter(third)).toBe('closed');
+      expect(await target.write(writeOf(3), context)).toMatchObject({ outcome: 'closed', url: open?.html_url });
+      expect(await target.write(writeOf(4), context)).toMatchObject({ outcome: 'proposed' });
+      expect((await repository.pulls()).map(({ state }) => state).sort()).toEqual(['closed', 'closed', 'open']);
     } finally {
       await consumer.close();
       await bundles.close();

@@ -1,9 +1,15 @@
 import { rename } from 'node:fs/promises';
+import { pino } from 'pino';
+import { createDeploymentActivities } from '../../../../activities/deployments/activities.ts';
+import type { DeploymentReport, DeploymentTarget } from '../../../../activities/deployments/deployment-target.ts';
 import { createGitTarget } from '../../../../activities/deployments/targets/git.ts';
+import { deploymentName } from '../../../../contract/deployment-config.ts';
 import type { SettingsOf } from '../../../../contract/target-kind.ts';
 import type { ForgeWriter, PullRequest } from '../../../../forge/forge.ts';
+import { galleyConfig } from '../../../../programs/config/galley-yaml.ts';
 import { createTestRepository, type TestRepository } from '../../../helpers/forge-repository.ts';
 import { startHttpSite } from '../../../helpers/http-site.ts';
+import { activityEnvironment } from '../../activity-environment.ts';
 import { deploymentWrite } from '../deployment-write.ts';
 import { describeTarget } from './contract.ts';
 
@@ -99,50 +105,156 @@ describe('a values file in a git repository', () => {
       await repository.remove();
     }
   });
-
-  it('is proposed in one pull request, which follows the newest version until it is merged', async () => {
-    const repository = await createTestRepository({ [path]: VALUES });
-    const opened: string[] = [];
-    const forge = recordingForge(opened);
-    try {
-      const settings = settingsOf(repository.url, { mode: 'pull-request' });
-      const target = createGitTarget(settings, { openForge: () => forge });
-      for (const sequence of [1, 2, 2]) {
-        expect(await target.write(next(sequence), context)).toMatchObject({ outcome: 'written' });
-      }
-      const branch = (await repository.git('branch', '--list', 'galley/*', '--format=%(refname:short)')).trim();
-      expect(await valuesOf(repository)).toBe(VALUES.trimEnd());
-      expect(await valuesOf(repository, branch)).toContain('https://new.test/2');
-      expect((await repository.git('log', '--format=%s', `main..${branch}`)).split('\n')).toEqual(['Deploy docs v2']);
-      expect(opened).toEqual(['Deploy docs v1', 'Deploy docs v2', 'Deploy docs v2']);
-      expect(await target.write(next(1), context)).toMatchObject({ outcome: 'superseded' });
-      await repository.git('branch', '--force', 'main', branch);
-      await repository.git('branch', '-D', branch);
-      expect(await target.write(next(2), context)).toMatchObject({ outcome: 'written' });
-      expect(opened).toHaveLength(3);
-      // While a proposal waits, another site takes the same owner's file over: that is merged, the proposal isn't.
-      await target.write(next(3), context);
-      const owned = JSON.stringify({
-        ...JSON.parse(await repository.git('show', `main:${path}.galley.json`)),
-        site: 'blog',
-      });
-      await repository.commit('main', { [`${path}.galley.json`]: owned });
-      expect(await target.write(next(4), context)).toMatchObject({ outcome: 'foreign', owner: { site: 'blog' } });
-    } finally {
-      await repository.remove();
-    }
-  });
 });
 
-function recordingForge(opened: string[]): ForgeWriter {
-  return {
-    findPullRequest: async () => null,
-    async openPullRequest({ title, branch, base }): Promise<PullRequest> {
-      opened.push(title);
-      const about = { url: 'https://forge.test/pulls/1', number: 1, state: 'open', author: 'galley' } as const;
-      return { ...about, title, headBranch: branch, headSha: '', baseBranch: base, mergeCommitSha: null };
+/** A forge without a server: it has pull requests that people end. */
+function createForge() {
+  const pullRequests: PullRequest[] = [];
+  const newestOf = (branch: string) => pullRequests.findLast(({ headBranch }) => headBranch === branch) ?? null;
+  const writer: ForgeWriter = {
+    findPullRequest: async ({ branch }) => newestOf(branch),
+    async openPullRequest({ title, branch, base }) {
+      const last = newestOf(branch);
+      if (last?.state === 'open') return last;
+      const number = pullRequests.length + 1;
+      const about = { url: `https://forge.test/pulls/${number}`, number, state: 'open', author: 'galley' } as const;
+      const opened = { ...about, title, headBranch: branch, headSha: '', baseBranch: base, mergeCommitSha: null };
+      pullRequests.push(opened);
+      return opened;
     },
-    updatePullRequest: () => Promise.reject(new Error('unexpected')),
+    async updatePullRequest(url, change) {
+      const found = pullRequests.find((each) => each.url === url);
+      if (found === undefined) throw new Error('unknown');
+      return Object.assign(found, change);
+    },
     gitCredentials: async () => null,
   };
+  return { pullRequests, writer };
 }
+
+describe('a values file that changes by pull requests', () => {
+  let repository: TestRepository;
+  beforeEach(async () => {
+    repository = await createTestRepository({ [path]: VALUES });
+  });
+  afterEach(() => repository.remove());
+
+  const targetWith = (writer: ForgeWriter | undefined) =>
+    createGitTarget(settingsOf(repository.url, { mode: 'pull-request' }), { openForge: () => writer });
+  const branches = () => repository.git('branch', '--list', 'galley/*', '--format=%(refname:short)');
+  const stateOf = (target: DeploymentTarget, { owner }: DeploymentReport) =>
+    target.readProposal?.({ epoch: owner?.epoch ?? 0, sequence: owner?.sequence ?? 0 }, context);
+  /** The next write of a job, with a fresh link. */
+  const refreshOf = (job: number, sequence: number) => ({
+    ...next(sequence),
+    ...({ kind: 'refresh', jobId: `se_${job}`, version: `v${job}` } as const),
+  });
+  async function merge(branch: string): Promise<void> {
+    await repository.git('branch', '--force', 'main', branch);
+    await repository.git('branch', '-D', branch);
+  }
+
+  it('is proposed in one pull request, which each write updates until it is merged', async () => {
+    const { pullRequests, writer } = createForge();
+    const target = targetWith(writer);
+    const [url, jobId] = ['https://forge.test/pulls/1', null];
+    for (const write of [next(1), next(2), next(2), refreshOf(2, 3)]) {
+      expect(await target.write(write, context)).toMatchObject({ outcome: 'proposed', url, jobId });
+    }
+    const branch = await branches();
+    expect(await valuesOf(repository)).toBe(VALUES.trimEnd());
+    expect(await valuesOf(repository, branch)).toContain('https://new.test/3');
+    expect((await repository.git('log', '--format=%s', `main..${branch}`)).split('\n')).toHaveLength(1);
+    expect(pullRequests).toMatchObject([{ title: 'Deploy docs v2', state: 'open' }]);
+    expect(await target.write(next(1), context)).toMatchObject({ outcome: 'superseded' });
+
+    const proposed = await target.write(refreshOf(2, 3), context);
+    expect(await stateOf(target, proposed)).toBe('open');
+    await merge(branch);
+    expect(await stateOf(target, proposed)).toBe('merged');
+    // A later write of the same job and link has nothing to change.
+    for (const write of [refreshOf(2, 3), { ...refreshOf(2, 4), bundleUrl: next(3).bundleUrl }]) {
+      expect(await target.write(write, context)).toMatchObject({ outcome: 'written', jobId: 'se_2' });
+    }
+    expect(pullRequests).toHaveLength(1);
+    expect(await branches()).toBe('');
+  });
+
+  it.each(['with its branch', 'and its branch removed'])(
+    'is not proposed again once closed %s, but the next version is',
+    async (how) => {
+      const { pullRequests, writer } = createForge();
+      const target = targetWith(writer);
+      await target.write(next(1), context);
+      await merge(await branches());
+      Object.assign(pullRequests[0] ?? {}, { state: 'merged' });
+      const proposed = await target.write(next(2), context);
+      const [, second] = pullRequests;
+      const branch = await branches();
+      const before = await repository.git('rev-parse', branch);
+      Object.assign(second ?? {}, { state: 'closed' });
+      if (how !== 'with its branch') await repository.git('branch', '-D', branch);
+      expect(await stateOf(target, proposed)).toBe('closed');
+      for (const write of [next(2), refreshOf(2, 3)]) {
+        expect(await target.write(write, context)).toMatchObject({
+          outcome: 'closed',
+          url: second?.url,
+          jobId: 'se_1',
+        });
+      }
+      expect(pullRequests).toHaveLength(2);
+      if (how === 'with its branch') expect(await repository.git('rev-parse', branch)).toBe(before);
+      else expect(await branches()).toBe('');
+
+      // The link of what is deployed is refreshed, and a newer version is proposed.
+      for (const write of [refreshOf(1, 4), next(5)]) {
+        expect(await target.write(write, context)).toMatchObject({
+          outcome: 'proposed',
+          url: 'https://forge.test/pulls/3',
+        });
+      }
+      expect(await valuesOf(repository, branch)).toContain('https://new.test/5');
+    },
+  );
+
+  it('is proposed as a branch without a forge, and the branches say whether it was merged', async () => {
+    const target = targetWith(undefined);
+    const first = await target.write(next(1), context);
+    expect(first).toMatchObject({ outcome: 'proposed', url: null });
+    expect(await stateOf(target, first)).toBe('open');
+    await merge(await branches());
+    expect(await stateOf(target, first)).toBe('merged');
+    const second = await target.write(next(2), context);
+    expect(await stateOf(target, second)).toBe('open');
+    await repository.git('branch', '-D', await branches());
+    expect(await stateOf(target, second)).toBe('closed');
+  });
+
+  it('is waited for by retries, also while the repository is away', async () => {
+    const { pullRequests, writer } = createForge();
+    const git = settingsOf(repository.url, { mode: 'pull-request' });
+    const settings = { domain: 'docs.example.com', webhooks: {}, export: { deployments: [{ git }] } };
+    const adminApi = { url: 'https://api.example.com', key: 'key' };
+    const { docs: site } = galleyConfig.parse({ adminApi, sites: { docs: settings } }).sites;
+    const activities = createDeploymentActivities({
+      logger: pino({ level: 'silent' }),
+      readSite: () => site,
+      targets: { openForge: () => writer },
+    });
+    const { owner } = await targetWith(writer).write(next(1), context);
+    const input = {
+      site: 'docs',
+      valuesFile: deploymentName({ git }),
+      epoch: owner?.epoch ?? 0,
+      sequence: owner?.sequence ?? 0,
+    };
+    const check = () => activityEnvironment({ attempt: 1 }).run(activities.checkProposal, input);
+    const open = { type: 'ProposalOpen', category: 'BENIGN', nextRetryDelay: 60_000 };
+    await expect(check()).rejects.toMatchObject({ ...open, message: 'the pull request is open' });
+    await rename(repository.dir, `${repository.dir}.away`);
+    await expect(check()).rejects.toMatchObject({ ...open, message: expect.stringContaining("can't be read") });
+    await rename(`${repository.dir}.away`, repository.dir);
+    Object.assign(pullRequests[0] ?? {}, { state: 'merged' });
+    expect(await check()).toBe('merged');
+  });
+});

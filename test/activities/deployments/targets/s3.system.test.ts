@@ -5,12 +5,14 @@ import { createS3Target } from '../../../../activities/deployments/targets/s3.ts
 import { deploymentConfig, targetOf } from '../../../../contract/deployment-config.ts';
 import { parseS3Target } from '../../../../contract/target-kind.ts';
 import { startS3, type TestS3 } from '../../../helpers/s3.ts';
-import { describeTarget, faultsOfBundles } from './contract.ts';
+import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
+import { describeTarget, faultsOfBundles, sizeOf } from './contract.ts';
 
 const Bucket = 'galley-bundles';
 let server: TestS3 | undefined;
 let client: S3Client | undefined;
 let folders = 0;
+const stagingFolder = temporaryFolder();
 
 beforeAll(async () => {
   server = await startS3();
@@ -38,7 +40,7 @@ describeTarget('s3', async (bundles) => {
     return Contents.filter(({ Key }) => !Key?.includes('.galley/'));
   };
   return {
-    target: createS3Target(settings),
+    target: createS3Target(settings, stagingFolder),
     async version() {
       const { Body } = await s3().send(new GetObjectCommand({ Bucket, Key: `${prefix}index.html` }));
       const page = (await Body?.transformToString()) ?? '';
@@ -53,6 +55,7 @@ describeTarget('s3', async (bundles) => {
       const objects = (await list()).map(({ Key, LastModified, ETag }) => [Key, LastModified?.getTime(), ETag]);
       return createHash('sha256').update(JSON.stringify(objects)).digest('hex');
     },
+    stagedBytes: () => sizeOf(stagingFolder),
     ...faultsOfBundles(bundles),
   };
 });

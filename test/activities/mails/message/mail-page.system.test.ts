@@ -66,6 +66,8 @@ const PAGES: [string, string][] = [
           domain: 'docs.example.com',
           workflowId: 'export:handbook',
           event: 'site-trouble',
+          deployment: null,
+          url: null,
           to: 'ops@example.com',
           since: date.toISOString(),
           error: { message: `the job failed\n${'z'.repeat(280)}`, status: 403 },

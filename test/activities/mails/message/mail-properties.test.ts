@@ -84,17 +84,22 @@ const operatorInput: fc.Arbitrary<OperatorMailInput> = fc.record({
   message: nasty,
 });
 
-const siteInput: fc.Arbitrary<SiteMailInput> = fc.record({
-  site: fc.constant('handbook'),
-  domain: nasty,
-  workflowId: nasty,
-  event: fc.constantFrom('site-trouble', 'site-recovered'),
-  to: fc.constant('ops@example.com'),
-  since: fc.constant('2026-11-21T08:00:00.000Z'),
-  error: fc.option(fc.record({ message: nasty, status: fc.option(fc.integer()) })),
-  version: fc.option(nasty),
-  linkExpiresAt: fc.option(nasty),
-});
+const siteInput = (...events: SiteMailInput['event'][]): fc.Arbitrary<SiteMailInput> =>
+  fc.record({
+    site: fc.constant('handbook'),
+    domain: nasty,
+    workflowId: nasty,
+    event: fc.constantFrom(...events),
+    to: fc.constant('ops@example.com'),
+    since: fc.constant('2026-11-21T08:00:00.000Z'),
+    error: fc.option(fc.record({ message: nasty, status: fc.option(fc.integer()) })),
+    version: fc.option(nasty),
+    linkExpiresAt: fc.option(nasty),
+    deployment: fc.option(nasty),
+    url: fc.option(fc.oneof(nasty, fc.constant('javascript:alert(1)'))),
+    heldVersion: nasty,
+    pageUrl: fc.option(nasty, { nil: null }),
+  });
 
 const ruleInput: fc.Arbitrary<RuleMailInput> = fc.record({
   site: fc.constant('handbook'),
@@ -140,11 +145,15 @@ describe('any text from a CMS, a forge or an agent', () => {
 
   const options = { sender, date };
   const operatorMail = operatorInput.map((input) => composeAgentFailureMail(input, options));
-  const siteMail = siteInput.map((input) => composeSiteMail(input, options));
+  const siteMail = siteInput('site-trouble', 'site-recovered').map((input) => composeSiteMail(input, options));
+  const eventMail = siteInput(
+    ...(['site-review', 'site-not-served', 'site-unknown', 'site-approval', 'site-link', 'site-proposal'] as const),
+  ).map((input) => composeSiteMail(input, options));
   const ruleMail = ruleInput.map((input) => composeRuleMail(input, options));
 
   it.each([
     ['an operator’s mail', operatorMail, OPERATOR_HEADERS],
+    ['a mail about a deployment', eventMail, OPERATOR_HEADERS],
     ['a mail about a site but those that join the two of one failure', siteMail, FAILURE_HEADERS],
     ['a mail about a rule but those that join the two of one failure', ruleMail, FAILURE_HEADERS],
   ])('adds none to %s', async (_what, mails, names) => {
@@ -154,16 +163,22 @@ describe('any text from a CMS, a forge or an agent', () => {
 
   it('stays text in the HTML part: it adds no tag, no attribute and no URL', () => {
     fc.assert(
-      fc.property(reviewInput, (input) => {
-        const html = String(composeReviewMail(input, { sender, date, unsubscribeLink }).html);
-        const tags = [...html.matchAll(/<\/?([a-z0-9]+)/g)].map(([, name]) => name);
-        const known = new Set('html head meta title style body div h1 p a span bdi'.split(' '));
-        expect(tags.filter((name = '') => !known.has(name))).toEqual([]);
-        const links = [...html.matchAll(/href="([^"]*)"/g)].map(([, link = '']) => link);
-        expect(links.filter((link) => !link.startsWith('http'))).toEqual([]);
-        expect(html).not.toMatch(/ on[a-z]+="/);
-        expect(html).not.toMatch(/<img|url\(|@import|src=/);
-      }),
+      fc.property(
+        fc.oneof(
+          reviewInput.map((input) => composeReviewMail(input, { ...options, unsubscribeLink })),
+          eventMail,
+        ),
+        (mail) => {
+          const html = String(mail.html);
+          const tags = [...html.matchAll(/<\/?([a-z0-9]+)/g)].map(([, name]) => name);
+          const known = new Set('html head meta title style body div h1 p a span bdi'.split(' '));
+          expect(tags.filter((name = '') => !known.has(name))).toEqual([]);
+          const links = [...html.matchAll(/href="([^"]*)"/g)].map(([, link = '']) => link);
+          expect(links.filter((link) => !link.startsWith('http'))).toEqual([]);
+          expect(html).not.toMatch(/ on[a-z]+="/);
+          expect(html).not.toMatch(/<img|url\(|@import|src=/);
+        },
+      ),
       { numRuns: 150 },
     );
   });
