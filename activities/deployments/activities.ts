@@ -74,6 +74,9 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
         );
         return report;
       } catch (error) {
+        const { cancellationSignal } = Context.current();
+        // So it ends as cancelled, not as failed.
+        if (cancellationSignal.aborted) throw cancellationSignal.reason;
         const message = messageWithPath(valuesFile, error);
         // Only a person can fix the file.
         if (error instanceof ValuesFileError) {

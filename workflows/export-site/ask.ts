@@ -80,7 +80,7 @@ export async function followProposal(run: SiteRun, deployment: MutableDeployment
   if (state === 'merged') {
     proposalMerged(deployment, Date.now());
     jobWritten(run.state.histories, proposed.jobId);
-  } else proposalClosed(deployment, proposed.jobId);
+  } else proposalClosed(deployment, proposed, Date.now());
 }
 
 /** An automatic rollback: this deployment gets the version that it was last seen to serve. */

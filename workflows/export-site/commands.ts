@@ -49,6 +49,7 @@ export async function rollBack(run: SiteRun, { name, by, at, reason, lock }: Rol
   if (why !== null) {
     if (state.rollback === rollback) state.rollback = before.rollback;
     if (state.lock === ownLock) state.lock = before.lock;
+    else if (state.lock !== null) relock(state, state.lock);
     run.changes++;
     throw refused('RollbackFailed', `${job.version ?? job.jobId} can't be deployed: ${why}`);
   }
@@ -61,6 +62,12 @@ export async function rollBack(run: SiteRun, { name, by, at, reason, lock }: Rol
   dropExports(state, after);
   if (dropped !== state.exporting) await cancelDropped(run, dropped);
   await untilWritten(run);
+}
+
+/** A lock that was given meanwhile keeps what is deployed instead of what can't be. */
+function relock(state: SiteRun['state'], lock: NonNullable<SiteRun['state']['lock']>): void {
+  state.lock = null;
+  lockSite(state, lock);
 }
 
 async function cancelDropped(run: SiteRun, dropped: SiteRun['state']['exporting']): Promise<void> {

@@ -9,6 +9,9 @@ import type { Deployment, HeldLink, Job, MutableDeployment, MutableState } from 
 
 const writeDelayMs = backoff({ firstMs: 5_000, maxMs: 60_000 });
 
+/** Whether a closed pull request with a fresh link was reopened is looked up this often. */
+const CLOSED_REFRESH_MS = 300_000;
+
 const MAX_TEXT = 500;
 
 /** Takes over the configured deployments. Those that are no longer configured are forgotten. */
@@ -103,7 +106,7 @@ export function applyReport(deployment: MutableDeployment, report: DeploymentRep
     return false;
   }
   if (report.outcome === 'closed') {
-    proposalClosed(deployment, jobId);
+    proposalClosed(deployment, job, nowMs);
     return false;
   }
   adoptWritten(deployment, report.jobId);
@@ -169,11 +172,20 @@ export function proposalMerged(deployment: MutableDeployment, nowMs: number): vo
   deployment.proposed = null;
 }
 
-/** A person closed the pull request: the version is skipped here, as if it had been rejected. */
-export function proposalClosed(deployment: MutableDeployment, jobId: string): void {
-  deployment.rejected = jobId;
-  deployment.begun = deployment.written?.jobId ?? null;
+/**
+ * A person closed the pull request: the version is skipped here, as if it had been rejected. If it only refreshed the link of
+ * what is there, that link ends: operators are told, and it is proposed again once the pull request is reopened.
+ */
+export function proposalClosed(deployment: MutableDeployment, { jobId }: Pick<Job, 'jobId'>, nowMs: number): void {
+  const { written } = deployment;
   deployment.proposed = null;
+  if (written?.jobId === jobId) {
+    const error = errorOf('the pull request with a fresh link was closed without merging it: reopen it', nowMs);
+    deployment.trouble = { jobId, failures: 1, notBeforeMs: nowMs + CLOSED_REFRESH_MS, error };
+    return;
+  }
+  deployment.rejected = jobId;
+  deployment.begun = written?.jobId ?? null;
   deployment.trouble = null;
 }
 

@@ -5,7 +5,7 @@ import { askDeployment, followProposal, withholdJob } from './ask.ts';
 import { settingsSource } from './configuration.ts';
 import { desiredVersion } from './desired-version.ts';
 import { settleOutcomes } from './histories.ts';
-import { type AskStep, type Facts, nextSteps, type WriteStep } from './next-steps.ts';
+import { type AskStep, type Facts, nextSteps, overdueProposal, type WriteStep } from './next-steps.ts';
 import { notifyServed } from './notifications.ts';
 import { type Lane, lanesOf, type SiteRun } from './run.ts';
 import type { MutableDeployment } from './state.ts';
@@ -45,6 +45,8 @@ function takeSteps(run: SiteRun, timerFired: boolean): number {
     takeWriteStep(run, deployment, write);
     takeAskStep(run, deployment, ask);
     if (write.do === 'wait') wakeMs = Math.min(wakeMs, write.untilMs);
+    const { tellAtMs = 0 } = overdueProposal(deployment, run) ?? {};
+    if (tellAtMs > Date.now()) wakeMs = Math.min(wakeMs, tellAtMs);
   }
   return wakeMs;
 }

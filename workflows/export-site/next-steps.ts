@@ -146,6 +146,20 @@ export function plannedRefreshAtMs(
   return obtainedAtMs + refreshDelayMs({ lifetimeMs, marginShare, lastTookMs, minIntervalMs, site });
 }
 
+/**
+ * When the link of what is there was due, and when operators are told that the pull request with a fresh one, or with another
+ * version, is still open: a tenth of the lifetime later. Null if none is open.
+ */
+export function overdueProposal(
+  deployment: Pick<Deployment, 'written' | 'proposed'>,
+  facts: Pick<Facts, 'site' | 'settings'>,
+): { dueAtMs: number; tellAtMs: number } | null {
+  const link = deployment.written?.link;
+  if (deployment.proposed === null || !link) return null;
+  const dueAtMs = plannedRefreshAtMs(deployment, link, facts);
+  return { dueAtMs, tellAtMs: dueAtMs + Math.max(link.lifetimeMs, 0) * TOGETHER_SHARE };
+}
+
 /** Whether an older version has to be confirmed before this one is written. */
 function waitsForConfirmation(site: Steering, deployment: Deployment, desired: Desired, facts: Facts): boolean {
   return isConfirming(site, deployment) && !mayReplace(site, deployment, desired, facts);
@@ -172,10 +186,10 @@ function mayReplace(site: Steering, deployment: Deployment, { reason }: Desired,
 /** When the oldest publish was accepted that is exported, not settled, and not served here; null if there is none. */
 export function oldestUnservedMs(
   { jobs, newest, settled }: Pick<Steering, 'jobs' | 'newest' | 'settled'>,
-  { lastGood, rejected }: Pick<Deployment, 'lastGood' | 'rejected'>,
+  { lastGood, rejected, withheld }: Pick<Deployment, 'lastGood' | 'rejected' | 'withheld'>,
 ): number | null {
   const upToOf = (jobId: string | null): number => jobs.find((job) => job.jobId === jobId)?.upTo ?? 0;
-  const done = Math.max(settled, upToOf(lastGood), upToOf(rejected));
+  const done = Math.max(settled, upToOf(lastGood), upToOf(rejected), upToOf(withheld?.jobId ?? null));
   const last = upToOf(newest);
   const times = jobs.flatMap(({ upTo, oldestPublishMs }) =>
     upTo > done && upTo <= last && oldestPublishMs !== null ? [oldestPublishMs] : [],

@@ -8,10 +8,11 @@ import { type DueMail, sendDueMails } from '../mails/send-due-mails.ts';
 import { wants } from '../notifications/outbox.ts';
 import { mailTimeouts } from '../retry/activity-timeouts.ts';
 import { desiredVersion, follows, jobOf } from './desired-version.ts';
+import { overdueProposal } from './next-steps.ts';
 import { notifyFailed, notifyRecovered } from './notifications.ts';
 import type { SiteRun } from './run.ts';
 import type { Deployment, State } from './state.ts';
-import { firstToExpire, siteVersion, troubleOf } from './status.ts';
+import { firstToExpire, type ObservedSite, siteVersion, troubleOf } from './status.ts';
 
 const { sendSiteMail } = proxyActivities<Activities>(mailTimeouts);
 
@@ -47,7 +48,10 @@ export function incidentSource(run: SiteRun): IncidentSource<SiteMailInput['even
   };
 }
 
-type Notice = Pick<SiteMailInput, 'event' | 'since' | 'error' | 'heldVersion' | 'deployment' | 'url'> & {
+type Notice = Pick<
+  SiteMailInput,
+  'event' | 'since' | 'error' | 'heldVersion' | 'deployment' | 'url' | 'linkExpiresAt'
+> & {
   /** What it is about: the same as long as there is nothing new to say. */
   key: string;
 };
@@ -56,7 +60,7 @@ type Notice = Pick<SiteMailInput, 'event' | 'since' | 'error' | 'heldVersion' | 
 export async function mailNotices(run: SiteRun): Promise<void> {
   await sendDueMails(() => {
     const { notices } = run.state;
-    return noticesOf(run.state).flatMap((notice) =>
+    return noticesOf(run, Date.now()).flatMap((notice) =>
       operatorsWithout(notices[notice.key] ?? [], notice.event, run.settings.operators).map((to) =>
         dueMail(run, notice, to),
       ),
@@ -65,114 +69,96 @@ export async function mailNotices(run: SiteRun): Promise<void> {
 }
 
 /** Records a mail, and forgets those about what is over. */
-function recordMail(state: SiteRun['state'], key: string, record: MailRecord): void {
-  const standing = new Set([key, ...noticesOf(state).map((notice) => notice.key)]);
+function recordMail(run: SiteRun, key: string, record: MailRecord): void {
+  const { state } = run;
+  const standing = new Set([key, ...noticesOf(run, Date.now()).map((notice) => notice.key)]);
   const kept = Object.entries(state.notices).filter(([other]) => standing.has(other));
   state.notices = { ...Object.fromEntries(kept), [key]: [...(state.notices[key] ?? []), record] };
 }
 
-export function noticesOf(state: State): Notice[] {
+export function noticesOf(run: Omit<ObservedSite, 'isWriting'>, nowMs: number): Notice[] {
+  const { state } = run;
   const { review } = state;
   const notices = state.deployments.flatMap((each) => [
-    ...answerNotices(state, each),
-    ...approvalNotices(state, each),
-    ...linkNotices(state, each),
+    answerNotice(state, each),
+    approvalNotice(state, each),
+    linkNotice(state, each),
+    proposalNotice(run, each, nowMs),
   ]);
-  if (review === null) return notices;
-  const { jobId, at, reasons, version } = review;
-  const error = { message: reasons.join('\n'), status: null };
-  const held: Notice = {
-    key: `review ${jobId}`,
-    event: 'site-review',
-    since: at,
-    error,
+  if (review !== null) {
+    const { jobId, at, reasons, version } = review;
+    const error = { message: reasons.join('\n'), status: null };
+    const linkExpiresAt = firstToExpire(state)?.link.expiresAt ?? null;
+    const about = { heldVersion: version ?? jobId, deployment: null, url: null, linkExpiresAt };
+    notices.unshift({ key: `review ${jobId}`, event: 'site-review', since: at, error, ...about });
+  }
+  return notices.filter((notice) => notice !== null);
+}
+
+type About = { jobId: string; version: string | null; since: string; message?: string; url?: string | null };
+
+/** A notice about a version of one deployment. */
+function noticeOf(event: Notice['event'], { place, name, url, written }: Deployment, about: About): Notice {
+  const { jobId, version, since, message } = about;
+  return {
+    key: `${event} ${place} ${jobId}`,
+    event,
+    since,
+    error: message === undefined ? null : { message, status: null },
     heldVersion: version ?? jobId,
-    deployment: null,
-    url: null,
+    deployment: name,
+    url: about.url === undefined ? url : about.url,
+    linkExpiresAt: written?.link?.expiresAt ?? null,
   };
-  return [held, ...notices];
 }
 
 /** The deployment doesn't serve a version, or nobody knows whether it does. */
-function answerNotices(state: State, deployment: Deployment): Notice[] {
-  const { place, name, url, answer, withheld } = deployment;
-  const versionOf = (jobId: string): string => jobOf(state, jobId)?.version ?? jobId;
+function answerNotice(state: State, deployment: Deployment): Notice | null {
+  const { name, answer, withheld } = deployment;
   const { job, reason } = desiredVersion(state, deployment);
   if (reason === 'withheld' && withheld !== null) {
     const { jobId, why, at } = withheld;
-    const message = `${versionOf(jobId)} was not served by ${name}: ${why}\nRolled back to ${job === null ? 'nothing' : versionOf(job.jobId)}.`;
-    const error = { message, status: null };
-    return [
-      {
-        key: `not-served ${place} ${jobId}`,
-        event: 'site-not-served',
-        since: at,
-        error,
-        heldVersion: versionOf(jobId),
-        deployment: name,
-        url,
-      },
-    ];
+    const version = jobOf(state, jobId)?.version ?? null;
+    const back = job === null ? 'nothing' : (job.version ?? job.jobId);
+    const message = `${version ?? jobId} was not served by ${name}: ${why}\nRolled back to ${back}.`;
+    return noticeOf('site-not-served', deployment, { jobId, version, since: at, message });
   }
-  if (answer === null || answer.verdict === 'served' || answer.jobId !== job?.jobId) return [];
-  const { jobId, verdict, why, at } = answer;
-  const event = verdict === 'other' ? 'site-not-served' : 'site-unknown';
-  const error = { message: why ?? '', status: null };
-  return [
-    {
-      key: `${event} ${place} ${jobId}`,
-      event,
-      since: at,
-      error,
-      heldVersion: versionOf(jobId),
-      deployment: name,
-      url,
-    },
-  ];
+  if (job === null || answer === null || answer.verdict === 'served' || answer.jobId !== job.jobId) return null;
+  const event = answer.verdict === 'other' ? 'site-not-served' : 'site-unknown';
+  return noticeOf(event, deployment, { ...job, since: answer.at, message: answer.why ?? '' });
 }
 
 /** A version waits for a person. The mail names a deployment of an earlier wave that serves it already. */
-function approvalNotices(state: State, deployment: Deployment): Notice[] {
-  const { place, name, wave } = deployment;
+function approvalNotice(state: State, deployment: Deployment): Notice | null {
   const { reason, waitsFor } = desiredVersion(state, deployment);
-  if (reason !== 'waits-for-approval' || waitsFor === null) return [];
-  const shown = state.deployments.find((each) => each.wave < wave && follows(each) && each.lastGood === waitsFor.jobId);
-  const version = waitsFor.version ?? waitsFor.jobId;
-  const since = waitsFor.exportedAt ?? waitsFor.createdAt ?? new Date(state.epochMs).toISOString();
-  const key = `approval ${place} ${waitsFor.jobId}`;
-  return [
-    {
-      key,
-      event: 'site-approval',
-      since,
-      error: null,
-      heldVersion: version,
-      deployment: name,
-      url: shown?.url ?? null,
-    },
-  ];
+  if (reason !== 'waits-for-approval' || waitsFor === null) return null;
+  const { jobId, exportedAt, createdAt } = waitsFor;
+  const shown = state.deployments.find(
+    (each) => each.wave < deployment.wave && follows(each) && each.lastGood === jobId,
+  );
+  const since = exportedAt ?? createdAt ?? new Date(state.epochMs).toISOString();
+  return noticeOf('site-approval', deployment, { ...waitsFor, since, url: shown?.url ?? null });
 }
 
 /** The link of a version that an operator chose can't be renewed, so no new export replaces it. */
-function linkNotices(state: State, deployment: Deployment): Notice[] {
-  const { place, name, url } = deployment;
+function linkNotice(state: State, deployment: Deployment): Notice | null {
   const { job, reason } = desiredVersion(state, deployment);
-  if (job === null) return [];
-  const trouble = state.linkTrouble[job.jobId];
-  if (!trouble?.gone || !(reason === 'rolled-back' || reason === 'locked' || reason === 'pinned')) return [];
-  const { message, status, at } = trouble.error;
-  const key = `link ${place} ${job.jobId}`;
-  return [
-    {
-      key,
-      event: 'site-link',
-      since: at,
-      error: { message, status },
-      heldVersion: job.version ?? job.jobId,
-      deployment: name,
-      url,
-    },
-  ];
+  const trouble = job && state.linkTrouble[job.jobId];
+  if (job === null || !trouble?.gone || !(reason === 'rolled-back' || reason === 'locked' || reason === 'pinned'))
+    return null;
+  const { message, at } = trouble.error;
+  return noticeOf('site-link', deployment, { ...job, since: at, message });
+}
+
+/** The deployment's link is due, but the pull request with a fresh one, or with another version, isn't merged. */
+function proposalNotice(run: Parameters<typeof noticesOf>[0], deployment: Deployment, nowMs: number): Notice | null {
+  const { place, proposed, written } = deployment;
+  const overdue = overdueProposal(deployment, run);
+  if (proposed === null || written === null || overdue === null || overdue.tellAtMs > nowMs) return null;
+  const since = new Date(overdue.dueAtMs).toISOString();
+  const notice = noticeOf('site-proposal', deployment, { ...written, since, url: proposed.url });
+  // Each of its links has its own.
+  return { ...notice, key: `proposal ${place} ${since}` };
 }
 
 function dueMail(run: SiteRun, notice: Notice, to: string): DueMail {
@@ -181,7 +167,7 @@ function dueMail(run: SiteRun, notice: Notice, to: string): DueMail {
     event: mail.event,
     to,
     lane: `${key} ${to}`,
-    isWanted: () => noticesOf(run.state).some((other) => other.key === key),
+    isWanted: () => noticesOf(run, Date.now()).some((other) => other.key === key),
     send(_to, summary) {
       const { site, state, settings } = run;
       const { domain } = settings;
@@ -193,11 +179,10 @@ function dueMail(run: SiteRun, notice: Notice, to: string): DueMail {
         domain,
         workflowId: workflowInfo().workflowId,
         version,
-        linkExpiresAt: firstToExpire(state)?.link.expiresAt ?? null,
         pageUrl: settings.pageUrl ?? null,
       };
       return sendSiteMail.executeWithOptions({ summary }, [input]);
     },
-    onSent: (record) => recordMail(run.state, key, record),
+    onSent: (record) => recordMail(run, key, record),
   };
 }

@@ -252,7 +252,7 @@ export function recordExportFailure(
 
 /** Drops the running export and everything that was published before the command. */
 export function dropExports(state: MutableState, upTo: number): void {
-  state.settled = upTo;
+  state.settled = Math.max(state.settled, upTo);
   if (state.review !== null && state.review.upTo <= upTo) endReview(state, 'canceled');
   const { exporting } = state;
   if (exporting !== null && exporting.upTo <= upTo) {

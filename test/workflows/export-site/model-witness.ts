@@ -217,8 +217,8 @@ export function createWitness(site: () => SimulatedSite) {
   }
 
   function unservedMs(place: Place): number | null {
-    const { lastGood, rejected } = of(place);
-    const done = Math.max(settled, orderOf(lastGood), rejected?.number ?? 0);
+    const { lastGood, rejected, withheld } = of(place);
+    const done = Math.max(settled, orderOf(lastGood), rejected?.number ?? 0, withheld?.number ?? 0);
     const last = newest?.number ?? 0;
     let oldestMs: number | null = null;
     for (const { isReleased, number, oldestMs: ms } of jobs.values()) {
@@ -377,6 +377,8 @@ export function createWitness(site: () => SimulatedSite) {
     closed(place: Place, jobId: string): void {
       const record = of(place);
       record.proposed = null;
+      // It only refreshed a link.
+      if (record.written === job(jobId)) return;
       record.rejected = job(jobId);
       record.begun = record.written;
     },

@@ -9,7 +9,9 @@ import {
   writeInterrupted,
 } from '../../../workflows/export-site/deployments.ts';
 import { isLost, linkFailed, linkObtained, lockSite, rememberJob } from '../../../workflows/export-site/jobs.ts';
+import { overdueProposal } from '../../../workflows/export-site/next-steps.ts';
 import type { MutableDeployment, MutableState } from '../../../workflows/export-site/state.ts';
+import { writeErrorOf } from '../../../workflows/export-site/status.ts';
 import { retryAfterConfigChange } from '../../../workflows/export-site/transitions.ts';
 import {
   ASKED,
@@ -304,9 +306,26 @@ describe('a pull request with a version', () => {
       proposed: null,
     });
     const closed = proposed(2);
-    proposalClosed(deploymentOf(closed), 'j2');
+    proposalClosed(deploymentOf(closed), { jobId: 'j2' }, NOW_MS);
     expect([desired(closed), next(closed).ask]).toEqual(['v1 rejected, not v2', 'rest']);
     exported(closed, 3);
     expect(next(closed).write).toBe('deploy v3');
+  });
+
+  it('that only refreshes a link is proposed again if a person closes it', () => {
+    const closed = proposed(1);
+    closed.newest = 'j1';
+    proposalClosed(deploymentOf(closed), { jobId: 'j1' }, NOW_MS);
+    expect([desired(closed), next(closed).write]).toEqual(['v1 newest', `wait ${5 * MINUTE_MS}`]);
+    expect(writeErrorOf(closed, deploymentOf(closed))?.message).toContain('reopen it');
+    expect(writeAt(closed, 5 * MINUTE_MS)).toBe('refresh v1');
+  });
+
+  it('is overdue a tenth of the lifetime after the link was due', () => {
+    const facts = { site: 'docs', settings: SETTINGS };
+    const overdue = overdueProposal(deploymentOf(proposed(2)), facts);
+    expect(overdue?.dueAtMs).toBeCloseTo(NOW_MS + DUE_MS, -7);
+    expect((overdue?.tellAtMs ?? 0) - (overdue?.dueAtMs ?? 0)).toBe(DAY_MS / 10);
+    expect(overdueProposal(deploymentOf(siteOf(1, { docs: has(1) })), facts)).toBeNull();
   });
 });

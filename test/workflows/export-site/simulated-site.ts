@@ -364,7 +364,7 @@ export function simulateSite(
         proposalMerged(deployment, nowMs);
         if (isCurrent(deployment)) watch.written(place, jobId);
       } else if (isProposed) {
-        proposalClosed(deployment, jobId);
+        proposalClosed(deployment, { jobId }, nowMs);
         if (isCurrent(deployment)) watch.closed(place, jobId);
       }
       place.proposalEnd = null;

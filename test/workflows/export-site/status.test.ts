@@ -225,10 +225,13 @@ describe('operators get a mail at once', () => {
     ['site-approval v2 https://first.example.com', has(1, { wave: 2, approve: true })],
     ['site-link v1 https://docs.example.com', has(1), { ...gone, lock }],
     ['site-review v3 null', has(2), { review }],
+    // Its link was due before the end of the day, and the pull request is still open.
+    [`site-proposal v1 ${proposed.url}`, has(1, { proposed, kind: 'git' })],
     ['none', has(2), gone],
     ['none', asked(null)],
   ])('%s: %#', (expected, changes, state = {}) => {
-    const notices = noticesOf(siteOf(2, { first: has(2), docs: changes }, state));
+    const run = { site: 'docs', settings: SETTINGS, state: siteOf(2, { first: has(2), docs: changes }, state) };
+    const notices = noticesOf(run, NOW_MS + DAY_MS);
     const texts = notices.map(({ event, heldVersion, url }) => `${event} ${heldVersion} ${url}`);
     expect(texts.join() || 'none').toBe(expected);
   });
@@ -263,6 +266,7 @@ describe('the oldest publish that is not served', () => {
     [null, 0, has(1, { off: true })],
     [null, 0, has(1, { pin: 'v1' })],
     [null, 0, has(1, { rejected: 'j2' })],
+    [null, 0, has(1, { withheld: { jobId: 'j2', why: '', at: timeOf(0) } })],
     [null, 0, has(2), { pending: addRequest(null, NOW_MS) }],
   ])('is %s, published after %i ms: %#', (reason, afterMs, changes, state = {}) => {
     // A wave in which nothing is left lets nothing pass.
