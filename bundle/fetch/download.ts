@@ -87,7 +87,7 @@ async function fetchFile(request: DownloadRequest, file: string, note: string): 
   if (response.status === 304 && whole !== undefined) {
     await response.body.dump();
     const { sizeBytes, etag } = whole;
-    return { kind: 'fetched', file, sha256: (await hashOf(file)).digest('hex'), sizeBytes, etag };
+    return { kind: 'fetched', file, sha256: (await hashOf(file, signal)).digest('hex'), sizeBytes, etag };
   }
   if (response.status === 304 && etag !== undefined) {
     await response.body.dump();
@@ -112,7 +112,7 @@ async function fetchFile(request: DownloadRequest, file: string, note: string): 
     response.body.dump().catch(() => undefined);
     throw tooLarge(maxSizeBytes);
   }
-  const hash = resumed ? await hashOf(file) : createHash('sha256');
+  const hash = resumed ? await hashOf(file, signal) : createHash('sha256');
   await rm(note, { force: true });
   if (!resumed) await rm(file, { force: true });
   if (receivedEtag !== undefined) await writeFile(note, JSON.stringify({ etag: receivedEtag, totalBytes }));
@@ -152,9 +152,9 @@ async function save(request: DownloadRequest, incoming: Incoming): Promise<Downl
   return { kind: 'fetched', file, sha256: hash.digest('hex'), sizeBytes, etag };
 }
 
-async function hashOf(file: string): Promise<Hash> {
+async function hashOf(file: string, signal: AbortSignal): Promise<Hash> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  for await (const chunk of createReadStream(file, { signal })) hash.update(chunk);
   return hash;
 }
 

@@ -122,7 +122,8 @@ test('a mail server and a forge that accept Galley are in order', async () => {
 });
 
 test('each kind of deployment is checked, without a message to a deploy hook', async () => {
-  const repository = await createTestRepository({ 'values.yaml': 'staticExport:\n  enabled: true\n' });
+  const values = 'staticExport:\n  enabled: true\n';
+  const repository = await createTestRepository({ 'values.yaml': values, 'us.yaml': values });
   const git = { repository: repository.url, path: 'values.yaml' };
   const secret = Buffer.from('a secret of the deploy hook').toString('base64');
   const helm = { release: 'docs', namespace: 'web', chart: 'oci://charts.test/docs' };
@@ -136,6 +137,11 @@ test('each kind of deployment is checked, without a message to a deploy hook', a
   const missing = join(folder, '..', 'galley-not-mounted');
   const deployments: [object, string, RegExp][] = [
     [{ git }, 'ok', /values.yaml in main of .* can be read, and pushed to/],
+    [
+      { git: { ...git, path: 'us.yaml', mode: 'pull-request' } },
+      'ok',
+      /pushed to; without .* forge, you open the pull requests/,
+    ],
     [{ git: { ...git, branch: 'next' } }, 'fail', /no branch next/],
     [{ git: { ...git, path: 'eu.yaml' } }, 'warn', /no eu.yaml in main/],
     [{ git: { ...git, repository: `${repository.url}x` } }, 'fail', /does not exist/],

@@ -212,7 +212,7 @@ describe('150 hanging calls of one site delay no other site', () => {
 
   scenario('to the status of deployments', async () => {
     const site = siteOf('status');
-    await expectBulkhead(site, async () => (await underWay(site, 'confirmDeployment')) >= share('status'));
+    await expectBulkhead(site, async () => (await underWay(site, 'askDeployment')) >= share('status'));
   });
 
   scenario('to the Admin API', async () => {

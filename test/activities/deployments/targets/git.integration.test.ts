@@ -230,6 +230,21 @@ describe('a values file that changes by pull requests', () => {
     expect(await stateOf(target, second)).toBe('closed');
   });
 
+  it('belongs to another site that took the file over while a pull request was open', async () => {
+    const { writer } = createForge();
+    const target = targetWith(writer);
+    const first = await target.write(next(1), context);
+    await merge(await branches());
+    await target.write(next(2), context);
+    const { epoch = 0, sequence = 0 } = first.owner ?? {};
+    const takeover = { ...next(9), site: 'other', takeover: { site: 'docs', epoch, sequence } };
+    const taken = await createGitTarget(settingsOf(repository.url)).write(takeover, { ...context, site: 'other' });
+    expect(taken).toMatchObject({ outcome: 'written', owner: { site: 'other' } });
+    const before = await repository.git('rev-parse', await branches());
+    expect(await target.write(next(3), context)).toMatchObject({ outcome: 'foreign', owner: { site: 'other' } });
+    expect(await repository.git('rev-parse', await branches())).toBe(before);
+  });
+
   it('is waited for by retries, also while the repository is away', async () => {
     const { pullRequests, writer } = createForge();
     const git = settingsOf(repository.url, { mode: 'pull-request' });
