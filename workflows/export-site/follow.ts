@@ -5,9 +5,10 @@ import { askDeployment, followProposal, withholdJob } from './ask.ts';
 import { settingsSource } from './configuration.ts';
 import { desiredVersion } from './desired-version.ts';
 import { settleOutcomes } from './histories.ts';
-import { type AskStep, type Facts, nextSteps, overdueProposal, type WriteStep } from './next-steps.ts';
+import { type AskStep, type Facts, nextSteps, type WriteStep } from './next-steps.ts';
 import { notifyServed } from './notifications.ts';
 import { type Lane, lanesOf, type SiteRun } from './run.ts';
+import { overdueProposal } from './schedule.ts';
 import type { MutableDeployment } from './state.ts';
 import { findPinnedJob, isLong, writeJob } from './write.ts';
 

@@ -1,7 +1,7 @@
 import type { SiteSettings } from '../../contract/settings.ts';
 import { TARGETS } from '../../contract/target-kind.ts';
 import { type Desired, isByPublish, jobOf, pinnedJob, type Steering } from './desired-version.ts';
-import { refreshDelayMs } from './schedule.ts';
+import { plannedRefreshAtMs, TOGETHER_SHARE } from './schedule.ts';
 import type { Deployment, HeldLink, Job } from './state.ts';
 
 /** What to do next for one deployment, from what it should have and what is known of it. Pure. */
@@ -39,9 +39,6 @@ export type Facts = UnderWay & {
   timerFired: boolean;
   settings: Pick<SiteSettings, 'maxWaitMs' | 'refreshMargin' | 'minRefreshIntervalMs'>;
 };
-
-/** Links due within this share of their lifetime are refreshed together. */
-const TOGETHER_SHARE = 0.1;
 
 const REST = { do: 'rest' } as const;
 const NEVER = Number.POSITIVE_INFINITY;
@@ -133,31 +130,6 @@ function linkDueAtMs(
   if (link === null || link.obtainedAtMs < refreshAskedMs) return 0;
   const earlyMs = facts.timerFired ? Math.max(link.lifetimeMs, 0) * TOGETHER_SHARE : 0;
   return plannedRefreshAtMs(deployment, link, facts) - earlyMs;
-}
-
-/** When a link is due to be refreshed if nothing hinders it. */
-export function plannedRefreshAtMs(
-  { written }: Pick<Deployment, 'written'>,
-  { obtainedAtMs, lifetimeMs }: HeldLink,
-  { site, settings }: Pick<Facts, 'site' | 'settings'>,
-): number {
-  const { refreshMargin: marginShare, minRefreshIntervalMs: minIntervalMs } = settings;
-  const lastTookMs = written?.tookMs ?? 0;
-  return obtainedAtMs + refreshDelayMs({ lifetimeMs, marginShare, lastTookMs, minIntervalMs, site });
-}
-
-/**
- * When the link of what is there was due, and when operators are told that the pull request with a fresh one, or with another
- * version, is still open: a tenth of the lifetime later. Null if none is open.
- */
-export function overdueProposal(
-  deployment: Pick<Deployment, 'written' | 'proposed'>,
-  facts: Pick<Facts, 'site' | 'settings'>,
-): { dueAtMs: number; tellAtMs: number } | null {
-  const link = deployment.written?.link;
-  if (deployment.proposed === null || !link) return null;
-  const dueAtMs = plannedRefreshAtMs(deployment, link, facts);
-  return { dueAtMs, tellAtMs: dueAtMs + Math.max(link.lifetimeMs, 0) * TOGETHER_SHARE };
 }
 
 /** Whether an older version has to be confirmed before this one is written. */

@@ -8,9 +8,9 @@ import { type DueMail, sendDueMails } from '../mails/send-due-mails.ts';
 import { wants } from '../notifications/outbox.ts';
 import { mailTimeouts } from '../retry/activity-timeouts.ts';
 import { desiredVersion, follows, jobOf } from './desired-version.ts';
-import { overdueProposal } from './next-steps.ts';
 import { notifyFailed, notifyRecovered } from './notifications.ts';
 import type { SiteRun } from './run.ts';
+import { overdueProposal } from './schedule.ts';
 import type { Deployment, State } from './state.ts';
 import { firstToExpire, type ObservedSite, siteVersion, troubleOf } from './status.ts';
 

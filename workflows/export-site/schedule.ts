@@ -1,9 +1,10 @@
 import { backoff } from '../../base/backoff.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
+import type { SiteSettings } from '../../contract/settings.ts';
 import { DIGITS, hash64 } from '../deliveries/hash64.ts';
 import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
 import { addTraces } from '../tracing/span.ts';
-import type { Pending } from './state.ts';
+import type { Deployment, HeldLink, Pending } from './state.ts';
 
 /** When to export and when to refresh: pure functions. */
 
@@ -78,6 +79,9 @@ export function shouldReplace(
   return settings.whenBusy === 'cancel' && since !== null && nowMs - running.oldestAtMs < settings.maxWaitMs;
 }
 
+/** Links due within this share of their lifetime are refreshed together. */
+export const TOGETHER_SHARE = 0.1;
+
 /** Sites refresh up to this share of the margin earlier or later, so that they don't all refresh at the same time. */
 const JITTER_SHARE = 0.1;
 
@@ -100,6 +104,33 @@ export function refreshDelayMs({ lifetimeMs, marginShare, lastTookMs, minInterva
   const shareMs = Math.max(lifetimeMs, 0) * marginShare * (1 + JITTER_SHARE * jitterOf(site));
   const marginMs = Math.max(shareMs, lastTookMs);
   return Math.max(Math.floor(lifetimeMs - marginMs), minIntervalMs);
+}
+
+type RefreshFacts = { site: string; settings: Pick<SiteSettings, 'refreshMargin' | 'minRefreshIntervalMs'> };
+
+/** When a link is due to be refreshed if nothing hinders it. */
+export function plannedRefreshAtMs(
+  { written }: Pick<Deployment, 'written'>,
+  { obtainedAtMs, lifetimeMs }: HeldLink,
+  { site, settings }: RefreshFacts,
+): number {
+  const { refreshMargin: marginShare, minRefreshIntervalMs: minIntervalMs } = settings;
+  const lastTookMs = written?.tookMs ?? 0;
+  return obtainedAtMs + refreshDelayMs({ lifetimeMs, marginShare, lastTookMs, minIntervalMs, site });
+}
+
+/**
+ * When the link of what is there was due, and when operators are told that the pull request with a fresh one, or with another
+ * version, is still open: a tenth of the lifetime later. Null if none is open.
+ */
+export function overdueProposal(
+  deployment: Pick<Deployment, 'written' | 'proposed'>,
+  facts: RefreshFacts,
+): { dueAtMs: number; tellAtMs: number } | null {
+  const link = deployment.written?.link;
+  if (deployment.proposed === null || !link) return null;
+  const dueAtMs = plannedRefreshAtMs(deployment, link, facts);
+  return { dueAtMs, tellAtMs: dueAtMs + Math.max(link.lifetimeMs, 0) * TOGETHER_SHARE };
 }
 
 /** A number from -1 to 1, constant for a site and evenly distributed over sites. */

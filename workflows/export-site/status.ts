@@ -12,8 +12,8 @@ import { TARGETS } from '../../contract/target-kind.ts';
 import { errorOf } from './deployments.ts';
 import { type Desired, desiredVersion, follows, jobOf, pinnedJob } from './desired-version.ts';
 import type { Histories } from './histories.ts';
-import { isConfirming, oldestUnservedMs, plannedRefreshAtMs } from './next-steps.ts';
-import { oldestPublishMs } from './schedule.ts';
+import { isConfirming, oldestUnservedMs } from './next-steps.ts';
+import { oldestPublishMs, plannedRefreshAtMs } from './schedule.ts';
 import type { Deployment, HeldLink, State } from './state.ts';
 
 /** What a site serves, since when and why: the API, the CLI, pages, mails and metrics all show this. Pure. */

@@ -8,8 +8,8 @@ import {
   type SiteState,
 } from '../../contract/site-state.ts';
 import { createVisibility, escapeMarkdown, markdownLink, paragraphs } from '../entity/visibility.ts';
-import { plannedRefreshAtMs } from './next-steps.ts';
 import { observed, type SiteRun } from './run.ts';
+import { plannedRefreshAtMs } from './schedule.ts';
 import type { State } from './state.ts';
 import { firstToExpire, siteStateOf } from './status.ts';
 

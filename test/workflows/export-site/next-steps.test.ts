@@ -9,7 +9,7 @@ import {
   writeInterrupted,
 } from '../../../workflows/export-site/deployments.ts';
 import { isLost, linkFailed, linkObtained, lockSite, rememberJob } from '../../../workflows/export-site/jobs.ts';
-import { overdueProposal } from '../../../workflows/export-site/next-steps.ts';
+import { overdueProposal } from '../../../workflows/export-site/schedule.ts';
 import type { MutableDeployment, MutableState } from '../../../workflows/export-site/state.ts';
 import { writeErrorOf } from '../../../workflows/export-site/status.ts';
 import { retryAfterConfigChange } from '../../../workflows/export-site/transitions.ts';
