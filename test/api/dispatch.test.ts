@@ -3,6 +3,7 @@ import { SIGNALS } from '../../contract/names.ts';
 import { newState } from '../../workflows/agent-rule/state.ts';
 import { applyDeliveries, dropWaiting } from '../../workflows/agent-rule/transitions.ts';
 import { createSeenDeliveries } from '../../workflows/deliveries/seen-deliveries.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
 import { configWith, startRecordingApi } from './running-api.ts';
 import { signGithub } from './sources/vendors/github.ts';
 import { signToken } from './sources/vendors/token.ts';
@@ -78,9 +79,11 @@ describe('a delivery without an id whose acknowledgment is lost', () => {
   ])('gets a 503, and its resend prompts no second time: %s', async (_whose, workflow) => {
     const state = newState();
     const seen = createSeenDeliveries();
+    let applied = api.published(CHANGELOG).length;
     const prompts = (): number => {
-      const newest = api.published(CHANGELOG).at(-1);
-      if (newest) applyDeliveries(state, seen, newest, Date.now());
+      const arrived = api.published(CHANGELOG).slice(applied);
+      applied += arrived.length;
+      for (const signal of arrived) applyDeliveries(state, seen, signal, Date.now());
       const count = state.waiting?.count ?? 0;
       dropWaiting(state);
       return count;
@@ -88,6 +91,8 @@ describe('a delivery without an id whose acknowledgment is lost', () => {
     const body = { title: 'Lost', id: workflow };
     api.unacknowledged.add(workflow);
     expect((await deliver(body)).status).toBe(503);
+    // The rule's signal may still be under way.
+    await waitFor(() => api.published(CHANGELOG).length > applied, { describe: 'signaled the rule' });
     expect(prompts()).toBe(1);
     api.unacknowledged.clear();
     expect((await deliver(body)).status).toBe(202);
