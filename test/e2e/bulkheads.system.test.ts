@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { WORKFLOW_IDS } from '../../contract/names.ts';
+import { SIGNALS, TASK_QUEUES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
 import { deploymentPool, type Pool, slotsOf } from '../../contract/pools.ts';
+import type { PublishEvent, PublishedSignal } from '../../contract/publish-event.ts';
 import { TARGET_KINDS, type TargetKind } from '../../contract/target-kind.ts';
 import { type Call, createFakeAdminApi, type FakeAdminApi } from '../helpers/admin-api/fake-admin-api.ts';
 import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
@@ -112,6 +113,25 @@ async function publish(system: System, site: string): Promise<void> {
   await waitFor(async () => (await system.publish(site)).status === 202, { describe: 'accepted' });
 }
 
+/** Prompts an agent for each rule of a site. One delivery would have to reach all within its deadline. */
+async function promptAll({ temporal }: System, site: string): Promise<void> {
+  const at = new Date().toISOString();
+  const about = { source: 'test', topic: 'publish', action: 'publish', id: '1', title: 'Hello', url: '' } as const;
+  const newest: PublishEvent = { ...about, author: 'eva', at };
+  const deliveries = [{ id: '1', source: 'test', receivedAt: at, dedupeMs: 0 }];
+  const signal: PublishedSignal = { deliveries, newest, events: [newest] };
+  for (const number of numbers) {
+    const rule = `rule-${number}`;
+    await temporal.client.workflow.signalWithStart(WORKFLOW_TYPES.agentRule, {
+      workflowId: WORKFLOW_IDS.agentRule(site, rule),
+      taskQueue: TASK_QUEUES.orchestrator,
+      args: [{ site, rule }],
+      signal: SIGNALS.published,
+      signalArgs: [signal],
+    });
+  }
+}
+
 /** Publishes an edition of a site, refreshes its link and waits until both are written. */
 async function publishAndRefresh(system: System): Promise<void> {
   const { adminApi, valuesFile, url } = system;
@@ -190,11 +210,24 @@ describe('150 hanging calls of one site delay no other site', () => {
     return calls.filter(({ activityType, state }) => activityType?.name === activity && state === 2).length;
   }
 
-  /** Publishes the site whose calls hang, and lets the healthy one publish and refresh meanwhile. */
+  /** The healthy site publishes and refreshes while the calls of another one hang, which is removed then. */
   async function expectBulkhead(site: string, hangs: () => Promise<boolean> | boolean): Promise<void> {
-    await publish(system, site);
     await waitFor(hangs, { describe: `hung for ${site}`, timeoutMs: 300_000 });
     await publishAndRefresh(system);
+  }
+
+  async function expectBulkheadOf(
+    site: string,
+    activity: 'writeDeployment' | 'askDeployment',
+    pool: Pool,
+  ): Promise<void> {
+    await publish(system, site);
+    await expectBulkhead(site, async () => (await underWay(site, activity)) >= share(pool));
+    // No call has ended but that to its own values file.
+    const { deployments: all } = await system.state(site);
+    const ended = all.slice(1).map((each) => (activity === 'writeDeployment' ? each.writtenAt : each.servedAt));
+    expect(ended).toEqual(numbers.map(() => null));
+    expect((await system.remove(site)).status).toBe(200);
   }
 
   /** How many of its slots a site may use. */
@@ -202,29 +235,27 @@ describe('150 hanging calls of one site delay no other site', () => {
 
   for (const kind of TARGET_KINDS) {
     scenario(`to deployments of the kind ${kind}`, async () => {
-      const site = siteOf(kind);
-      await expectBulkhead(site, async () => (await underWay(site, 'writeDeployment')) >= share(deploymentPool(kind)));
-      // No call has ended but that to its own values file.
-      const { deployments: all } = await system.state(site);
-      expect(all.slice(1).map(({ version }) => version)).toEqual(numbers.map(() => null));
+      await expectBulkheadOf(siteOf(kind), 'writeDeployment', deploymentPool(kind));
     });
   }
 
   scenario('to the status of deployments', async () => {
-    const site = siteOf('status');
-    await expectBulkhead(site, async () => (await underWay(site, 'askDeployment')) >= share('status'));
+    await expectBulkheadOf(siteOf('status'), 'askDeployment', 'status');
   });
 
   scenario('to the Admin API', async () => {
     system.hold.holds = ({ path }) => path.startsWith('/v2/agent/admin/');
+    await promptAll(system, 'admin-hangs');
     await expectBulkhead('admin-hangs', () => system.hold.gate.arrivals >= share('admin-api'));
   });
 
   scenario('to the mail server', async () => {
+    await promptAll(system, 'mail-hangs');
     await expectBulkhead('mail-hangs', () => (mail?.connections() ?? 0) > 0);
   });
 
   scenario('to the forge', async () => {
+    await promptAll(system, 'forge-hangs');
     await expectBulkhead('forge-hangs', () => (forge?.connections() ?? 0) >= share('forge'));
   });
 });

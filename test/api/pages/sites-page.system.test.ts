@@ -87,7 +87,7 @@ describe('an operator', () => {
     await page.getByText('A second page').first().waitFor();
     await rollBack.click();
     await page.getByRole('button', { name: 'Roll back' }).click();
-    await page.getByText('The earlier version is being served.').waitFor();
+    await page.getByText('The site goes back to the earlier version.').waitFor();
     expect(await readFile(sites.valuesFile('docs'), 'utf8')).toContain(String(first?.jobId));
     expect(errors).toEqual([]);
     await page.context().close();
@@ -98,8 +98,8 @@ describe('an operator', () => {
     await signIn(page);
     sites.adminApi.behaviour.pageCount = 1;
     for (const { button, message } of [
-      { button: 'Reject', message: 'The export was rejected.' },
-      { button: 'Approve', message: 'The export was approved.' },
+      { button: 'Reject', message: 'The version was rejected.' },
+      { button: 'Approve', message: 'The version was approved.' },
     ]) {
       await page.getByRole('button', { name: 'Export now' }).click();
       await page.getByText('1 pages instead of 7').waitFor();
