@@ -31,7 +31,7 @@ export async function followDeployments(run: SiteRun): Promise<void> {
     await condition(() => run.changes !== changes || timer.hasFired());
     timerFired = timer.hasFired();
     // What is due is done with the present settings.
-    if (timerFired) await rereadSettings(settingsSource(run));
+    if (timerFired && isWriteDue(run)) await rereadSettings(settingsSource(run));
     timer.reset();
   }
 }
@@ -50,6 +50,15 @@ function takeSteps(run: SiteRun, timerFired: boolean): number {
     if (tellAtMs > Date.now()) wakeMs = Math.min(wakeMs, tellAtMs);
   }
   return wakeMs;
+}
+
+/** Not if a link was refreshed since the timer was set. */
+function isWriteDue(run: SiteRun): boolean {
+  const { state } = run;
+  return state.deployments.some((each) => {
+    const { write } = nextSteps(state, each, desiredVersion(state, each), factsOf(run, each, true));
+    return write.do !== 'rest' && write.do !== 'wait';
+  });
 }
 
 function factsOf(run: SiteRun, { place }: MutableDeployment, timerFired: boolean): Facts {
