@@ -4,6 +4,7 @@ import { deploymentConfig } from './deployment-config.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
 import { EXPORT_DEFAULTS, GUARD_DEFAULTS } from './export-defaults.ts';
 import { httpUrl } from './http-url.ts';
+import { SITE_NAME } from './names.ts';
 import { NOTIFICATION_TYPES } from './notification.ts';
 import { checkPromptTemplate } from './prompt-template.ts';
 import { urlWithoutCredentials } from './target-kind.ts';
@@ -15,9 +16,7 @@ import { oneOrMore, secret, standardSecret, type WebhooksSection } from './webho
  */
 
 /** The name of a site or an agent rule. */
-export const siteName = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/i, 'expected letters, digits and "-", at most 63 characters');
+export const siteName = z.string().regex(SITE_NAME, 'expected letters, digits and "-", at most 63 characters');
 const mailAddress = z.email('expected a mail address');
 const percent = z
   .string()

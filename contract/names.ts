@@ -45,8 +45,12 @@ export function agentTaskQueue(platformQueue: string): string {
   return `${platformQueue}-agents`;
 }
 
+/** The name of a site or an agent rule: it becomes part of ids and of queries, where it needs no quoting. */
+export const SITE_NAME = /^[a-z\d][a-z\d-]{0,62}$/i;
+
 export const WORKFLOW_TYPES = {
   exportSite: 'exportSite',
+  renamedSite: 'renamedSite',
   agentRule: 'agentRule',
   agentChange: 'agentChange',
   notification: 'notification',
@@ -59,6 +63,8 @@ export const WORKFLOW_TYPES = {
 export const WORKFLOW_IDS = {
   /** Each site has one: two of them can never run for one site. */
   exportSite: (site: string): string => `export:${site}`,
+  /** Each rename has one, while webhooks of the old name are accepted. The run is the last one of the old name. */
+  renamedSite: (site: string, runId: string): string => `renamed:${site}:${runId}`,
   /** Each rule of a site has one, which collects the rule's events. */
   agentRule: (site: string, rule: string): string => `agent-rule:${site}:${rule}`,
   /** Each first collected delivery has one: a resent delivery can't prompt the agent twice. */
@@ -106,6 +112,7 @@ export const UPDATES = {
   unlock: 'unlock',
   approve: 'approve',
   reject: 'reject',
+  rename: 'rename',
   remove: 'remove',
   cancel: 'cancel',
   /** Makes `agentRule` prompt with the newest event again. */

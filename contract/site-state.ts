@@ -300,6 +300,13 @@ export function idleSiteState(site: string, deployments: SiteState['deployments'
 /** The memo field of a site's workflow that has a `SiteMemo`. */
 export const SITE_MEMO = 'status';
 
+/** The memo field of a site's workflow with the name that the site had before; missing if it was never renamed. */
+export const RENAMED_FROM_MEMO = 'renamedFrom';
+
+/** The memo of `renamedSite`. */
+export const renamedMemo = z.object({ site: z.string(), to: z.string() });
+export type RenamedMemo = z.infer<typeof renamedMemo>;
+
 /**
  * What one visibility query returns about each site, for metrics and the watchdog. Times are RFC 3339.
  */

@@ -7,7 +7,7 @@ import {
   defineUpdate,
   setHandler,
 } from '@temporalio/workflow';
-import { QUERIES, SIGNALS, UPDATES } from '../contract/names.ts';
+import { QUERIES, SIGNALS, SITE_NAME, UPDATES } from '../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../contract/publish-event.ts';
 import { type ActionOptions, UNKNOWN_ACTOR } from '../contract/site-action.ts';
 import {
@@ -41,6 +41,7 @@ import { drainDeployments, followDeployments } from './export-site/follow.ts';
 import { actionBegan, actionFailed, exportEnded } from './export-site/histories.ts';
 import { lockSite, unlockSite } from './export-site/jobs.ts';
 import { incidentSource, mailNotices } from './export-site/notices.ts';
+import { moveSite, renamed } from './export-site/rename.ts';
 import { newRun, observed, type SiteRun } from './export-site/run.ts';
 import { newState, restoreState, serializeState } from './export-site/state.ts';
 import { briefSiteStateOf, siteStateWithHistories } from './export-site/status.ts';
@@ -71,14 +72,17 @@ const approve = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.approve);
 const reject = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.reject);
 const lock = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.lock);
 const unlock = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.unlock);
+const rename = defineUpdate<SiteState, [string, ActionOptions?]>(UPDATES.rename);
 const rollback = defineUpdate<SiteState, [string, ActionOptions?]>(UPDATES.rollback);
+
+const BEING_RENAMED = 'the site is being renamed: try again later';
 
 /** After this time without a response the service is down, and there is no job to cancel. */
 const START_TIMEOUT_MS = 30_000;
 
 /**
  * One site: publishes → export → judgement → newest; the deployments follow, each on its own. Runs until an operator removes
- * the site.
+ * or renames the site.
  *
  * docs/development.md says how its commands (activities, timers, attributes and their order) may change.
  */
@@ -111,6 +115,7 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
   if (!isConfigured(run)) await runUntil(always, () => isConfigured(run) || isOver());
   if (isConfigured(run)) await runUntil([...always, ...onceConfigured], isOver);
   await condition(() => canEnd(run));
+  if (run.rename !== null && (await moveSite(run, run.rename))) return;
   const next = run.removed ? run.successor : run;
   if (next === null) return;
   await continueAsNew<typeof exportSite>({ site: run.site, carry: serializeState(next.state, next.seen) });
@@ -120,7 +125,8 @@ function setHandlers(run: SiteRun): void {
   const { state } = run;
   handleSignal(published, publishedSignal, 'Publishes that wait for an export.', (signal) => {
     const target = run.removed ? successorOf(run) : run;
-    applyDeliveries(target.state, target.seen, signal, Date.now());
+    if (run.rename?.late) run.rename.late.push(signal);
+    else applyDeliveries(target.state, target.seen, signal, Date.now());
   });
   handleSignal(acted, actedPayload, 'An operator acted on a rule of the site.', (action) => {
     actionBegan(state.histories, action);
@@ -174,10 +180,7 @@ function setActionHandlers(run: SiteRun): void {
   setHandler(resume, (options) => setPausedBy(run, false, options), { description: 'Ends a pause.', validator });
   setReviewHandlers(run);
   setLockHandlers(run);
-  setHandler(remove, (options) => removeSite(run, options), {
-    description: 'Ends the workflow and cancels the running export. Returns the last state.',
-    validator: rejectInvalidOptions,
-  });
+  setEndHandlers(run);
   setHandler(
     rollback,
     (versionOrJobId, options) => {
@@ -270,10 +273,44 @@ function setLockHandlers(run: SiteRun): void {
   );
 }
 
+/** Sets the handlers for what ends the workflow. */
+function setEndHandlers(run: SiteRun): void {
+  setHandler(remove, (options) => removeSite(run, options), {
+    description: 'Ends the workflow and cancels the running export. Returns the last state.',
+    validator(options?: unknown) {
+      rejectInvalidOptions(options);
+      rejectIf(run.rename !== null, BEING_RENAMED);
+    },
+  });
+  setHandler(
+    rename,
+    async (to, options) => {
+      const action = recordAction(run, 'rename', options, `${run.site} to ${to}`);
+      run.rename = { to, late: null, outcome: null };
+      try {
+        await renamed(run.rename);
+      } catch (error) {
+        failed(action, error);
+        throw error;
+      }
+      return { ...briefSiteStateOf(observed(run)), site: to };
+    },
+    {
+      description: 'Continues the site under another name, with its histories, deployments, links and lock.',
+      validator(to: unknown, options?: unknown) {
+        rejectUnlessRunning(run, options);
+        const isName = typeof to === 'string' && SITE_NAME.test(to) && to !== run.site;
+        rejectIf(!isName, 'expected another name: letters, digits and "-", at most 63 characters');
+      },
+    },
+  );
+}
+
 /** An action on a removed site would be lost with its workflow, which ends once the last write has ended. */
 function rejectUnlessRunning(run: SiteRun, options?: unknown): void {
   rejectInvalidOptions(options);
   rejectIf(run.removed, 'the site was removed, but its last deploy has not ended yet: try again later');
+  rejectIf(run.rename !== null, BEING_RENAMED);
 }
 
 function recordAction(
@@ -288,13 +325,20 @@ function recordAction(
 
 /** Waits for the end of an action. The record says why it failed. */
 async function recordOutcome(run: SiteRun, action: ActionRecord, act: () => Promise<void>): Promise<SiteState> {
+  run.acting++;
   try {
     await act();
   } catch (error) {
-    actionFailed(action, error instanceof Error ? error.message : 'unknown');
+    failed(action, error);
     throw error;
+  } finally {
+    run.acting--;
   }
   return briefSiteStateOf(observed(run));
+}
+
+function failed(action: ActionRecord, error: unknown): void {
+  actionFailed(action, error instanceof Error ? error.message : 'unknown');
 }
 
 function setPausedBy(run: SiteRun, paused: boolean, options: unknown): SiteState {
@@ -332,12 +376,13 @@ function isConfigured({ state }: SiteRun): boolean {
 }
 
 function mustEnd(run: SiteRun): boolean {
-  return run.removed || shouldContinueAsNew(run);
+  return run.removed || run.rename !== null || shouldContinueAsNew(run);
 }
 
-/** No deployment is being written to, and every update is answered. */
-function canEnd({ lanes }: SiteRun): boolean {
-  return [...lanes.values()].every(({ write }) => write === null) && allHandlersFinished();
+/** No deployment is being written to, and every update is answered, except the rename itself. */
+function canEnd({ lanes, rename, acting }: SiteRun): boolean {
+  const isAnswered = rename === null ? allHandlersFinished() : acting === 0;
+  return isAnswered && [...lanes.values()].every(({ write }) => write === null);
 }
 
 /** Fails the workflow task, which Temporal retries until a fixed release runs. */

@@ -12,5 +12,6 @@ export { agentChange } from './agent-change.ts';
 export { agentRule } from './agent-rule.ts';
 export { exportSite } from './export-site.ts';
 export { notification } from './notification.ts';
+export { renamedSite } from './renamed-site.ts';
 export { watchdog } from './watchdog.ts';
 export { watchdogReport } from './watchdog-report.ts';

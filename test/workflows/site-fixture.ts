@@ -25,6 +25,8 @@ export type SiteFixture = {
   readSite(site: string): SiteConfig | undefined;
   /** Changes the configuration, as of the next time it is read. Undefined removes the site from it. */
   configure(settings: Record<string, unknown> | undefined): void;
+  /** Renames the site in the configuration. From then on, the fixture is about the workflow of the new name. */
+  renameInConfiguration(to: string): void;
   publish(options?: { id?: string; title?: string; dedupeMs?: number }): Promise<void>;
   /** Publishes until the workflow continues as new because of its long history, which takes many seconds. */
   continueAsNew(): Promise<void>;
@@ -60,11 +62,12 @@ const LONG_HISTORY_EVENTS = 1_000;
 
 export async function startSiteFixture(options: SiteFixtureOptions): Promise<SiteFixture> {
   const { server, worker, settings = {} } = options;
-  const site = `site-${process.pid}-${++fixtures}`;
+  let site = `site-${process.pid}-${++fixtures}`;
   const folder = await mkdtemp(join(tmpdir(), 'galley-site-'));
   const valuesFile = join(folder, 'values.yaml');
   const domain = `${site}.example.com`;
-  const workflowId = WORKFLOW_IDS.exportSite(site);
+  let workflowId = WORKFLOW_IDS.exportSite(site);
+  const workflowIds = new Set([workflowId]);
   const { workflow } = server.client;
   const { taskQueue } = worker;
   const api = worker.serve(site, domain, () => config);
@@ -83,6 +86,13 @@ export async function startSiteFixture(options: SiteFixtureOptions): Promise<Sit
     readSite: (name) => (name === site ? config : undefined),
     configure(settings) {
       config = settings && parseSite(domain, { deployments: [{ valuesFile }], ...settings });
+    },
+    renameInConfiguration(to) {
+      worker.rename(site, to);
+      site = to;
+      workflowId = WORKFLOW_IDS.exportSite(site);
+      workflowIds.add(workflowId);
+      Object.assign(fixture, { site, handle: workflow.getHandle<typeof exportSite>(workflowId) });
     },
     async publish({ id, title = 'A page', dedupeMs = 86_400_000 } = {}) {
       const number = ++published;
@@ -129,7 +139,7 @@ export async function startSiteFixture(options: SiteFixtureOptions): Promise<Sit
         /objects\.test\/(\w+)\/bundle\.tar\.gz\?content=(\d+)&expires=(\d+)/.exec(text) ?? [];
       return jobId ? { jobId, content: Number(content), expiresAtMs: Number(expires) } : null;
     },
-    workflowIds: () => [workflowId],
+    workflowIds: () => [...workflowIds],
     startWorker: (started) => worker.start(started),
     startStranger: () => worker.startStranger(),
     stopWorker: () => worker.stop(),

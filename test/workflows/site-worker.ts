@@ -36,6 +36,8 @@ export type SiteWorker = {
   taskQueue: string;
   /** Adds a site with this configuration and its own fake Admin API. */
   serve(site: string, domain: string, read: () => SiteConfig | undefined): Omit<RunningAdminApi, 'close'>;
+  /** Gives a site another name in the configuration. */
+  rename(site: string, to: string): void;
   /** Does nothing if it already runs. Without a bundle it uses the previous one, at first the product's. */
   start(options?: { workflowBundle?: WorkflowBundleOption; version?: WorkerVersion }): Promise<void>;
   stop(): Promise<void>;
@@ -111,6 +113,12 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
       sites.set(site, read);
       apis.set(domain, created);
       return { ...created, url };
+    },
+    rename(site, to) {
+      const read = sites.get(site);
+      if (read === undefined) throw new Error(`there is no site ${site}`);
+      sites.delete(site);
+      sites.set(to, read);
     },
     async start({ workflowBundle = bundle, version } = {}) {
       bundle = workflowBundle;

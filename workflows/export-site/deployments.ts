@@ -3,7 +3,7 @@ import { backoff } from '../../base/backoff.ts';
 import type { DeploymentSettings, PinnedFile } from '../../contract/settings.ts';
 import type { SiteError } from '../../contract/site-state.ts';
 import { TARGETS } from '../../contract/target-kind.ts';
-import type { Deployment, HeldLink, Job, MutableDeployment, MutableState } from './state.ts';
+import type { Deployment, HeldLink, Job, MutableDeployment, MutableState, State } from './state.ts';
 
 /** The named changes of the deployments' records. Each concerns one deployment. */
 
@@ -65,6 +65,14 @@ type Writer = NonNullable<MutableDeployment['fence']['takeover']>;
 /** The next write replaces this writer, if it is still the last one. */
 export function takeOver(deployment: MutableDeployment, { site, epoch, sequence }: Writer): void {
   deployment.fence.takeover = { site, epoch, sequence };
+}
+
+/** As the site's next name continues them: its first writes take them over. A pull request belongs to the old name. */
+export function movedDeployments(state: State, site: string): MutableDeployment[] {
+  return state.deployments.map((each) => {
+    const { epoch, sequence, takeover } = each.fence;
+    return { ...each, fence: { epoch, sequence, takeover: takeover ?? { site, epoch, sequence } }, proposed: null };
+  });
 }
 
 /** After a reset or a restored database the workflow is behind its own writes, but still decides. Returns whether it was. */

@@ -5,6 +5,7 @@ import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import { type EntityRun, newEntityRun } from '../entity/continue-as-new.ts';
 import { createLinkDesk, type LinkDesk } from './links.ts';
 import type { AskStep, WriteStep } from './next-steps.ts';
+import type { Rename } from './rename.ts';
 import type { MutableState } from './state.ts';
 import type { ObservedSite } from './status.ts';
 
@@ -38,6 +39,10 @@ export type SiteRun = EntityRun & {
   bug: unknown;
   /** An operator removed the site: the workflow ends. */
   removed: boolean;
+  /** An operator renames the site. */
+  rename: Rename | null;
+  /** Actions of operators that wait for their effect. */
+  acting: number;
   /** The publishes that arrive after the removal: the next run begins with them. */
   successor: { state: MutableState; seen: SeenDeliveries } | null;
 };
@@ -57,6 +62,8 @@ export function newRun(site: string, state: MutableState, seen: SeenDeliveries):
     draining: false,
     bug: undefined,
     removed: false,
+    rename: null,
+    acting: 0,
     successor: null,
   };
 }
