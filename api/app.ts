@@ -20,6 +20,7 @@ import { createReceiver } from './receive.ts';
 import { RecentDeliveries } from './recent-deliveries.ts';
 import { createRejections } from './reject.ts';
 import { RejectedDeliveries } from './rejected-deliveries.ts';
+import { acceptOldNames, createRenamedSites } from './renamed-sites.ts';
 import { createSiteActions } from './site-actions.ts';
 import { createSiteStatus, type SiteStatusReader } from './site-status.ts';
 import { addSteeringRoutes } from './steer-sites.ts';
@@ -79,7 +80,8 @@ export function createApi(deps: ApiDeps): express.Express {
   const status = createSiteStatus({ config, gateway, dataConverter, recent, rejected, logger, readDeadlineMs });
   const find = sourceFinder(config);
   const { requireSource, onError } = createRejections({ find, metrics, rejected, logger, now });
-  const dispatch = createDispatch({ config, exports, prompts, gateway });
+  const renamed = createRenamedSites({ config, list: () => gateway.listRenamed(deadlineMs), now });
+  const dispatch = createDispatch({ config, exports, prompts, gateway, renamed });
   const receive = createReceiver({
     find,
     dispatch,
@@ -93,6 +95,7 @@ export function createApi(deps: ApiDeps): express.Express {
   app.disable('x-powered-by').disable('etag');
   app.use(plainHeaders);
 
+  app.use('/webhooks', acceptOldNames(config, renamed));
   app
     .route('/webhooks/:site/:source')
     .all(requireSource)
@@ -107,7 +110,7 @@ export function createApi(deps: ApiDeps): express.Express {
 
   const operator = operatorAccess(operatorToken);
   addSiteRoutes(app, { operator, status });
-  const actions = createSiteActions({ config, gateway, status, logger });
+  const actions = createSiteActions({ config, gateway, status, renamed, logger });
   addSteeringRoutes(app, { actions, status, operator });
   addHealthRoutes(app, deps, registry);
 

@@ -2,6 +2,7 @@ import type { GalleyConfig, SiteConfig } from '../contract/galley-config.ts';
 import { SIGNALS, WORKFLOW_IDS } from '../contract/names.ts';
 import type { DeliveryRef, PublishEvent } from '../contract/publish-event.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
+import type { RenamedSites } from './renamed-sites.ts';
 import type { PullRequestSignal, RuleStart, TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
 import type { SourcedDelivery } from './webhooks/configured-source.ts';
@@ -16,6 +17,7 @@ type DispatchDeps = {
   /** Signals of `agentRule`, in lanes by workflow id. */
   prompts: DeliveryQueue;
   gateway: Pick<TemporalGateway, 'signalChanges'>;
+  renamed: Pick<RenamedSites, 'oldNames'>;
 };
 
 /**
@@ -25,7 +27,7 @@ type DispatchDeps = {
  */
 export type Dispatch = (delivery: ReceivedDelivery) => Promise<readonly string[]>;
 
-export function createDispatch({ config, exports, prompts, gateway }: DispatchDeps): Dispatch {
+export function createDispatch({ config, exports, prompts, gateway, renamed }: DispatchDeps): Dispatch {
   return async ({ site, ref, parsed }) => {
     switch (parsed.kind) {
       case 'filtered':
@@ -52,9 +54,11 @@ export function createDispatch({ config, exports, prompts, gateway }: DispatchDe
     }
   };
 
+  /** Changes that began under an old name of the site end under it. */
   async function signalChanges(site: string, signal: PullRequestSignal): Promise<string[]> {
     try {
-      return await gateway.signalChanges(site, signal);
+      const names = [site, ...(await renamed.oldNames(site))];
+      return (await Promise.all(names.map((name) => gateway.signalChanges(name, signal)))).flat();
     } catch {
       throw unavailable('Temporal can not be reached');
     }

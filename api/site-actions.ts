@@ -1,19 +1,17 @@
 import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { type GalleyConfig, siteNamed } from '../contract/galley-config.ts';
-import { UPDATES } from '../contract/names.ts';
+import { SITE_NAME, UPDATES } from '../contract/names.ts';
 import type { ActionOptions } from '../contract/site-action.ts';
-import { type Acted, type SiteState, siteState } from '../contract/site-state.ts';
+import { type Acted, RENAMED_FROM_MEMO, type SiteState, siteState } from '../contract/site-state.ts';
 import { HttpError } from '../web/http-error.ts';
-import type { SiteStatusReader } from './site-status.ts';
+import type { RenamedSites } from './renamed-sites.ts';
+import type { SiteStatus, SiteStatusReader } from './site-status.ts';
 import type { TemporalGateway, Update } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
 
 /** A workflow lets an action wait up to 30 s for its effect, a removal for the cancellation of a job. */
 const UPDATE_DEADLINE_MS = 45_000;
-
-/** The names that galley.yaml allows: a name becomes part of a workflow's id and of a query. */
-const NAME = /^[a-z\d-]{1,63}$/i;
 
 /** Actions without a further argument, and the update of each. */
 const STEER = {
@@ -49,14 +47,20 @@ export type SiteActions = {
   ) => Promise<unknown>;
   /** Ends the site and its agent rules. Changes that these started go on until their pull requests end. */
   remove: (site: string, actor: string) => Promise<SiteState & { endedRules: string[] }>;
+  /**
+   * Continues a site under the name that galley.yaml has for it now, and ends the agent rules of its old name. Resolves with its
+   * state, with histories. May be repeated.
+   */
+  rename: (site: string, to: string, actor: string) => Promise<SiteStatus>;
   /** Ends one rule, and resolves with its unvalidated last state. */
   removeRule: (site: string, rule: string, actor: string) => Promise<unknown>;
 };
 
 type SiteActionsDeps = {
   config: GalleyConfig;
-  gateway: Pick<TemporalGateway, 'update' | 'exportNow' | 'listAction' | 'listRules'>;
+  gateway: Pick<TemporalGateway, 'update' | 'exportNow' | 'listAction' | 'listRules' | 'describe'>;
   status: Pick<SiteStatusReader, 'one'>;
+  renamed: Pick<RenamedSites, 'expire'>;
   logger: Logger;
 };
 
@@ -89,7 +93,7 @@ export function createSiteActions(deps: SiteActionsDeps): SiteActions {
       const options = { actor, deliveryId };
       if (rule === undefined) return await exportNow(site, options);
       const missing = new HttpError(409, `the rule ${rule.slice(0, 63)} doesn't run: it has collected no event yet`);
-      if (!NAME.test(rule)) throw missing;
+      if (!SITE_NAME.test(rule)) throw missing;
       const sent: Update = { name: UPDATES.runAgain, args: [options] };
       const state = await act(site, () => gateway.update({ site, rule }, sent, UPDATE_DEADLINE_MS), missing);
       await listRuleAction(deps, site, { action: 'run-again', actor, detail: `${deliveryId} by the rule ${rule}` });
@@ -101,9 +105,17 @@ export function createSiteActions(deps: SiteActionsDeps): SiteActions {
       const endedRules = await act(site, () => endRules(deps, site, sent));
       return { ...(await update(site, sent)), endedRules };
     },
+    async rename(site, to, actor) {
+      requireRenamed(deps.config, site, to);
+      const missing = new HttpError(404, `no site ${site} runs`);
+      await act(site, () => renameOnce(gateway, { site, to, actor }), missing);
+      deps.renamed.expire();
+      await act(site, () => endRules(deps, site, { name: UPDATES.remove, args: [{ actor }] }));
+      return await status.one(to);
+    },
     async removeRule(site, rule, actor) {
       const missing = new HttpError(404, 'no such rule runs');
-      if (!NAME.test(rule)) throw missing;
+      if (!SITE_NAME.test(rule)) throw missing;
       const sent: Update = { name: UPDATES.remove, args: [{ actor }] };
       const state = await act(site, () => gateway.update({ site, rule }, sent, UPDATE_DEADLINE_MS), missing);
       await listRuleAction(deps, site, { action: 'remove', actor, detail: `the rule ${rule}` });
@@ -123,7 +135,7 @@ function createAct({ config, logger }: SiteActionsDeps): Act {
       : new HttpError(404, 'no such site');
 
   return async (site, action, missing = noWorkflow(site)) => {
-    if (!NAME.test(site)) throw new HttpError(404, 'no such site');
+    if (!SITE_NAME.test(site)) throw new HttpError(404, 'no such site');
     try {
       return await action();
     } catch (error) {
@@ -143,8 +155,38 @@ export function actionFailure(error: unknown, missing: HttpError): HttpError {
   return unavailable('no response in time: the action may still happen. Look at the state before you repeat it');
 }
 
+/** Throws HttpError 409 unless galley.yaml has the site under its new name only. */
+function requireRenamed(config: GalleyConfig, site: string, to: string): void {
+  if (siteNamed(config, site) !== undefined) {
+    throw new HttpError(
+      409,
+      `galley.yaml of the api still has ${site}: rename it there, and restart api and workers first`,
+    );
+  }
+  if (siteNamed(config, to) === undefined) {
+    throw new HttpError(
+      409,
+      `galley.yaml of the api has no site ${to}: rename ${site} there, and restart api and workers first`,
+    );
+  }
+}
+
+/** Does nothing if an earlier request, whose response may have been lost, did it. */
+async function renameOnce(
+  gateway: SiteActionsDeps['gateway'],
+  { site, to, actor }: { site: string; to: string; actor: string },
+): Promise<void> {
+  try {
+    await gateway.update(site, { name: UPDATES.rename, args: [to, { actor }] }, UPDATE_DEADLINE_MS);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    const found = await gateway.describe(to, UPDATE_DEADLINE_MS);
+    if (found?.closeTime !== undefined || found?.memo?.[RENAMED_FROM_MEMO] !== site) throw error;
+  }
+}
+
 async function requireDelivery(status: SiteActionsDeps['status'], site: string, deliveryId: string): Promise<void> {
-  if (!NAME.test(site)) throw new HttpError(404, 'no such site');
+  if (!SITE_NAME.test(site)) throw new HttpError(404, 'no such site');
   const { deliveries, current } = await status.one(site);
   if (deliveries.some(({ id }) => id === deliveryId)) return;
   if (!current) throw unavailable('the workflow of the site did not respond, so its deliveries are not known');

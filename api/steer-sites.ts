@@ -1,5 +1,6 @@
 import type { Express, Request, RequestHandler } from 'express';
 import { z } from 'zod';
+import { siteName } from '../contract/galley-config.ts';
 import { type ActionOptions, actionOptions } from '../contract/site-action.ts';
 import { siteState } from '../contract/site-state.ts';
 import { HttpError } from '../web/http-error.ts';
@@ -32,6 +33,8 @@ const rollbackRequest = z.union([
   z.strictObject({ version: z.string().min(1).max(200), lock, reason }),
   z.strictObject({ jobId: z.string().min(1).max(500), lock, reason }),
 ]);
+
+const renameRequest = z.strictObject({ to: siteName });
 
 const runAgainRequest = {
   schema: z.strictObject({ rule: z.string().min(1).max(63).optional() }),
@@ -70,6 +73,15 @@ export function addSteeringRoutes(app: Express, { actions, status, operator }: S
       const { lock, reason, ...named } = earlier.data;
       const job = 'version' in named ? named.version : named.jobId;
       response.json(status.of(site, await actions.rollback(site, job, { lock, reason, actor: actorOf(request) })));
+    })
+    .all(onlyMethods('POST'));
+
+  app
+    .route('/sites/:site/rename')
+    .post(operator, requireJson, rawBody, async (request, response) => {
+      const body = renameRequest.safeParse(parseJson(bodyBytes(request.body)));
+      if (!body.success) throw new HttpError(400, 'expected {"to": "…"} with a name of letters, digits and "-"');
+      response.json(await actions.rename(request.params.site, body.data.to, actorOf(request)));
     })
     .all(onlyMethods('POST'));
 

@@ -13,7 +13,7 @@ import {
 import type { PublishedSignal } from '../contract/publish-event.ts';
 import type { PullRequestChanged, Reviewed } from '../contract/pull-request-event.ts';
 import type { ActionOptions } from '../contract/site-action.ts';
-import type { Acted, StateQuery } from '../contract/site-state.ts';
+import { type Acted, type RenamedMemo, renamedMemo, type StateQuery } from '../contract/site-state.ts';
 import { withinDeadline } from './deadline.ts';
 import { findChanges } from './find-changes.ts';
 
@@ -67,6 +67,8 @@ export interface TemporalGateway {
   listAction(site: string, action: Acted, deadlineMs: number): Promise<void>;
   /** The names of the site's agent rules that run. */
   listRules(site: string, deadlineMs: number): Promise<string[]>;
+  /** The new name of each site that was renamed in the last 30 days, by its old name. */
+  listRenamed(deadlineMs: number): Promise<ReadonlyMap<string, string>>;
   /** The running workflows among these sites, by site. */
   listRunning(sites: readonly string[], deadlineMs: number): Promise<ReadonlyMap<string, WorkflowExecutionInfo>>;
 }
@@ -190,7 +192,7 @@ function createUpdates(
 function createReads(
   client: Client,
   within: Within,
-): Pick<TemporalGateway, 'describe' | 'queryState' | 'listRules' | 'listRunning'> {
+): Pick<TemporalGateway, 'describe' | 'queryState' | 'listRules' | 'listRenamed' | 'listRunning'> {
   return {
     async describe(site, deadlineMs) {
       const handle = client.workflow.getHandle(WORKFLOW_IDS.exportSite(site));
@@ -214,6 +216,19 @@ function createReads(
         const found: string[] = [];
         for await (const { workflowId } of client.workflow.list({ query })) found.push(workflowId.slice(prefix.length));
         return found;
+      });
+    },
+
+    async listRenamed(deadlineMs) {
+      const query = `WorkflowType = '${WORKFLOW_TYPES.renamedSite}' AND ExecutionStatus = 'Running'`;
+      return await within(deadlineMs, async () => {
+        const found: (RenamedMemo & { atMs: number })[] = [];
+        for await (const { memo, startTime } of client.workflow.list({ query, pageSize: 1_000 })) {
+          const { success, data } = renamedMemo.safeParse(memo);
+          if (success) found.push({ ...data, atMs: startTime.getTime() });
+        }
+        // A name may have been given up several times: the last time counts.
+        return new Map(found.toSorted((a, b) => a.atMs - b.atMs).map(({ site, to }) => [site, to]));
       });
     },
 

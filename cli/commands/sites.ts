@@ -74,7 +74,39 @@ export function sitesCommand(): Command {
       const earlier = exportJobId.safeParse(name).success ? { jobId: name } : { version: name };
       await act({ site, action: 'rollback', body: { ...earlier, lock, reason } }, options);
     });
-  command
+  addEndings(command);
+  return command;
+}
+
+const REASON = ['--reason <text>', 'why, for others who look at the site'] as const;
+
+function addAction(sites: Command, name: string, description: string): Command {
+  return sites
+    .command(name)
+    .argument('<site>', 'the name of the site in galley.yaml')
+    .option('--json', 'print the site as JSON')
+    .option(...API_URL_OPTION)
+    .description(description)
+    .addHelpText('after', TOKEN_HELP);
+}
+
+/** Adds what ends a name of a site. */
+function addEndings(sites: Command): void {
+  sites
+    .command('rename')
+    .argument('<old-name>', 'the name of the site until now')
+    .argument('<site>', 'its name in galley.yaml now')
+    .option('--json', 'print the site as JSON')
+    .option(...API_URL_OPTION)
+    .description('continue a site under another name, with its history, links and lock')
+    .addHelpText(
+      'after',
+      `\nRename the site in galley.yaml and restart api and workers first. Webhooks of the\nold name are accepted for 30 days.\n${TOKEN_HELP}`,
+    )
+    .action(async (site: string, to: string, options: Options) => {
+      await act({ site, action: 'rename', body: { to } }, options);
+    });
+  sites
     .command('remove')
     .argument('<site>', 'the name of the site')
     .option('--json', 'print what was removed as JSON')
@@ -90,19 +122,6 @@ export function sitesCommand(): Command {
       if (options.json) printJson(response);
       else printLines(whatEnded(removed.parse(response)));
     });
-  return command;
-}
-
-const REASON = ['--reason <text>', 'why, for others who look at the site'] as const;
-
-function addAction(sites: Command, name: string, description: string): Command {
-  return sites
-    .command(name)
-    .argument('<site>', 'the name of the site in galley.yaml')
-    .option('--json', 'print the site as JSON')
-    .option(...API_URL_OPTION)
-    .description(description)
-    .addHelpText('after', TOKEN_HELP);
 }
 
 type Options = { json?: boolean; url?: string };

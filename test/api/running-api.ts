@@ -1,10 +1,16 @@
-import { Client, Connection, type WorkflowClientInterceptor, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  type ListOptions,
+  type WorkflowClientInterceptor,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { pino } from 'pino';
 import { type ApiDeps, createApi } from '../../api/app.ts';
 import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
-import { SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
+import { SIGNALS, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
 import { galleyConfig } from '../../programs/config/galley-yaml.ts';
 import { type HttpTimeouts, serve } from '../../programs/process/serve.ts';
@@ -78,6 +84,12 @@ export async function startRecordingApi(
     },
   };
   const client = new Client({ connection, interceptors: { workflow: [recorder] } });
+  // No interceptor gets this call. Nothing was renamed.
+  const list = client.workflow.list.bind(client.workflow);
+  const none = async function* () {};
+  Object.assign(client.workflow, {
+    list: (options: ListOptions) => (options.query?.includes(WORKFLOW_TYPES.renamedSite) ? none() : list(options)),
+  });
   const api = await startApi({ client, config, ...deps }, timeouts);
   return {
     ...api,

@@ -17,9 +17,19 @@ const WITHOUT_JSON = [
 
 /** The commands of the contract that no other list here contains. */
 const STEERING = [
-  ...['list', 'status', 'export', 'refresh', 'pause', 'resume', 'rollback', 'approve', 'reject', 'remove'].map(
-    (name) => `sites ${name}`,
-  ),
+  ...[
+    'list',
+    'status',
+    'export',
+    'refresh',
+    'pause',
+    'resume',
+    'rollback',
+    'approve',
+    'reject',
+    'rename',
+    'remove',
+  ].map((name) => `sites ${name}`),
   ...['list', 'show', 'changes', 'cancel'].map((name) => `exports ${name}`),
   ...['list', 'show', 'message', 'cancel', 'archive', 'remove'].map((name) => `agents ${name}`),
   ...['list', 'show', 'run-again'].map((name) => `deliveries ${name}`),

@@ -21,13 +21,14 @@ async function candidates(...words: string[]): Promise<string[]> {
 test('commands, subcommands, options and their values are completed', async () => {
   expect(await candidates('do')).toEqual(['doctor']);
   expect(await candidates('')).not.toContain('complete');
-  expect(await candidates('sites', 're')).toEqual(['refresh', 'resume', 'reject', 'remove']);
+  expect(await candidates('sites', 're')).toEqual(['refresh', 'resume', 'reject', 'rename', 'remove']);
   expect(await candidates('sites', 'status', '--j')).toEqual(['--json']);
   expect(await candidates('organizations', 'set', 'acme', '--plan', '')).toEqual(['enterprise', 'free']);
 });
 
 test('names of sites, sources and deployments come from galley.yaml, also from one with mistakes', async () => {
   expect(await candidates('sites', 'pause', '')).toEqual(['docs', 'drafts']);
+  expect(await candidates('sites', 'rename', 'manual', '')).toEqual(['docs', 'drafts']);
   expect(await candidates('webhook', 'send', 'docs', '')).toEqual(['sanity']);
   const deployments = 'deployments: [{valuesFile: a, name: staging}, {valuesFile: b}]';
   await writeFile(join(folder, 'galley.yaml'), `sites: {docs: {export: {${deployments}}}}`);

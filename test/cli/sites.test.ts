@@ -190,6 +190,7 @@ test.each([
   [['approve', 'docs', '--deployment', 'production'], { deployment: 'production' }],
   [['reject', 'docs'], {}],
   [['unlock', 'docs'], undefined],
+  [['rename', 'docs', 'guide'], { to: 'guide' }],
 ])('sites %j sends what it says', async (args, body) => {
   const requests: unknown[] = [];
   const api = await startHttpSite(async (request, response) => {
