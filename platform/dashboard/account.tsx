@@ -15,7 +15,7 @@ import { MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS } from './layout.tsx';
-import { addPage, EVERYONE } from './pages.ts';
+import { addAction, addPage, EVERYONE } from './pages.ts';
 import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
 
 /** A member's own account: organization, password, passkeys and sessions. */
@@ -31,79 +31,55 @@ export function addAccountRoutes(router: Router, context: DashboardContext): voi
       return <AccountPage signed={signed} messages={messagesOf(request)} {...props} />;
     },
   });
-  addPage(router, {
-    path: '/ui/account/end-sessions',
-    act: {
-      roles: EVERYONE,
-      async run(request, response) {
-        const { caller, user } = signedOf(request);
-        const headers = authHeaders(request);
-        const answer = await (await context.auth()).api.signOut({ headers, asResponse: true });
-        copyCookies(answer.headers, response);
-        await deleteSessions(db, user.id);
-        await recordAction(db, { ...caller, action: 'session.end-all', target: user.email });
-        return `${SIGN_IN}?reason=everywhere`;
-      },
-    },
+  addAction(router, '/ui/account/end-sessions', EVERYONE, async (request, response) => {
+    const { caller, user } = signedOf(request);
+    const headers = authHeaders(request);
+    const answer = await (await context.auth()).api.signOut({ headers, asResponse: true });
+    copyCookies(answer.headers, response);
+    await deleteSessions(db, user.id);
+    await recordAction(db, { ...caller, action: 'session.end-all', target: user.email });
+    return `${SIGN_IN}?reason=everywhere`;
   });
-  addPage(router, {
-    path: '/ui/account/organization',
-    act: {
-      roles: EVERYONE,
-      async run(request) {
-        const { memberships } = signedOf(request);
-        const organizationId = fieldOf(request, 'organization');
-        if (!memberships.some((each) => each.organizationId === organizationId)) {
-          throw new HttpError(404, 'You are in no such organization');
-        }
-        await (await context.auth()).api.setActiveOrganization({
-          body: { organizationId },
-          headers: authHeaders(request),
-        });
-        return PATHS.overview;
-      },
-    },
+  addAction(router, '/ui/account/organization', EVERYONE, async (request) => {
+    const { memberships } = signedOf(request);
+    const organizationId = fieldOf(request, 'organization');
+    if (!memberships.some((each) => each.organizationId === organizationId)) {
+      throw new HttpError(404, 'You are in no such organization');
+    }
+    await (await context.auth()).api.setActiveOrganization({
+      body: { organizationId },
+      headers: authHeaders(request),
+    });
+    return PATHS.overview;
   });
   addCredentialRoutes(router, context);
 }
 
 function addCredentialRoutes(router: Router, context: DashboardContext): void {
   const { db } = context;
-  addPage(router, {
-    path: '/ui/account/password',
-    act: {
-      roles: EVERYONE,
-      async run(request, response) {
-        const attempt = { email: signedOf(request).user.email, address: request.ip ?? '' };
-        // A stolen session must not be a way to guess the password.
-        const waitSeconds = await takeSignInAttempt(db, attempt);
-        if (waitSeconds > 0) throw new HttpError(429, `Too many attempts: try again in ${waitSeconds} seconds`);
-        const newPassword = fieldOf(request, 'new');
-        if (newPassword.length < MIN_PASSWORD || newPassword.length > 200) {
-          throw new HttpError(400, `The new password: expected ${MIN_PASSWORD} to 200 characters`);
-        }
-        const body = { currentPassword: fieldOf(request, 'current'), newPassword, revokeOtherSessions: true };
-        const headers = authHeaders(request);
-        const answer = await (await context.auth()).api.changePassword({ body, headers, asResponse: true });
-        if (!answer.ok) throw new HttpError(400, 'The current password is wrong');
-        await forgetSignInAttempts(db, attempt);
-        copyCookies(answer.headers, response);
-        return withMessage(PATHS.account, 'password-changed');
-      },
-    },
+  addAction(router, '/ui/account/password', EVERYONE, async (request, response) => {
+    const attempt = { email: signedOf(request).user.email, address: request.ip ?? '' };
+    // A stolen session must not be a way to guess the password.
+    const waitSeconds = await takeSignInAttempt(db, attempt);
+    if (waitSeconds > 0) throw new HttpError(429, `Too many attempts: try again in ${waitSeconds} seconds`);
+    const newPassword = fieldOf(request, 'new');
+    if (newPassword.length < MIN_PASSWORD || newPassword.length > 200) {
+      throw new HttpError(400, `The new password: expected ${MIN_PASSWORD} to 200 characters`);
+    }
+    const body = { currentPassword: fieldOf(request, 'current'), newPassword, revokeOtherSessions: true };
+    const headers = authHeaders(request);
+    const answer = await (await context.auth()).api.changePassword({ body, headers, asResponse: true });
+    if (!answer.ok) throw new HttpError(400, 'The current password is wrong');
+    await forgetSignInAttempts(db, attempt);
+    copyCookies(answer.headers, response);
+    return withMessage(PATHS.account, 'password-changed');
   });
-  addPage(router, {
-    path: '/ui/account/passkeys/:id/remove',
-    act: {
-      roles: EVERYONE,
-      async run(request) {
-        const own = await listPasskeys(db, signedOf(request).user.id);
-        const found = own.find(({ id }) => id === request.params.id);
-        if (found === undefined) throw new HttpError(404, 'There is no such passkey');
-        await (await context.auth()).api.deletePasskey({ body: { id: found.id }, headers: authHeaders(request) });
-        return withMessage(PATHS.account, 'passkey-removed');
-      },
-    },
+  addAction(router, '/ui/account/passkeys/:id/remove', EVERYONE, async (request) => {
+    const own = await listPasskeys(db, signedOf(request).user.id);
+    const found = own.find(({ id }) => id === request.params.id);
+    if (found === undefined) throw new HttpError(404, 'There is no such passkey');
+    await (await context.auth()).api.deletePasskey({ body: { id: found.id }, headers: authHeaders(request) });
+    return withMessage(PATHS.account, 'passkey-removed');
   });
 }
 

@@ -38,14 +38,12 @@ export function addKeyRoutes(router: Router, context: DashboardContext): void {
       const signed = signedOf(request);
       return <KeysPage signed={signed} messages={messagesOf(request)} {...(await read(signed))} />;
     },
-    act: {
-      roles: MAKERS,
-      async run(request) {
-        const signed = signedOf(request);
-        const wanted = parseInput(createOwnKeyRequest, requestedKey(request));
-        const created = await createOwnKey(db, signed.caller, wanted);
-        return <KeysPage signed={signed} created={created.key} {...(await read(signed))} />;
-      },
+    actors: MAKERS,
+    async act(request) {
+      const signed = signedOf(request);
+      const wanted = parseInput(createOwnKeyRequest, requestedKey(request));
+      const created = await createOwnKey(db, signed.caller, wanted);
+      return <KeysPage signed={signed} created={created.key} {...(await read(signed))} />;
     },
   });
   addPage(router, {
@@ -55,12 +53,10 @@ export function addKeyRoutes(router: Router, context: DashboardContext): void {
       const signed = signedOf(request);
       return <RevokePage signed={signed} apiKey={await findKey(context, signed, request)} />;
     },
-    act: {
-      roles: MAKERS,
-      async run(request) {
-        await revokeOwnKey(db, signedOf(request).caller, String(request.params.id));
-        return withMessage(PATHS.keys, 'key-revoked');
-      },
+    actors: MAKERS,
+    async act(request) {
+      await revokeOwnKey(db, signedOf(request).caller, String(request.params.id));
+      return withMessage(PATHS.keys, 'key-revoked');
     },
   });
 }

@@ -17,7 +17,7 @@ import { authHeaders, invitationPath, type SignedMember, signedOf } from './acce
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
-import { addPage, OWNERS } from './pages.ts';
+import { addAction, addPage, OWNERS } from './pages.ts';
 
 const invitee = z.object({
   email: z.email('expected an address such as ada@example.com').max(254),
@@ -44,25 +44,20 @@ export function addMemberRoutes(router: Router, context: DashboardContext): void
         />
       );
     },
-    act: {
-      roles: OWNERS,
-      async run(request) {
-        const { caller } = signedOf(request);
-        const asked = { email: fieldOf(request, 'email').trim(), role: fieldOf(request, 'role') };
-        const { email, role } = parseInput(invitee, asked);
-        const body = { email, role, organizationId: caller.organizationId };
-        const call = (await context.auth()).api.createInvitation({
-          body,
-          headers: authHeaders(request),
-          asResponse: true,
-        });
-        await succeed(call, 'The invitation could not be created');
-        await recordAction(db, { ...caller, action: 'member.invite', target: email, detail: role });
-        return withMessage(
-          PATHS.members,
-          (await mailInvitation(context, caller, email)) ? 'invited-by-mail' : 'invited',
-        );
-      },
+    actors: OWNERS,
+    async act(request) {
+      const { caller } = signedOf(request);
+      const asked = { email: fieldOf(request, 'email').trim(), role: fieldOf(request, 'role') };
+      const { email, role } = parseInput(invitee, asked);
+      const body = { email, role, organizationId: caller.organizationId };
+      const call = (await context.auth()).api.createInvitation({
+        body,
+        headers: authHeaders(request),
+        asResponse: true,
+      });
+      await succeed(call, 'The invitation could not be created');
+      await recordAction(db, { ...caller, action: 'member.invite', target: email, detail: role });
+      return withMessage(PATHS.members, (await mailInvitation(context, caller, email)) ? 'invited-by-mail' : 'invited');
     },
   });
   addMemberActions(router, context);
@@ -92,61 +87,43 @@ function addMemberActions(router: Router, context: DashboardContext): void {
     if (member === undefined) throw new HttpError(404, 'There is no such member');
     return member;
   };
-  addPage(router, {
-    path: `${PATHS.members}/:id/role`,
-    act: {
-      roles: OWNERS,
-      async run(request) {
-        const signed = signedOf(request);
-        const { id, email } = await memberOf(signed, request.params.id);
-        const { role } = parseInput(invitee.pick({ role: true }), { role: fieldOf(request, 'role') });
-        const body = { memberId: id, role, organizationId: signed.caller.organizationId };
-        const call = (await context.auth()).api.updateMemberRole({
-          body,
-          headers: authHeaders(request),
-          asResponse: true,
-        });
-        await succeed(call, 'The role could not be changed');
-        await recordAction(db, { ...signed.caller, action: 'member.role', target: email, detail: role });
-        return withMessage(PATHS.members, 'role-changed');
-      },
-    },
+  addAction(router, `${PATHS.members}/:id/role`, OWNERS, async (request) => {
+    const signed = signedOf(request);
+    const { id, email } = await memberOf(signed, request.params.id);
+    const { role } = parseInput(invitee.pick({ role: true }), { role: fieldOf(request, 'role') });
+    const body = { memberId: id, role, organizationId: signed.caller.organizationId };
+    const call = (await context.auth()).api.updateMemberRole({
+      body,
+      headers: authHeaders(request),
+      asResponse: true,
+    });
+    await succeed(call, 'The role could not be changed');
+    await recordAction(db, { ...signed.caller, action: 'member.role', target: email, detail: role });
+    return withMessage(PATHS.members, 'role-changed');
   });
-  addPage(router, {
-    path: `${PATHS.members}/:id/remove`,
-    act: {
-      roles: OWNERS,
-      async run(request) {
-        const signed = signedOf(request);
-        const { id, email } = await memberOf(signed, request.params.id);
-        const body = { memberIdOrEmail: id, organizationId: signed.caller.organizationId };
-        const call = (await context.auth()).api.removeMember({ body, headers: authHeaders(request), asResponse: true });
-        await succeed(call, 'The member could not be removed');
-        await recordAction(db, { ...signed.caller, action: 'member.remove', target: email });
-        return withMessage(PATHS.members, 'member-removed');
-      },
-    },
+  addAction(router, `${PATHS.members}/:id/remove`, OWNERS, async (request) => {
+    const signed = signedOf(request);
+    const { id, email } = await memberOf(signed, request.params.id);
+    const body = { memberIdOrEmail: id, organizationId: signed.caller.organizationId };
+    const call = (await context.auth()).api.removeMember({ body, headers: authHeaders(request), asResponse: true });
+    await succeed(call, 'The member could not be removed');
+    await recordAction(db, { ...signed.caller, action: 'member.remove', target: email });
+    return withMessage(PATHS.members, 'member-removed');
   });
-  addPage(router, {
-    path: `${PATHS.members}/invitations/:id/cancel`,
-    act: {
-      roles: OWNERS,
-      async run(request) {
-        const { caller } = signedOf(request);
-        const open = await listPendingInvitations(db, caller.organizationId);
-        const invitation = open.find(({ id }) => id === request.params.id);
-        if (invitation === undefined) throw new HttpError(404, 'There is no such invitation');
-        const body = { invitationId: invitation.id };
-        const call = (await context.auth()).api.cancelInvitation({
-          body,
-          headers: authHeaders(request),
-          asResponse: true,
-        });
-        await succeed(call, 'The invitation could not be canceled');
-        await recordAction(db, { ...caller, action: 'member.uninvite', target: invitation.email });
-        return withMessage(PATHS.members, 'invitation-canceled');
-      },
-    },
+  addAction(router, `${PATHS.members}/invitations/:id/cancel`, OWNERS, async (request) => {
+    const { caller } = signedOf(request);
+    const open = await listPendingInvitations(db, caller.organizationId);
+    const invitation = open.find(({ id }) => id === request.params.id);
+    if (invitation === undefined) throw new HttpError(404, 'There is no such invitation');
+    const body = { invitationId: invitation.id };
+    const call = (await context.auth()).api.cancelInvitation({
+      body,
+      headers: authHeaders(request),
+      asResponse: true,
+    });
+    await succeed(call, 'The invitation could not be canceled');
+    await recordAction(db, { ...caller, action: 'member.uninvite', target: invitation.email });
+    return withMessage(PATHS.members, 'invitation-canceled');
   });
 }
 

@@ -20,11 +20,12 @@ type PageRoute = {
   roles?: readonly Role[];
   show?: Show;
   /** What its form does, and who may do it. */
-  act?: { roles: readonly Role[]; run: Act; status?: number };
+  act?: Act;
+  actors?: readonly Role[];
 };
 
 /** One page: what GET shows and what POST does. Needs a session before it. */
-export function addPage(router: Router, { path, roles = EVERYONE, show, act }: PageRoute): void {
+export function addPage(router: Router, { path, roles = EVERYONE, show, act, actors = [] }: PageRoute): void {
   const route = router.route(path);
   const methods: string[] = [];
   if (show !== undefined) {
@@ -36,11 +37,16 @@ export function addPage(router: Router, { path, roles = EVERYONE, show, act }: P
   if (act !== undefined) {
     methods.push('POST');
     const run: RequestHandler = async (request, response) => {
-      const next = await act.run(request, response);
+      const next = await act(request, response);
       if (typeof next === 'string') response.redirect(303, next);
-      else await sendPage(request, response, next, act.status ?? 200);
+      else await sendPage(request, response, next);
     };
-    route.post(...FORM, requireRole(...act.roles), run);
+    route.post(...FORM, requireRole(...actors), run);
   }
   route.all(methodNotAllowed(methods));
+}
+
+/** A form's action that has no page of its own. */
+export function addAction(router: Router, path: string, actors: readonly Role[], act: Act): void {
+  addPage(router, { path, actors, act });
 }

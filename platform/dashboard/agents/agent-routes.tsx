@@ -19,7 +19,7 @@ import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { PATHS, pathOf } from '../layout.tsx';
 import { streamPart } from '../live.ts';
-import { addPage, MAKERS } from '../pages.ts';
+import { addAction, addPage, MAKERS } from '../pages.ts';
 import { createFactsReader, listTitledJobs } from './agent-facts.ts';
 import { AgentPage, AgentParts, AgentsPage } from './agent-pages.tsx';
 
@@ -57,15 +57,13 @@ function addList(router: Router, context: DashboardContext): void {
       const props = { rows, pageSize: PAGE_SIZE, projects, query, isFirst, now: context.now() };
       return <AgentsPage signed={signed} messages={messagesOf(request)} {...props} />;
     },
-    act: {
-      roles: MAKERS,
-      async run(request) {
-        const { caller } = signedOf(request);
-        const project = await findOwnProject(db, caller, fieldOf(request, 'project'));
-        const body = parseInput(promptRequest, { prompt: promptOf(request) });
-        const { job } = await createAgentJob(context, caller, { project, body, idempotency: undefined });
-        return withMessage(job === undefined ? PATHS.agents : pathOf('agents', job.id), 'job-created');
-      },
+    actors: MAKERS,
+    async act(request) {
+      const { caller } = signedOf(request);
+      const project = await findOwnProject(db, caller, fieldOf(request, 'project'));
+      const body = parseInput(promptRequest, { prompt: promptOf(request) });
+      const { job } = await createAgentJob(context, caller, { project, body, idempotency: undefined });
+      return withMessage(job === undefined ? PATHS.agents : pathOf('agents', job.id), 'job-created');
     },
   });
 }
@@ -106,38 +104,20 @@ function addOne(router: Router, context: DashboardContext): void {
 
 function addActions(router: Router, context: DashboardContext): void {
   const jobOf = (request: Request) => findJob(context, signedOf(request).caller, request.params.jobId);
-  addPage(router, {
-    path: `${PATHS.agents}/:jobId/message`,
-    act: {
-      roles: MAKERS,
-      async run(request) {
-        const job = await jobOf(request);
-        const body = parseInput(promptRequest, { prompt: promptOf(request) });
-        await messageAgentJob(context, signedOf(request).caller, { job, body, idempotency: undefined });
-        return withMessage(pathOf('agents', job.id), 'message-sent');
-      },
-    },
+  addAction(router, `${PATHS.agents}/:jobId/message`, MAKERS, async (request) => {
+    const job = await jobOf(request);
+    const body = parseInput(promptRequest, { prompt: promptOf(request) });
+    await messageAgentJob(context, signedOf(request).caller, { job, body, idempotency: undefined });
+    return withMessage(pathOf('agents', job.id), 'message-sent');
   });
-  addPage(router, {
-    path: `${PATHS.agents}/:jobId/cancel`,
-    act: {
-      roles: MAKERS,
-      async run(request) {
-        const { id } = await jobOf(request);
-        const { result } = await cancelAgentRun(context, signedOf(request).caller, { id });
-        return withMessage(pathOf('agents', id), result === 'accepted' ? 'job-canceled' : 'job-ended');
-      },
-    },
+  addAction(router, `${PATHS.agents}/:jobId/cancel`, MAKERS, async (request) => {
+    const { id } = await jobOf(request);
+    const { result } = await cancelAgentRun(context, signedOf(request).caller, { id });
+    return withMessage(pathOf('agents', id), result === 'accepted' ? 'job-canceled' : 'job-ended');
   });
-  addPage(router, {
-    path: `${PATHS.agents}/:jobId/archive`,
-    act: {
-      roles: MAKERS,
-      async run(request) {
-        const { id, status } = await jobOf(request);
-        await archiveEndedAgentJob(context, signedOf(request).caller, { id, status });
-        return withMessage(pathOf('agents', id), 'job-archived');
-      },
-    },
+  addAction(router, `${PATHS.agents}/:jobId/archive`, MAKERS, async (request) => {
+    const { id, status } = await jobOf(request);
+    await archiveEndedAgentJob(context, signedOf(request).caller, { id, status });
+    return withMessage(pathOf('agents', id), 'job-archived');
   });
 }

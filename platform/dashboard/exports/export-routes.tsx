@@ -20,7 +20,7 @@ import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { PATHS, pathOf } from '../layout.tsx';
 import { streamPart } from '../live.ts';
-import { addPage, MAKERS } from '../pages.ts';
+import { addAction, addPage, MAKERS } from '../pages.ts';
 import { ChangedPage, type ExportFacts, ExportPage, ExportParts, ExportsPage } from './export-pages.tsx';
 import { readPageDiff } from './page-diff.ts';
 
@@ -54,14 +54,12 @@ function addList(router: Router, context: DashboardContext): void {
       const props = { list, projects, query, isFirst: queryOf(request, 'cursor') === '', now: context.now() };
       return <ExportsPage signed={signed} messages={messagesOf(request)} {...props} />;
     },
-    act: {
-      roles: MAKERS,
-      async run(request) {
-        const { caller } = signedOf(request);
-        const version = fieldOf(request, 'version').trim();
-        const asked = { domain: fieldOf(request, 'domain'), ...(version !== '' && { version }) };
-        return await start(context, caller, asked);
-      },
+    actors: MAKERS,
+    async act(request) {
+      const { caller } = signedOf(request);
+      const version = fieldOf(request, 'version').trim();
+      const asked = { domain: fieldOf(request, 'domain'), ...(version !== '' && { version }) };
+      return await start(context, caller, asked);
     },
   });
 }
@@ -124,25 +122,13 @@ function addOne(router: Router, context: DashboardContext): void {
 
 function addActions(router: Router, context: DashboardContext): void {
   const jobOf = (request: Request) => findOwnJob(context.db, signedOf(request).caller, request.params.jobId);
-  addPage(router, {
-    path: `${PATHS.exports}/:jobId/cancel`,
-    act: {
-      roles: MAKERS,
-      async run(request) {
-        const { result, job } = await cancelExport(context, signedOf(request).caller, request.params.jobId);
-        return withMessage(pathOf('exports', job.jobId), result === 'accepted' ? 'export-canceled' : 'export-ended');
-      },
-    },
+  addAction(router, `${PATHS.exports}/:jobId/cancel`, MAKERS, async (request) => {
+    const { result, job } = await cancelExport(context, signedOf(request).caller, request.params.jobId);
+    return withMessage(pathOf('exports', job.jobId), result === 'accepted' ? 'export-canceled' : 'export-ended');
   });
-  addPage(router, {
-    path: `${PATHS.exports}/:jobId/again`,
-    act: {
-      roles: MAKERS,
-      async run(request) {
-        const job = await jobOf(request);
-        const paths = requestedPaths(job);
-        return await start(context, signedOf(request).caller, { domain: job.domain, ...(paths !== null && { paths }) });
-      },
-    },
+  addAction(router, `${PATHS.exports}/:jobId/again`, MAKERS, async (request) => {
+    const job = await jobOf(request);
+    const paths = requestedPaths(job);
+    return await start(context, signedOf(request).caller, { domain: job.domain, ...(paths !== null && { paths }) });
   });
 }

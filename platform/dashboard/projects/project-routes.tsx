@@ -11,7 +11,7 @@ import { type SignedMember, signedOf } from '../access.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { PATHS, pathOf } from '../layout.tsx';
-import { addPage, MAKERS } from '../pages.ts';
+import { addAction, addPage, MAKERS } from '../pages.ts';
 import { checkProjectOrigin } from './check-origin.ts';
 import { settingsOf } from './project-form.ts';
 import { ProjectPage, ProjectsPage } from './project-pages.tsx';
@@ -29,16 +29,14 @@ export function addProjectRoutes(router: Router, context: DashboardContext): voi
       const projects = await listOrganizationProjects(db, signed.caller.organizationId);
       return <ProjectsPage signed={signed} messages={messagesOf(request)} projects={projects} />;
     },
-    act: {
-      roles: MAKERS,
-      async run(request) {
-        const { caller, membership } = signedOf(request);
-        const { organization } = membership;
-        const wanted = { organization, project: fieldOf(request, 'project'), domain: fieldOf(request, 'domain') };
-        const { project, domain } = await addProject(db, wanted);
-        await recordAction(db, { ...caller, action: 'project.add', target: project, detail: domain });
-        return withMessage(pathOf('projects', project), 'project-added');
-      },
+    actors: MAKERS,
+    async act(request) {
+      const { caller, membership } = signedOf(request);
+      const { organization } = membership;
+      const wanted = { organization, project: fieldOf(request, 'project'), domain: fieldOf(request, 'domain') };
+      const { project, domain } = await addProject(db, wanted);
+      await recordAction(db, { ...caller, action: 'project.add', target: project, detail: domain });
+      return withMessage(pathOf('projects', project), 'project-added');
     },
   });
   addPage(router, {
@@ -47,27 +45,19 @@ export function addProjectRoutes(router: Router, context: DashboardContext): voi
       const { signed, project } = await projectOf(context, request);
       return <ProjectPage signed={signed} messages={messagesOf(request)} project={project} />;
     },
-    act: {
-      roles: MAKERS,
-      async run(request) {
-        const { signed, project } = await projectOf(context, request);
-        const settings = parseInput(settingsChange, settingsOf(request));
-        await setProject(db, { project: project.id, domain: fieldOf(request, 'domain'), settings });
-        await recordAction(db, { ...signed.caller, action: 'project.set', target: project.id, detail: project.domain });
-        return withMessage(pathOf('projects', project.id), 'project-saved');
-      },
+    actors: MAKERS,
+    async act(request) {
+      const { signed, project } = await projectOf(context, request);
+      const settings = parseInput(settingsChange, settingsOf(request));
+      await setProject(db, { project: project.id, domain: fieldOf(request, 'domain'), settings });
+      await recordAction(db, { ...signed.caller, action: 'project.set', target: project.id, detail: project.domain });
+      return withMessage(pathOf('projects', project.id), 'project-saved');
     },
   });
-  addPage(router, {
-    path: `${PATHS.projects}/:projectId/check`,
-    act: {
-      roles: MAKERS,
-      async run(request) {
-        const { signed, project } = await projectOf(context, request);
-        const findings = await checkProjectOrigin(project);
-        return <ProjectPage signed={signed} project={project} findings={findings} />;
-      },
-    },
+  addAction(router, `${PATHS.projects}/:projectId/check`, MAKERS, async (request) => {
+    const { signed, project } = await projectOf(context, request);
+    const findings = await checkProjectOrigin(project);
+    return <ProjectPage signed={signed} project={project} findings={findings} />;
   });
 }
 
