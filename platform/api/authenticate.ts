@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { readBearerToken } from '../../web/bearer-token.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { hashApiKey, isApiKeyText } from '../admin/api-key-text.ts';
@@ -32,6 +32,17 @@ export async function authenticate(db: Database, request: Request): Promise<Call
     await noteKeyUse(db, { id: caller.actor.id, at, unlessAfter });
   }
   return caller;
+}
+
+/** Responds to a caller with what `answer` returns, as JSON. Throws what `authenticate` does. */
+export function forCaller(
+  db: Database,
+  answer: (caller: Caller, request: Request) => object | Promise<object>,
+): RequestHandler {
+  return async (request, response) => {
+    const caller = await authenticate(db, request);
+    response.json(await answer(caller, request));
+  };
 }
 
 function invalid(message: string): HttpError {

@@ -4,9 +4,10 @@ import { ASSETS_PATH } from '../../ui/assets.ts';
 import { serveAssets } from '../../web/serve-assets.ts';
 import { memberAccess } from '../dashboard/forge-access.ts';
 import { addDashboard, createDashboardContext } from '../dashboard/routes.tsx';
+import { addRoute } from './add-route.ts';
 import { addAdminRoutes } from './admin/routes.ts';
 import { addAgentJobRoutes } from './agent/routes.ts';
-import { methodNotAllowed, notFound, platformErrorHandler } from './error-handler.ts';
+import { notFound, platformErrorHandler } from './error-handler.ts';
 import { addForgeRoutes } from './forge/routes.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addMetrics } from './metrics.ts';
@@ -41,10 +42,7 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   addAgentJobRoutes(app, context);
   addStaticExportRoutes(app, context);
   addObjectLinkRoutes(app, context.objects);
-  app
-    .route(`${ASSETS_PATH}/:file`)
-    .get(serveAssets(), notFound)
-    .all(methodNotAllowed(['GET', 'HEAD']));
+  addRoute(app, `${ASSETS_PATH}/:file`, { get: [serveAssets(), notFound] });
   const { operatorToken, openId, stopped } = deps;
   const dashboard = operatorToken ? createDashboardContext({ context, operatorToken, openId, stopped }) : undefined;
   addForgeRoutes(app, dashboard === undefined ? context : { ...context, ...memberAccess(dashboard) });

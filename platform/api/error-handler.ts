@@ -50,11 +50,3 @@ function unknownPath(): HttpError {
 export const notFound: RequestHandler = () => {
   throw unknownPath();
 };
-
-/** Route for the other methods of a known path; add it last. */
-export function methodNotAllowed(allowed: readonly string[]): RequestHandler {
-  const Allow = allowed.join(', ');
-  return (request) => {
-    throw new HttpError(405, `${request.method} is not possible here: ${Allow}`, { Allow });
-  };
-}

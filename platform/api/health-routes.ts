@@ -5,22 +5,20 @@ import { HttpError } from '../../web/http-error.ts';
 import { retryAfter } from '../../web/retry-after.ts';
 import type { Database } from '../store/database.ts';
 import { organizations } from '../store/schema/organizations.ts';
-import { methodNotAllowed } from './error-handler.ts';
+import { addRoute } from './add-route.ts';
 
 /** A probe that hangs is worse than one that fails. */
 const PROBE_TIMEOUT_MS = 2_000;
 
 /** `/healthz`: the process responds. `/readyz`: the database responds too and is migrated. */
 export function addHealthRoutes(app: Express, db: Database): void {
-  app
-    .route('/healthz')
-    .get((_request, response) => {
+  addRoute(app, '/healthz', {
+    get: (_request, response) => {
       response.json({ status: 'ok' });
-    })
-    .all(methodNotAllowed(['GET', 'HEAD']));
-  app
-    .route('/readyz')
-    .get(async (_request, response) => {
+    },
+  });
+  addRoute(app, '/readyz', {
+    get: async (_request, response) => {
       const asked = db.select({ one: sql`1` }).from(organizations).limit(1);
       const answered = await Promise.race([
         asked.then(
@@ -31,6 +29,6 @@ export function addHealthRoutes(app: Express, db: Database): void {
       ]);
       if (!answered) throw new HttpError(503, 'The database is away', retryAfter(5));
       response.json({ status: 'ready' });
-    })
-    .all(methodNotAllowed(['GET', 'HEAD']));
+    },
+  });
 }

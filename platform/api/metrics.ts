@@ -3,7 +3,7 @@ import type { Express } from 'express';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { countActiveJobs } from '../store/active-jobs.ts';
 import type { Database } from '../store/database.ts';
-import { methodNotAllowed } from './error-handler.ts';
+import { addRoute } from './add-route.ts';
 
 /** A scrape must not wait longer for the database. */
 const COUNT_DEADLINE_MS = 2_000;
@@ -43,12 +43,11 @@ export function addMetrics(app: Express, db: Database, register = new Registry()
     });
     next();
   });
-  app
-    .route('/metrics')
-    .get(async (_request, response) => {
+  addRoute(app, '/metrics', {
+    get: async (_request, response) => {
       response.type(register.contentType).send(await register.metrics());
-    })
-    .all(methodNotAllowed(['GET', 'HEAD']));
+    },
+  });
 }
 
 /** Missing while the database doesn't respond. */

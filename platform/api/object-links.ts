@@ -5,15 +5,14 @@ import type { ByteRange, ObjectInfo } from '../../exporter/ports.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { LINK_PATH_PREFIX } from '../objects/link-signer.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
-import { methodNotAllowed } from './error-handler.ts';
+import { addRoute } from './add-route.ts';
 
 /** Serves the file store's links; other stores serve their own. */
 export function addObjectLinkRoutes(app: Express, objects: ObjectStore): void {
   const { links } = objects;
   if (links === null) return;
-  app
-    .route(`${LINK_PATH_PREFIX}*key`)
-    .get(async (request, response) => {
+  addRoute(app, `${LINK_PATH_PREFIX}*key`, {
+    get: async (request, response) => {
       const query = new URLSearchParams(request.url.split('?')[1] ?? '');
       const named = await links.verify(request.path, query);
       if (named === null) throw new HttpError(403, 'The link is invalid or has expired: request a new one');
@@ -22,8 +21,8 @@ export function addObjectLinkRoutes(app: Express, objects: ObjectStore): void {
       response.type('application/octet-stream');
       if (named.fileName !== null) response.attachment(named.fileName);
       await sendObject({ request, response, objects, key: named.key, info });
-    })
-    .all(methodNotAllowed(['GET', 'HEAD']));
+    },
+  });
 }
 
 type Sending = { request: Request; response: Response; objects: ObjectStore; key: string; info: ObjectInfo };

@@ -6,7 +6,7 @@ import { HttpError } from '../../web/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../web/request.ts';
 import { sendPage } from '../../web/send-page.ts';
 import { label } from '../admin/text.ts';
-import { methodNotAllowed } from '../api/error-handler.ts';
+import { addRoute } from '../api/add-route.ts';
 import { recordAction } from '../store/audit-log.ts';
 import {
   findPendingInvitation,
@@ -39,25 +39,23 @@ const firstAdministrator = newUser.extend({
 
 /** The links with which people join: the first administrator's, and invitations. */
 export function addJoinRoutes(router: Router, context: DashboardContext): void {
-  router
-    .route(SETUP)
-    .get(async (request, response) => {
+  addRoute(router, SETUP, {
+    get: async (request, response) => {
       const link = queryOf(request, 'link');
       await requireSetupLink(context, link);
       const [first] = await listOrganizations(context.db);
       await sendPage(request, response, <SetupPage link={link} organization={first?.name ?? ''} />);
-    })
-    .post(sameOriginOnly, readForm, (request, response) => setUp(context, request, response))
-    .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
-  router
-    .route('/ui/invitations/:id')
-    .get(async (request, response) => {
+    },
+    post: [sameOriginOnly, readForm, (request, response) => setUp(context, request, response)],
+  });
+  addRoute(router, '/ui/invitations/:id', {
+    get: async (request, response) => {
       const { session, ...shown } = await openInvitation(context, request, response);
       const page = <InvitationPage {...shown} csrf={session?.csrf} hasOpenId={context.openId !== undefined} />;
       await sendPage(request, response, page);
-    })
-    .post(sameOriginOnly, readForm, (request, response) => join(context, request, response))
-    .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
+    },
+    post: [sameOriginOnly, readForm, (request, response) => join(context, request, response)],
+  });
 }
 
 async function requireSetupLink({ db }: DashboardContext, link: string): Promise<void> {

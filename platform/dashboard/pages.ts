@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type { VNode } from 'preact';
 import { sendPage } from '../../web/send-page.ts';
-import { methodNotAllowed } from '../api/error-handler.ts';
+import { addRoute } from '../api/add-route.ts';
 import type { Role } from '../store/members.ts';
 import { FORM, requireRole } from './access.ts';
 
@@ -26,24 +26,22 @@ type PageRoute = {
 
 /** One page: what GET shows and what POST does. Needs a session before it. */
 export function addPage(router: Router, { path, roles = EVERYONE, show, act, actors = [] }: PageRoute): void {
-  const route = router.route(path);
-  const methods: string[] = [];
-  if (show !== undefined) {
-    methods.push('GET', 'HEAD');
-    route.get(requireRole(...roles), async (request, response) => {
+  const get: RequestHandler | undefined =
+    show &&
+    (async (request, response) => {
       await sendPage(request, response, await show(request, response));
     });
-  }
-  if (act !== undefined) {
-    methods.push('POST');
-    const run: RequestHandler = async (request, response) => {
+  const post: RequestHandler | undefined =
+    act &&
+    (async (request, response) => {
       const next = await act(request, response);
       if (typeof next === 'string') response.redirect(303, next);
       else await sendPage(request, response, next);
-    };
-    route.post(...FORM, requireRole(...actors), run);
-  }
-  route.all(methodNotAllowed(methods));
+    });
+  addRoute(router, path, {
+    get: get && [requireRole(...roles), get],
+    post: post && [...FORM, requireRole(...actors), post],
+  });
 }
 
 /** A form's action that has no page of its own. */

@@ -6,7 +6,7 @@ import { HttpError } from '../../web/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../web/request.ts';
 import { sendPage } from '../../web/send-page.ts';
 import { createResetLink, hashResetSecret, RESET } from '../admin/reset-links.ts';
-import { methodNotAllowed } from '../api/error-handler.ts';
+import { addRoute } from '../api/add-route.ts';
 import { recordAction } from '../store/audit-log.ts';
 import {
   deleteSessions,
@@ -25,22 +25,20 @@ const FORGOT = '/ui/forgot';
 
 /** A new password: by a link that an operator made or, if the platform sends mail, one that was mailed. */
 export function addResetRoutes(router: Router, context: DashboardContext): void {
-  router
-    .route(RESET)
-    .get(async (request, response) => {
+  addRoute(router, RESET, {
+    get: async (request, response) => {
       const link = queryOf(request, 'link');
       await requireLink(context, link);
       await sendPage(request, response, <ResetPage link={link} />);
-    })
-    .post(sameOriginOnly, readForm, (request, response) => reset(context, request, response))
-    .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
-  router
-    .route(FORGOT)
-    .get(async (request, response) => {
+    },
+    post: [sameOriginOnly, readForm, (request, response) => reset(context, request, response)],
+  });
+  addRoute(router, FORGOT, {
+    get: async (request, response) => {
       await sendPage(request, response, <ForgotPage hasMail={context.sendMail !== undefined} />);
-    })
-    .post(sameOriginOnly, readForm, (request, response) => mailLink(context, request, response))
-    .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
+    },
+    post: [sameOriginOnly, readForm, (request, response) => mailLink(context, request, response)],
+  });
 }
 
 function linkEnded(): HttpError {

@@ -5,7 +5,7 @@ import { HttpError } from '../../web/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../web/request.ts';
 import { retryAfter } from '../../web/retry-after.ts';
 import { sendPage } from '../../web/send-page.ts';
-import { methodNotAllowed } from '../api/error-handler.ts';
+import { addRoute } from '../api/add-route.ts';
 import { recordAction } from '../store/audit-log.ts';
 import { authHeaders, copyCookies, FORM, findSigned, requireMember, signedOf } from './access.ts';
 import { EMAIL_NOT_VERIFIED, OPENID, OPENID_FAILED } from './auth-settings.ts';
@@ -20,25 +20,27 @@ const email = z.email().max(254);
 
 /** The pages to sign in and out. */
 export function addMemberSignInRoutes(router: Router, context: DashboardContext): void {
-  router
-    .route(SIGN_IN)
-    .get(async (request, response) => {
+  addRoute(router, SIGN_IN, {
+    get: async (request, response) => {
       const to = localPath(queryOf(request, 'to'), PAGES);
       if ((await findSigned(context, request)) !== undefined) response.redirect(303, to);
       else await sendPage(request, response, signInPage(context, { to, message: reasonOf(request) }));
-    })
-    .post(sameOriginOnly, readForm, (request, response) => signIn(context, request, response))
-    .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
-  router
-    .route('/ui/sign-out')
-    .post(requireMember(context), ...FORM, async (request, response) => {
-      const { caller, user } = signedOf(request);
-      const answer = await (await context.auth()).api.signOut({ headers: authHeaders(request), asResponse: true });
-      copyCookies(answer.headers, response);
-      await recordAction(context.db, { ...caller, action: 'session.sign-out', target: user.email });
-      response.redirect(303, `${SIGN_IN}?reason=signed-out`);
-    })
-    .all(methodNotAllowed(['POST']));
+    },
+    post: [sameOriginOnly, readForm, (request, response) => signIn(context, request, response)],
+  });
+  addRoute(router, '/ui/sign-out', {
+    post: [
+      requireMember(context),
+      ...FORM,
+      async (request, response) => {
+        const { caller, user } = signedOf(request);
+        const answer = await (await context.auth()).api.signOut({ headers: authHeaders(request), asResponse: true });
+        copyCookies(answer.headers, response);
+        await recordAction(context.db, { ...caller, action: 'session.sign-out', target: user.email });
+        response.redirect(303, `${SIGN_IN}?reason=signed-out`);
+      },
+    ],
+  });
   if (context.openId !== undefined) addOpenId(router, context);
 }
 
@@ -99,9 +101,8 @@ async function signIn(context: DashboardContext, request: Request, response: Res
 
 /** A link, not a form: browsers apply `form-action` to redirects, too. */
 function addOpenId(router: Router, context: DashboardContext): void {
-  router
-    .route('/ui/sign-in/openid')
-    .get(async (request, response) => {
+  addRoute(router, '/ui/sign-in/openid', {
+    get: async (request, response) => {
       const to = localPath(queryOf(request, 'to'), PAGES);
       const body = {
         provider: OPENID,
@@ -115,15 +116,14 @@ function addOpenId(router: Router, context: DashboardContext): void {
       if (!answer.ok || !parsed.success) throw new HttpError(503, 'The OpenID provider can not be reached');
       copyCookies(answer.headers, response);
       response.redirect(303, parsed.data.url);
-    })
-    .all(methodNotAllowed(['GET', 'HEAD']));
-  router
-    .route('/ui/sign-in/done')
-    .get(async (request, response) => {
+    },
+  });
+  addRoute(router, '/ui/sign-in/done', {
+    get: async (request, response) => {
       // Browsers send no strict cookie with a redirect that began at another site: this page begins a navigation here.
       const to = localPath(queryOf(request, 'to'), PAGES);
       response.set('Refresh', `0; url=${to}`);
       await sendPage(request, response, <SignedInPage to={to} />);
-    })
-    .all(methodNotAllowed(['GET', 'HEAD']));
+    },
+  });
 }

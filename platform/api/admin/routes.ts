@@ -8,7 +8,7 @@ import { createResetLink, resetLinkRequest } from '../../admin/reset-links.ts';
 import { label } from '../../admin/text.ts';
 import { parseInput } from '../../parse-input.ts';
 import type { Database } from '../../store/database.ts';
-import { methodNotAllowed } from '../error-handler.ts';
+import { addRoute } from '../add-route.ts';
 import { readJsonBody } from '../json-body.ts';
 import { requireOperatorToken } from '../operator.ts';
 
@@ -22,59 +22,53 @@ type AdminContext = { db: Database; operatorToken: string; publicUrl(): string }
  */
 export function addAdminRoutes(app: Express, { db, operatorToken, publicUrl }: AdminContext): void {
   app.use('/admin', requireOperatorToken(operatorToken));
-  app
-    .route('/admin/keys')
-    .get(async (request, response) => {
+  addRoute(app, '/admin/keys', {
+    get: async (request, response) => {
       response.json({ keys: await listKeys(db, parseInput(listQuery, request.query)) });
-    })
-    .post(async (request, response) => {
+    },
+    post: async (request, response) => {
       response
         .status(201)
         .json(await createKey(db, parseInput(createKeyRequest, await readJsonBody(request, response))));
-    })
-    .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
-  app
-    .route('/admin/keys/:id/revoke')
-    .post(async (request, response) => {
-      response.json(await revokeKey(db, request.params.id));
-    })
-    .all(methodNotAllowed(['POST']));
-  app
-    .route('/admin/organizations')
-    .patch(async (request, response) => {
+    },
+  });
+  addRoute(app, '/admin/keys/:id/revoke', {
+    post: async (request, response) => {
+      response.json(await revokeKey(db, String(request.params.id)));
+    },
+  });
+  addRoute(app, '/admin/organizations', {
+    patch: async (request, response) => {
       const input = parseInput(setOrganizationRequest, await readJsonBody(request, response));
       response.json(await setOrganization(db, input));
-    })
-    .all(methodNotAllowed(['PATCH']));
-  app
-    .route('/admin/reset-links')
-    .post(async (request, response) => {
+    },
+  });
+  addRoute(app, '/admin/reset-links', {
+    post: async (request, response) => {
       const { email } = parseInput(resetLinkRequest, await readJsonBody(request, response));
       response.status(201).json(await createResetLink(db, { email, publicUrl: publicUrl() }));
-    })
-    .all(methodNotAllowed(['POST']));
-  app
-    .route('/admin/projects')
-    .get(async (request, response) => {
+    },
+  });
+  addRoute(app, '/admin/projects', {
+    get: async (request, response) => {
       response.json({ projects: await listProjects(db, parseInput(listQuery, request.query)) });
-    })
-    .post(async (request, response) => {
+    },
+    post: async (request, response) => {
       const input = parseInput(addProjectRequest, await readJsonBody(request, response));
       response.status(201).json(await addProject(db, input));
-    })
-    .patch(async (request, response) => {
+    },
+    patch: async (request, response) => {
       const input = parseInput(setProjectRequest, await readJsonBody(request, response));
       response.json(await setProject(db, input));
-    })
-    .all(methodNotAllowed(['GET', 'HEAD', 'PATCH', 'POST']));
-  app
-    .route('/admin/projects/:id')
-    .get(async (request, response) => {
-      response.json(await showProject(db, request.params.id));
-    })
-    .delete(async (request, response) => {
+    },
+  });
+  addRoute(app, '/admin/projects/:id', {
+    get: async (request, response) => {
+      response.json(await showProject(db, String(request.params.id)));
+    },
+    delete: async (request, response) => {
       const { contents } = parseInput(removeProjectQuery, request.query);
-      response.json(await removeProject(db, request.params.id, { withContents: contents === 'delete' }));
-    })
-    .all(methodNotAllowed(['DELETE', 'GET', 'HEAD']));
+      response.json(await removeProject(db, String(request.params.id), { withContents: contents === 'delete' }));
+    },
+  });
 }

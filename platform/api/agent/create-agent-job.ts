@@ -1,28 +1,10 @@
-import type { RequestHandler } from 'express';
-import { type PromptRequest, promptRequest } from '../../../contract/admin-api.ts';
+import type { PromptRequest } from '../../../contract/admin-api.ts';
 import { HttpError } from '../../../web/http-error.ts';
-import { parseInput } from '../../parse-input.ts';
 import { insertAgentJob } from '../../store/agent-jobs.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import { getProject, type Project } from '../../store/projects.ts';
-import { authenticate } from '../authenticate.ts';
-import { readIdempotencyKey } from '../idempotency.ts';
-import { readJsonBody } from '../json-body.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
 import { acceptPrompt, type Idempotency, type PromptAnswer } from './accept-prompt.ts';
-import { findOwnProject } from './agent-job-view.ts';
-
-/** `POST /v2/agent/{projectId}/job`: 201 and the job; 400 also if the project has no repository. */
-export function createAgentJobHandler(context: ApiContext): RequestHandler {
-  return async (request, response) => {
-    const caller = await authenticate(context.db, request);
-    const project = await findOwnProject(context.db, caller, request.params.projectId);
-    const body = parseInput(promptRequest, await readJsonBody(request, response));
-    const idempotency = readIdempotencyKey(request, body);
-    const answer = await createAgentJob(context, caller, { project, body, idempotency });
-    response.status(answer.status).set(answer.headers).json(answer.body);
-  };
-}
 
 type Create = { project: Project; body: PromptRequest; idempotency: Idempotency };
 

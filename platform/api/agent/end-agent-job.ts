@@ -1,22 +1,11 @@
-import type { RequestHandler } from 'express';
 import type { AgentCancellation, AgentJob } from '../../../contract/admin-api.ts';
 import { HttpError } from '../../../web/http-error.ts';
 import { archiveAgentJob, requestAgentJobCancel } from '../../store/agent-job-transitions.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import { recordAction } from '../../store/audit-log.ts';
-import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
-import { agentJobView, findOwnAgentJob } from './agent-job-view.ts';
-
-/** `POST /v2/agent/{projectId}/job/{id}/cancel` */
-export function cancelAgentJobHandler(context: ApiContext): RequestHandler {
-  return async (request, response) => {
-    const caller = await authenticate(context.db, request);
-    const job = await findOwnAgentJob(context.db, caller, request.params);
-    response.json(await cancelAgentRun(context, caller, job));
-  };
-}
+import { agentJobView } from './agent-job-view.ts';
 
 /** Cancels the current run: one that hasn't begun fails immediately, otherwise when its work has stopped. */
 export async function cancelAgentRun(
@@ -35,15 +24,6 @@ export async function cancelAgentRun(
     });
   }
   return { result: accepted ? 'accepted' : 'already-finished', job: agentJobView(job) };
-}
-
-/** `POST /v2/agent/{projectId}/job/{id}/archive` */
-export function archiveAgentJobHandler(context: ApiContext): RequestHandler {
-  return async (request, response) => {
-    const caller = await authenticate(context.db, request);
-    const job = await findOwnAgentJob(context.db, caller, request.params);
-    response.json(await archiveEndedAgentJob(context, caller, job));
-  };
 }
 
 /** Archives an ended job: it takes no more messages. Idempotent. Throws 409 if it is active. */

@@ -1,28 +1,10 @@
-import type { RequestHandler } from 'express';
-import { type PromptRequest, promptRequest } from '../../../contract/admin-api.ts';
+import type { PromptRequest } from '../../../contract/admin-api.ts';
 import { HttpError } from '../../../web/http-error.ts';
-import { parseInput } from '../../parse-input.ts';
 import { addAgentMessage } from '../../store/agent-job-transitions.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import type { Caller } from '../../store/api-keys.ts';
-import { authenticate } from '../authenticate.ts';
-import { readIdempotencyKey } from '../idempotency.ts';
-import { readJsonBody } from '../json-body.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
 import { acceptPrompt, type Idempotency, type PromptAnswer } from './accept-prompt.ts';
-import { findOwnAgentJob } from './agent-job-view.ts';
-
-/** `POST /v2/agent/{projectId}/job/{id}/message`: an ended job continues on the same branch and pull request. */
-export function messageAgentJobHandler(context: ApiContext): RequestHandler {
-  return async (request, response) => {
-    const caller = await authenticate(context.db, request);
-    const job = await findOwnAgentJob(context.db, caller, request.params);
-    const body = parseInput(promptRequest, await readJsonBody(request, response));
-    const idempotency = readIdempotencyKey(request, body);
-    const answer = await messageAgentJob(context, caller, { job, body, idempotency });
-    response.status(answer.status).set(answer.headers).json(answer.body);
-  };
-}
 
 type Message = { job: AgentJobRow; body: PromptRequest; idempotency: Idempotency };
 

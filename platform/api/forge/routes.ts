@@ -1,7 +1,7 @@
 import type { Express, Request, Response } from 'express';
 import { HttpError } from '../../../web/http-error.ts';
 import { fieldOf } from '../../../web/request.ts';
-import { methodNotAllowed } from '../error-handler.ts';
+import { addRoute } from '../add-route.ts';
 import { createForgeAccess, type MemberAccess } from './access.ts';
 import { forgeHandler, forgeHeaders, isBrowser } from './answers.tsx';
 import { addReview, askForReviews, type ChangeContext, close, giveReviewLink, merge } from './change-pull-request.ts';
@@ -54,33 +54,16 @@ export function addForgeRoutes(app: Express, { operatorToken, onForgeEvent, ...c
     });
 
   app.use('/pulls', forgeHeaders);
-  app
-    .route(PULL_REQUEST)
-    .get(reading(sendPullRequest))
-    .all(methodNotAllowed(['GET', 'HEAD']));
-  app
-    .route(`${PULL_REQUEST}/files`)
-    .get(reading(sendFiles))
-    .all(methodNotAllowed(['GET', 'HEAD']));
-  app
-    .route(`${PULL_REQUEST}/codeowners`)
-    .get(reading(sendCodeOwners))
-    .all(methodNotAllowed(['GET', 'HEAD']));
+  addRoute(app, PULL_REQUEST, { get: reading(sendPullRequest) });
+  addRoute(app, `${PULL_REQUEST}/files`, { get: reading(sendFiles) });
+  addRoute(app, `${PULL_REQUEST}/codeowners`, { get: reading(sendCodeOwners) });
   // Not behind the token check, because the link has its own token.
-  app
-    .route(`${PULL_REQUEST}/review`)
-    .get(forgeHandler((request, response) => openReviewLink(context, request, response)))
-    .all(methodNotAllowed(['GET', 'HEAD']));
-  app
-    .route(`${PULL_REQUEST}/reviews`)
-    .get(reading(sendReviews))
-    .post(posting(addReview))
-    .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
+  addRoute(app, `${PULL_REQUEST}/review`, {
+    get: forgeHandler((request, response) => openReviewLink(context, request, response)),
+  });
+  addRoute(app, `${PULL_REQUEST}/reviews`, { get: reading(sendReviews), post: posting(addReview) });
   const changes = { requested_reviewers: askForReviews, review_links: giveReviewLink, merge, close };
   for (const [path, change] of Object.entries(changes)) {
-    app
-      .route(`${PULL_REQUEST}/${path}`)
-      .post(posting(change))
-      .all(methodNotAllowed(['POST']));
+    addRoute(app, `${PULL_REQUEST}/${path}`, { post: posting(change) });
   }
 }

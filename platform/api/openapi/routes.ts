@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { Express, RequestHandler } from 'express';
-import { methodNotAllowed } from '../error-handler.ts';
+import { addRoute } from '../add-route.ts';
 import { createOpenApiDocument } from './document.ts';
 
 /** A separate file, so that no inline script is needed. */
@@ -40,18 +40,14 @@ const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
 /** `/openapi.json`, and `/docs/` to browse it, where `/` leads. */
 export function addOpenApiRoutes(app: Express, { publicUrl }: { publicUrl: () => string }): void {
-  app
-    .route('/openapi.json')
-    .get((_request, response) => {
+  addRoute(app, '/openapi.json', {
+    get: (_request, response) => {
       response.json(createOpenApiDocument({ publicUrl: publicUrl() }));
-    })
-    .all(methodNotAllowed(['GET', 'HEAD']));
+    },
+  });
 
   const addPage = (path: string, handler: RequestHandler): void => {
-    app
-      .route(path)
-      .get(handler)
-      .all(methodNotAllowed(['GET', 'HEAD']));
+    addRoute(app, path, { get: handler });
   };
   // Relative, in case the public URL has a path.
   addPage('/', (_request, response) => response.redirect(302, 'docs/'));

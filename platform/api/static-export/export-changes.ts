@@ -1,4 +1,3 @@
-import type { RequestHandler } from 'express';
 import type { ExportChanges, ExportReport } from '../../../contract/admin-api.ts';
 import type { BundleManifest } from '../../../contract/bundle.ts';
 import { ObjectMissingError } from '../../../exporter/export-failure.ts';
@@ -6,21 +5,12 @@ import { HttpError } from '../../../web/http-error.ts';
 import { readManifest } from '../../objects/archive-entries.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { type ExportJobRow, findExportBefore } from '../../store/export-jobs.ts';
-import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
-import { findExport, requireCompleted } from './export-job-view.ts';
+import { requireCompleted } from './export-job-view.ts';
 import { readReport } from './export-results.ts';
 
 /** What is known of a completed export. */
 type ExportContent = { jobId: string; files: BundleManifest['files']; brokenLinks: ExportReport['brokenLinks'] };
-
-/** `GET /v1/static-export/jobs/{jobId}/changes` */
-export function changesHandler(context: ApiContext): RequestHandler {
-  return async (request, response) => {
-    const caller = await authenticate(context.db, request);
-    response.json(await readExportChanges(context, await findExport(context.db, caller, request.params.jobId)));
-  };
-}
 
 /**
  * What differs from the project's completed export before. `report` is the job's, if it was read already. Throws 404 if a

@@ -1,18 +1,8 @@
-import type { RequestHandler } from 'express';
 import { type Bundle, type ExportReport, exportReport } from '../../../contract/admin-api.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { ExportJobRow } from '../../store/export-jobs.ts';
-import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
-import { findExport, requireCompleted } from './export-job-view.ts';
-
-/** `POST /v1/static-export/jobs/{jobId}/bundle` */
-export function bundleHandler(context: ApiContext): RequestHandler {
-  return async (request, response) => {
-    const caller = await authenticate(context.db, request);
-    response.json(await createBundleLink(context, await findExport(context.db, caller, request.params.jobId)));
-  };
-}
+import { requireCompleted } from './export-job-view.ts';
 
 /** A new link to the archive that was packed when the job completed. Throws 409 if it hasn't. */
 export async function createBundleLink(
@@ -29,14 +19,6 @@ export async function createBundleLink(
     sizeBytes: archiveSizeBytes,
     sha256: archiveSha256,
     version: job.version,
-  };
-}
-
-/** `GET /v1/static-export/jobs/{jobId}/report` */
-export function reportHandler(context: ApiContext): RequestHandler {
-  return async (request, response) => {
-    const caller = await authenticate(context.db, request);
-    response.json(await readReport(context.objects, await findExport(context.db, caller, request.params.jobId)));
   };
 }
 

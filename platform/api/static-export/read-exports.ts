@@ -1,13 +1,10 @@
-import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { domainName, type ExportJobPage, exportJobStatus } from '../../../contract/admin-api.ts';
-import { parseInput } from '../../parse-input.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import { listExportJobs } from '../../store/export-jobs.ts';
-import { authenticate } from '../authenticate.ts';
 import { cursor, limit, nextCursor } from '../paging.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
-import { exportJobView, findOwnJob, requireEnterprise } from './export-job-view.ts';
+import { exportJobView, requireEnterprise } from './export-job-view.ts';
 
 export const listExportsQuery = z.strictObject({
   domain: domainName.optional(),
@@ -15,24 +12,6 @@ export const listExportsQuery = z.strictObject({
   cursor,
   limit,
 });
-
-/** `GET /v1/static-export/jobs/{jobId}` */
-export function getExportHandler({ db }: ApiContext): RequestHandler {
-  return async (request, response) => {
-    const caller = await authenticate(db, request);
-    const job = await findOwnJob(db, caller, request.params.jobId);
-    requireEnterprise(caller);
-    response.json(exportJobView(job));
-  };
-}
-
-/** `GET /v1/static-export/jobs` */
-export function listExportsHandler(context: ApiContext): RequestHandler {
-  return async (request, response) => {
-    const caller = await authenticate(context.db, request);
-    response.json(await listExports(context, caller, parseInput(listExportsQuery, request.query)));
-  };
-}
 
 /** Newest first; `nextCursor` is null on the last page. Throws 403. */
 export async function listExports(

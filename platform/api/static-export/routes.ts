@@ -1,39 +1,32 @@
 import type { Express } from 'express';
-import { methodNotAllowed } from '../error-handler.ts';
+import { parseInput } from '../../parse-input.ts';
+import type { ExportJobRow } from '../../store/export-jobs.ts';
+import { addRoute } from '../add-route.ts';
+import { forCaller } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
-import { cancelExportHandler } from './cancel-export.ts';
-import { changesHandler } from './export-changes.ts';
-import { bundleHandler, reportHandler } from './export-results.ts';
-import { getExportHandler, listExportsHandler } from './read-exports.ts';
+import { cancelExport } from './cancel-export.ts';
+import { readExportChanges } from './export-changes.ts';
+import { exportJobView, findExport } from './export-job-view.ts';
+import { createBundleLink, readReport } from './export-results.ts';
+import { listExports, listExportsQuery } from './read-exports.ts';
 import { startExportHandler } from './start-export.ts';
 
 const JOBS = '/v1/static-export/jobs';
 
 /** The static export endpoints of the contract. */
 export function addStaticExportRoutes(app: Express, context: ApiContext): void {
-  app
-    .route(JOBS)
-    .get(listExportsHandler(context))
-    .post(startExportHandler(context))
-    .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
-  app
-    .route(`${JOBS}/:jobId`)
-    .get(getExportHandler(context))
-    .all(methodNotAllowed(['GET', 'HEAD']));
-  app
-    .route(`${JOBS}/:jobId/cancel`)
-    .post(cancelExportHandler(context))
-    .all(methodNotAllowed(['POST']));
-  app
-    .route(`${JOBS}/:jobId/bundle`)
-    .post(bundleHandler(context))
-    .all(methodNotAllowed(['POST']));
-  app
-    .route(`${JOBS}/:jobId/report`)
-    .get(reportHandler(context))
-    .all(methodNotAllowed(['GET', 'HEAD']));
-  app
-    .route(`${JOBS}/:jobId/changes`)
-    .get(changesHandler(context))
-    .all(methodNotAllowed(['GET', 'HEAD']));
+  const { db, objects } = context;
+  const ofJob = (answer: (job: ExportJobRow) => object | Promise<object>) =>
+    forCaller(db, async (caller, { params }) => answer(await findExport(db, caller, params.jobId)));
+  addRoute(app, JOBS, {
+    get: forCaller(db, (caller, { query }) => listExports(context, caller, parseInput(listExportsQuery, query))),
+    post: startExportHandler(context),
+  });
+  addRoute(app, `${JOBS}/:jobId`, { get: ofJob(exportJobView) });
+  addRoute(app, `${JOBS}/:jobId/cancel`, {
+    post: forCaller(db, (caller, { params }) => cancelExport(context, caller, params.jobId)),
+  });
+  addRoute(app, `${JOBS}/:jobId/bundle`, { post: ofJob((job) => createBundleLink(context, job)) });
+  addRoute(app, `${JOBS}/:jobId/report`, { get: ofJob((job) => readReport(objects, job)) });
+  addRoute(app, `${JOBS}/:jobId/changes`, { get: ofJob((job) => readExportChanges(context, job)) });
 }

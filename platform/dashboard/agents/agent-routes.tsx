@@ -3,12 +3,12 @@ import { promptRequest } from '../../../contract/admin-api.ts';
 import { renderPart } from '../../../ui/page.tsx';
 import { HttpError } from '../../../web/http-error.ts';
 import { fieldOf, queryOf } from '../../../web/request.ts';
+import { addRoute } from '../../api/add-route.ts';
 import { findOwnProject } from '../../api/agent/agent-job-view.ts';
 import { createAgentJob } from '../../api/agent/create-agent-job.ts';
 import { archiveEndedAgentJob, cancelAgentRun } from '../../api/agent/end-agent-job.ts';
 import { messageAgentJob } from '../../api/agent/message-agent-job.ts';
 import { listAgentJobsQuery } from '../../api/agent/read-agent-jobs.ts';
-import { methodNotAllowed } from '../../api/error-handler.ts';
 import { parseInput } from '../../parse-input.ts';
 import { type AgentJobRow, getAgentJob } from '../../store/agent-jobs.ts';
 import type { Caller } from '../../store/api-keys.ts';
@@ -87,9 +87,8 @@ function addOne(router: Router, context: DashboardContext): void {
       return <AgentPage signed={signed} messages={messagesOf(request)} facts={facts} />;
     },
   });
-  router
-    .route(`${PATHS.agents}/:jobId/events`)
-    .get(async (request, response) => {
+  addRoute(router, `${PATHS.agents}/:jobId/events`, {
+    get: async (request, response) => {
       const signed = signedOf(request);
       await findJob(context, signed.caller, request.params.jobId);
       const readFacts = createFactsReader(context);
@@ -98,8 +97,8 @@ function addOne(router: Router, context: DashboardContext): void {
         const facts = await readFacts(job);
         return { html: renderPart(<AgentParts signed={signed} facts={facts} />), isOver: job.status !== 'active' };
       });
-    })
-    .all(methodNotAllowed(['GET', 'HEAD']));
+    },
+  });
 }
 
 function addActions(router: Router, context: DashboardContext): void {

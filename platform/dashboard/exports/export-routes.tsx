@@ -3,7 +3,7 @@ import { exportJobStatus, startExportRequest } from '../../../contract/admin-api
 import { renderPart } from '../../../ui/page.tsx';
 import { HttpError } from '../../../web/http-error.ts';
 import { fieldOf, queryOf } from '../../../web/request.ts';
-import { methodNotAllowed } from '../../api/error-handler.ts';
+import { addRoute } from '../../api/add-route.ts';
 import { cancelExport } from '../../api/static-export/cancel-export.ts';
 import { readExportChanges } from '../../api/static-export/export-changes.ts';
 import { findExport, findOwnJob } from '../../api/static-export/export-job-view.ts';
@@ -105,9 +105,8 @@ function addOne(router: Router, context: DashboardContext): void {
       return <ExportPage signed={signed} messages={messagesOf(request)} facts={facts} />;
     },
   });
-  router
-    .route(`${PATHS.exports}/:jobId/events`)
-    .get(async (request, response) => {
+  addRoute(router, `${PATHS.exports}/:jobId/events`, {
+    get: async (request, response) => {
       const signed = signedOf(request);
       const { jobId } = request.params;
       await findOwnJob(context.db, signed.caller, jobId);
@@ -116,8 +115,8 @@ function addOne(router: Router, context: DashboardContext): void {
         const isOver = facts.job.status === 'completed' || facts.job.status === 'failed';
         return { html: renderPart(<ExportParts signed={signed} facts={facts} />), isOver };
       });
-    })
-    .all(methodNotAllowed(['GET', 'HEAD']));
+    },
+  });
 }
 
 function addActions(router: Router, context: DashboardContext): void {
