@@ -127,7 +127,7 @@ async function checkForges({ forge }: Settings, config: GalleyConfig | undefined
     const { kind, url, token } = section;
     findings.push(await checkForge({ check: 'forge', kind, url, token, setting: 'forge.token' }));
   }
-  if (forge?.auth.kind === 'token') {
+  if (forge !== undefined && 'token' in forge.auth) {
     const { kind, url, auth } = forge;
     findings.push(await checkForge({ check: 'platform-forge', kind, url, token: auth.token, setting: 'FORGE_TOKEN' }));
   }

@@ -4,7 +4,7 @@ import { createdKey, keyListing } from '../../platform/admin/api-keys.ts';
 import { organizationListing } from '../../platform/admin/organizations.ts';
 import { projectListing, projectWithContents } from '../../platform/admin/project-requests.ts';
 import { resetLink } from '../../platform/admin/reset-links.ts';
-import { requestJson } from '../request-json.ts';
+import { type JsonRequest, requestJson } from '../request-json.ts';
 
 const keyList = z.object({ keys: z.array(keyListing) });
 const projectList = z.object({ projects: z.array(projectListing) });
@@ -12,36 +12,25 @@ const revoked = z.object({ id: z.string(), revokedAt: z.string() });
 
 /** Uses the admin routes of the running `up`, which alone may open the embedded database. */
 export function adminOverHttp({ platformUrl, token }: { platformUrl: string; token: string }): Admin {
-  const at = (path: string, organization?: string): URL => {
-    const url = new URL(path, platformUrl);
-    if (organization !== undefined) url.searchParams.set('organization', organization);
-    return url;
+  type Sent = Pick<JsonRequest, 'method' | 'body'> & { query?: Record<string, string | undefined> };
+  const ask = async <Schema extends z.ZodType>(schema: Schema, path: string, { query = {}, ...sent }: Sent = {}) => {
+    const url = new URL(`/admin/${path}`, platformUrl);
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+    return schema.parse(await requestJson({ url, token, ...sent }));
   };
   return {
-    createKey: async (body) =>
-      createdKey.parse(await requestJson({ url: at('/admin/keys'), token, method: 'POST', body })),
-    listKeys: async ({ organization }) =>
-      keyList.parse(await requestJson({ url: at('/admin/keys', organization), token })).keys,
-    revokeKey: async (id) =>
-      revoked.parse(
-        await requestJson({ url: at(`/admin/keys/${encodeURIComponent(id)}/revoke`), token, method: 'POST' }),
-      ),
-    createResetLink: async (body) =>
-      resetLink.parse(await requestJson({ url: at('/admin/reset-links'), token, method: 'POST', body })),
-    setOrganization: async (body) =>
-      organizationListing.parse(await requestJson({ url: at('/admin/organizations'), token, method: 'PATCH', body })),
-    addProject: async (body) =>
-      projectListing.parse(await requestJson({ url: at('/admin/projects'), token, method: 'POST', body })),
-    setProject: async (body) =>
-      projectListing.parse(await requestJson({ url: at('/admin/projects'), token, method: 'PATCH', body })),
-    showProject: async (id) =>
-      projectWithContents.parse(await requestJson({ url: at(`/admin/projects/${encodeURIComponent(id)}`), token })),
-    removeProject: async (id, { withContents }) => {
-      const url = at(`/admin/projects/${encodeURIComponent(id)}`);
-      if (withContents) url.searchParams.set('contents', 'delete');
-      return projectWithContents.parse(await requestJson({ url, token, method: 'DELETE' }));
+    createKey: (body) => ask(createdKey, 'keys', { method: 'POST', body }),
+    listKeys: async (query) => (await ask(keyList, 'keys', { query })).keys,
+    revokeKey: (id) => ask(revoked, `keys/${encodeURIComponent(id)}/revoke`, { method: 'POST' }),
+    createResetLink: (body) => ask(resetLink, 'reset-links', { method: 'POST', body }),
+    setOrganization: (body) => ask(organizationListing, 'organizations', { method: 'PATCH', body }),
+    addProject: (body) => ask(projectListing, 'projects', { method: 'POST', body }),
+    setProject: (body) => ask(projectListing, 'projects', { method: 'PATCH', body }),
+    showProject: (id) => ask(projectWithContents, `projects/${encodeURIComponent(id)}`),
+    removeProject: (id, { withContents }) => {
+      const query = { contents: withContents ? 'delete' : undefined };
+      return ask(projectWithContents, `projects/${encodeURIComponent(id)}`, { method: 'DELETE', query });
     },
-    listProjects: async ({ organization }) =>
-      projectList.parse(await requestJson({ url: at('/admin/projects', organization), token })).projects,
+    listProjects: async (query) => (await ask(projectList, 'projects', { query })).projects,
   };
 }

@@ -21,8 +21,7 @@ interface PlatformForges {
  * @throws ConfigurationError if FORGE_URL or the credentials are unusable.
  */
 export function forgesOf({ hosted, embedded, logger }: PlatformForges): (repository: string) => ForgeWriter {
-  const forge =
-    hosted === undefined ? undefined : namedSetting('FORGE_URL', () => createForge({ ...withAuth(hosted), logger }));
+  const forge = hosted === undefined ? undefined : namedSetting('FORGE_URL', () => createForge({ ...hosted, logger }));
   return (repository) => {
     if (/^file:/i.test(repository)) return embedded;
     if (forge !== undefined) return forge;
@@ -31,14 +30,6 @@ export function forgesOf({ hosted, embedded, logger }: PlatformForges): (reposit
         "FORGE_APP_PRIVATE_KEY, for the platform's worker.",
       { status: null, retryable: false },
     );
-  };
-}
-
-function withAuth({ kind, url, auth }: ForgeSettings) {
-  return {
-    kind,
-    url,
-    auth: auth.kind === 'token' ? { token: auth.token } : { appId: auth.appId, privateKey: auth.privateKey },
   };
 }
 

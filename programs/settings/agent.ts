@@ -89,35 +89,22 @@ export const agentVariables = {
   AGENT_MAX_OUTPUT: byteSize.default(10 * MIB),
 };
 
-/** The agent and its limits. */
-export interface AgentSettings {
-  /** The coding agent's command line. Undefined: the example agent, which handles one kind of sentence. */
-  command: string | undefined;
-  /** The `model` of jobs. */
-  model: string;
-  timeoutMs: number;
-  sandbox: boolean;
-  /** What the agent may reach, as `host:port`; empty: no network. */
-  allowedHosts: readonly string[];
-  /** Variables that are passed to the agent. */
-  environmentNames: readonly string[];
-  /** What the agent may read besides its checkout and the system's programs. */
-  readablePaths: readonly string[];
-  scratchSizeBytes: number;
-  outputLimitBytes: number;
-}
-
 type AgentVariables = z.infer<z.ZodObject<typeof agentVariables>>;
 
 /** The settings, or one sentence for each variable that conflicts with others. */
-export function readAgentSettings(env: AgentVariables): { settings: AgentSettings; problems: string[] } {
-  const settings: AgentSettings = {
+export function readAgentSettings(env: AgentVariables) {
+  const settings = {
+    /** The coding agent's command line. Undefined: the example agent, which handles one kind of sentence. */
     command: env.AGENT_COMMAND,
+    /** The `model` of jobs. */
     model: env.AGENT_MODEL ?? (env.AGENT_COMMAND === undefined ? 'example' : programOf(env.AGENT_COMMAND)),
     timeoutMs: env.AGENT_TIMEOUT,
     sandbox: env.AGENT_SANDBOX === 'on',
+    /** What the agent may reach, as `host:port`; empty: no network. */
     allowedHosts: env.AGENT_NETWORK_ALLOW,
+    /** Variables that are passed to the agent. */
     environmentNames: env.AGENT_ENV,
+    /** What the agent may read besides its checkout and the system's programs. */
     readablePaths: env.AGENT_READ,
     scratchSizeBytes: env.AGENT_SCRATCH_SIZE,
     outputLimitBytes: env.AGENT_MAX_OUTPUT,

@@ -5,24 +5,16 @@ import { adminApiKey, adminApiUrl } from '../../contract/admin-api.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { positiveDurationMs } from '../../contract/duration.ts';
 import { httpUrl } from '../../contract/http-url.ts';
-import type { BundleSigner } from '../../contract/signing.ts';
-import type { WorkerVersion } from '../../contract/worker-options.ts';
-import type { ExportLimits } from '../../exporter/limits.ts';
-import type { OpenIdSettings } from '../../platform/dashboard/auth-settings.ts';
-import { type AgentSettings, agentVariables, readAgentSettings } from './agent.ts';
+import { agentVariables, readAgentSettings } from './agent.ts';
 import {
-  type BrowserSettings,
   browserVariables,
   exportVariables,
-  type ForgeSettings,
   forgeVariables,
   readBrowserSettings,
   readExportLimits,
   readForgeSettings,
-  readOpenId,
-  readPlatformMail,
 } from './platform.ts';
-import { readServingSettings, type ServingSettings, servingVariables } from './serving.ts';
+import { readServingSettings, servingVariables } from './serving.ts';
 
 /** The process's variables. Only this file and its callees read them. */
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -36,7 +28,7 @@ const port = z
   .refine((value) => value <= 65_535, 'expected a port number up to 65535');
 
 /** The first encrypts, all decrypt. */
-const encryptionKeys = z.string().transform((text, context) => {
+const encryptionKeys = z.string().transform((text, context): readonly Buffer[] => {
   const keys = text.split(',').map((entry) => Buffer.from(entry.trim(), 'base64'));
   for (const [index, key] of keys.entries()) {
     if (key.length === 32) continue;
@@ -106,82 +98,20 @@ const schema = z.object({
 /** Every variable that is read here; others have a standard of their own. */
 export const VARIABLE_NAMES = Object.keys(schema.shape);
 
-export interface Settings {
-  host: string;
-  port: number;
-  platformPort: number;
-  deploymentPort: number;
-  temporalPort: number;
-  temporalUiPort: number;
-  /** The port of the workers' metrics and probes; undefined: there are none. */
-  metricsPort: number | undefined;
-  /** Requested by each successful check of the watchdog. */
-  heartbeatUrl: string | undefined;
-  /** The URL of Temporal's UI, for links; if undefined, only the embedded Temporal has links. */
-  temporalUiUrl: string | undefined;
-  /** False: no Temporal service is configured, so `up` starts its own. */
-  temporalConfigured: boolean;
-  databaseUrl: string | undefined;
-  objectStoreUrl: string | undefined;
-  bundleLinkTtlMs: number;
-  platformPublicUrl: string | undefined;
-  /** The receiver's public URL for mails; undefined: they have no unsubscribe link. */
-  apiPublicUrl: string | undefined;
-  /** Signs unsubscribe links; undefined: the Admin API key does. */
-  unsubscribeSecret: string | undefined;
-  /** The export limits that differ from the defaults. */
-  exportLimits: Partial<ExportLimits>;
-  /** Undefined: bundles are unsigned. */
-  bundleSigner: BundleSigner | undefined;
-  agent: AgentSettings;
-  browser: BrowserSettings;
-  serving: ServingSettings;
-  /** Undefined: agent jobs can only work on `file://` repositories. */
-  forge: ForgeSettings | undefined;
-  operatorToken: string | undefined;
-  /** The mail server for the dashboard's mails; undefined: it shows links instead. */
-  platformMail: { url: string; from: string } | undefined;
-  /** Single sign-on for the platform's dashboard. */
-  openId: OpenIdSettings | undefined;
-  adminApiUrl: string | undefined;
-  adminApiKey: string | undefined;
-  /** Absolute. */
-  home: string;
-  /** Absolute; undefined: there is no galley.yaml, so there are no sites. */
-  configPath: string | undefined;
-  /** The first encrypts Temporal's payloads, all decrypt; empty: no encryption. */
-  encryptionKeys: readonly Buffer[];
-  logLevel: (typeof LOG_LEVELS)[number];
-  minRefreshIntervalMs: number;
-  /** Record and send traces. */
-  traces: boolean;
-  /** Temporal's Worker Versioning needs it; undefined: workers poll their queue unversioned. */
-  workerVersion: WorkerVersion | undefined;
-  /**
-   * The unchanged environment, for `${VAR}` in galley.yaml and for Temporal's and S3's clients, which have their own
-   * standard.
-   */
-  variables: Variables;
-}
+export type Settings = ReturnType<typeof readSettings>;
 
 /**
  * Reads and validates all variables once, at start. An empty variable counts as unset.
  * @throws ConfigurationError naming each variable and what was expected.
  */
-export function readSettings(variables: Variables = process.env): Settings {
-  const filled = Object.fromEntries(
+export function readSettings(variables: Variables = process.env) {
+  const filled: Variables = Object.fromEntries(
     Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
   );
-  const parsed = schema.safeParse(filled);
-  if (!parsed.success)
-    throw new ConfigurationError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
-  const env = parsed.data;
+  const env = parse(filled);
   const agent = readAgentSettings(env);
   const forge = readForgeSettings(env);
-  const version = readWorkerVersion(env);
-  const openId = readOpenId(env);
-  const mail = readPlatformMail(env);
-  const problems = [...agent.problems, ...forge.problems, ...version.problems, ...openId.problems, ...mail.problems];
+  const problems = [...agent.problems, ...forge.problems, ...incompleteGroups(env)];
   if (problems.length > 0) throw new ConfigurationError(problems);
   return {
     host: env.HOST,
@@ -190,48 +120,84 @@ export function readSettings(variables: Variables = process.env): Settings {
     deploymentPort: env.DEPLOYMENT_PORT,
     temporalPort: env.TEMPORAL_PORT,
     temporalUiPort: env.TEMPORAL_UI_PORT,
+    /** The URL of Temporal's UI, for links; if undefined, only the embedded Temporal has links. */
     temporalUiUrl: withoutSlash(env.TEMPORAL_UI_URL),
+    /** The port of the workers' metrics and probes; undefined: there are none. */
     metricsPort: env.METRICS_PORT,
+    /** Requested by each successful check of the watchdog. */
     heartbeatUrl: env.HEARTBEAT_URL,
+    /** False: no Temporal service is configured, so `up` starts its own. */
     temporalConfigured: [env.TEMPORAL_ADDRESS, env.TEMPORAL_PROFILE, env.TEMPORAL_CONFIG_FILE].some(Boolean),
     databaseUrl: env.DATABASE_URL,
     objectStoreUrl: env.OBJECT_STORE_URL,
     bundleLinkTtlMs: env.BUNDLE_LINK_TTL,
     platformPublicUrl: withoutSlash(env.PLATFORM_PUBLIC_URL),
+    /** The receiver's public URL for mails; undefined: they have no unsubscribe link. */
     apiPublicUrl: withoutSlash(env.API_PUBLIC_URL),
+    /** Signs unsubscribe links; undefined: the Admin API key does. */
     unsubscribeSecret: env.UNSUBSCRIBE_SECRET,
     exportLimits: readExportLimits(env),
+    /** Undefined: bundles are unsigned. */
     bundleSigner: env.BUNDLE_SIGNING_KEY,
     agent: agent.settings,
     browser: readBrowserSettings(env, filled.PATH),
     serving: readServingSettings(env),
+    /** Undefined: agent jobs can only work on `file://` repositories. */
     forge: forge.settings,
     operatorToken: env.OPERATOR_TOKEN,
-    platformMail: mail.settings,
-    openId: openId.settings,
+    ...readGroups(env),
     adminApiUrl: env.ADMIN_API_URL,
     adminApiKey: env.ADMIN_API_KEY,
+    /** Absolute. */
     home: resolve(env.GALLEY_HOME),
+    /** Absolute; undefined: there is no galley.yaml, so there are no sites. */
     configPath: configPath(env.GALLEY_CONFIG),
+    /** The first encrypts Temporal's payloads, all decrypt; empty: no encryption. */
     encryptionKeys: env.GALLEY_ENCRYPTION_KEY,
     logLevel: env.LOG_LEVEL,
     minRefreshIntervalMs: env.MIN_REFRESH_INTERVAL,
+    /** Record and send traces. */
     traces: env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && filled.OTEL_SDK_DISABLED?.toLowerCase() !== 'true',
-    workerVersion: version.version,
+    /** For `${VAR}` in galley.yaml and for Temporal's and S3's clients, which have their own standard. */
     variables: filled,
   };
 }
 
-type VersionVariables = { WORKER_DEPLOYMENT?: string | undefined; WORKER_BUILD_ID?: string | undefined };
+function parse(variables: Variables): z.infer<typeof schema> {
+  const parsed = schema.safeParse(variables);
+  if (parsed.success) return parsed.data;
+  throw new ConfigurationError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
+}
 
-function readWorkerVersion({ WORKER_DEPLOYMENT: deploymentName, WORKER_BUILD_ID: buildId }: VersionVariables) {
-  if (deploymentName !== undefined && buildId !== undefined) {
-    return { version: { deploymentName, buildId }, problems: [] };
-  }
-  const missing = deploymentName === undefined ? 'WORKER_DEPLOYMENT' : 'WORKER_BUILD_ID';
-  const alone = deploymentName !== undefined || buildId !== undefined;
-  const problems = alone ? [`${missing}: expected too, because Worker Versioning needs both`] : [];
-  return { version: undefined, problems };
+/** Variables that need each other, with the reason. */
+const GROUPS = [
+  [['WORKER_DEPLOYMENT', 'WORKER_BUILD_ID'], 'Worker Versioning needs both'],
+  [['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'], 'single sign-on needs all three'],
+  [['PLATFORM_SMTP_URL', 'PLATFORM_SMTP_FROM'], "the dashboard's mails need both"],
+] as const;
+
+/** What the groups set. */
+function readGroups(env: z.infer<typeof schema>) {
+  const { WORKER_DEPLOYMENT: deploymentName, WORKER_BUILD_ID: buildId } = env;
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = env;
+  const { PLATFORM_SMTP_URL: smtpUrl, PLATFORM_SMTP_FROM: from } = env;
+  return {
+    /** The mail server for the dashboard's mails; undefined: it shows links instead. */
+    platformMail: smtpUrl && from ? { url: smtpUrl, from } : undefined,
+    /** Single sign-on for the platform's dashboard. */
+    openId: issuer && clientId && clientSecret ? { issuer, clientId, clientSecret } : undefined,
+    /** Temporal's Worker Versioning needs it; undefined: workers poll their queue unversioned. */
+    workerVersion: deploymentName && buildId ? { deploymentName, buildId } : undefined,
+  };
+}
+
+/** A problem for each group of which only a part is set. */
+function incompleteGroups(env: z.infer<typeof schema>): string[] {
+  return GROUPS.flatMap(([names, because]) => {
+    const missing = names.filter((name) => env[name] === undefined);
+    const isPartial = missing.length > 0 && missing.length < names.length;
+    return isPartial ? [`${missing.join(', ')}: expected too, because ${because}`] : [];
+  });
 }
 
 /** Removes slashes at the end, so that paths can be appended. */

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { type BundleSigner, createSigner, EXPECTED_PRIVATE_KEY } from '../../contract/signing.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from '../../exporter/limits.ts';
-import type { OpenIdSettings } from '../../platform/dashboard/auth-settings.ts';
 import { byteSize } from './byte-size.ts';
 import type { Settings } from './environment.ts';
 
@@ -31,7 +30,7 @@ export const forgeVariables = {
   FORGE_APP_PRIVATE_KEY: privateKey.optional(),
 };
 
-type ForgeAuth = { kind: 'token'; token: string } | { kind: 'app'; appId: string; privateKey: string };
+type ForgeAuth = { token: string } | { appId: string; privateKey: string };
 
 /** The forge of repositories that aren't `file://`. */
 export interface ForgeSettings {
@@ -52,9 +51,9 @@ export function readForgeSettings(env: ForgeVariables): { settings: ForgeSetting
 }
 
 function authOf({ FORGE_TOKEN, FORGE_APP_ID, FORGE_APP_PRIVATE_KEY }: ForgeVariables): ForgeAuth | undefined {
-  if (FORGE_TOKEN !== undefined) return { kind: 'token', token: FORGE_TOKEN };
+  if (FORGE_TOKEN !== undefined) return { token: FORGE_TOKEN };
   if (FORGE_APP_ID === undefined || FORGE_APP_PRIVATE_KEY === undefined) return undefined;
-  return { kind: 'app', appId: FORGE_APP_ID, privateKey: FORGE_APP_PRIVATE_KEY };
+  return { appId: FORGE_APP_ID, privateKey: FORGE_APP_PRIVATE_KEY };
 }
 
 function forgeProblems(env: ForgeVariables): string[] {
@@ -86,20 +85,17 @@ export const browserVariables = {
   CHROMIUM_SANDBOX: z.enum(['on', 'off'], { error: 'expected on or off' }).default('on'),
 };
 
-/** The browser for projects with `render: browser` or `discover: browser`. */
-export interface BrowserSettings {
-  /** Undefined: Chromium or Chrome on the PATH. */
-  path: string | undefined;
-  /** Chromium's own sandbox. */
-  sandbox: boolean;
-  /** The search path. */
-  searchPath: string;
-}
-
 type BrowserVariables = z.infer<z.ZodObject<typeof browserVariables>>;
 
-export function readBrowserSettings(env: BrowserVariables, path: string | undefined): BrowserSettings {
-  return { path: env.CHROMIUM_PATH, sandbox: env.CHROMIUM_SANDBOX === 'on', searchPath: path ?? '' };
+/** The browser for projects with `render: browser` or `discover: browser`. */
+export function readBrowserSettings(env: BrowserVariables, path: string | undefined) {
+  return {
+    /** Undefined: Chromium or Chrome on the PATH. */
+    path: env.CHROMIUM_PATH,
+    /** Chromium's own sandbox. */
+    sandbox: env.CHROMIUM_SANDBOX === 'on',
+    searchPath: path ?? '',
+  };
 }
 
 const connections = z
@@ -145,30 +141,6 @@ export function readExportLimits(env: ExportVariables): Partial<ExportLimits> {
     ...(EXPORT_MAX_DECODED_BYTES !== undefined && { maxDecodedBytes: EXPORT_MAX_DECODED_BYTES }),
     ...(EXPORT_MAX_BYTES !== undefined && { maxStoredBytes: EXPORT_MAX_BYTES }),
   };
-}
-
-type OpenIdVariables = { [Name in 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET']?: string | undefined };
-
-export function readOpenId(env: OpenIdVariables): { settings: OpenIdSettings | undefined; problems: string[] } {
-  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = env;
-  if (issuer !== undefined && clientId !== undefined && clientSecret !== undefined) {
-    return { settings: { issuer, clientId, clientSecret }, problems: [] };
-  }
-  const named = { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret };
-  const missing = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  const isPartial = missing.length < Object.keys(named).length;
-  const problems = isPartial ? [`${missing.join(', ')}: expected too, because single sign-on needs all three`] : [];
-  return { settings: undefined, problems };
-}
-
-type MailVariables = { [Name in 'PLATFORM_SMTP_URL' | 'PLATFORM_SMTP_FROM']?: string | undefined };
-
-export function readPlatformMail({ PLATFORM_SMTP_URL: url, PLATFORM_SMTP_FROM: from }: MailVariables) {
-  if (url !== undefined && from !== undefined) return { settings: { url, from }, problems: [] };
-  const missing = url === undefined ? 'PLATFORM_SMTP_URL' : 'PLATFORM_SMTP_FROM';
-  const isPartial = url !== undefined || from !== undefined;
-  const problems = isPartial ? [`${missing}: expected too, because the dashboard's mails need both`] : [];
-  return { settings: undefined, problems };
 }
 
 /** @throws ConfigurationError without DATABASE_URL; call it before a program's modules are loaded, which takes seconds. */

@@ -1,14 +1,5 @@
 import { z } from 'zod';
 
-/** How a deployment serves its site. */
-export interface ServingSettings {
-  /** Empty, or a path without a slash at its end. */
-  basePath: string;
-  /** Undefined: everyone may read. */
-  basicAuth: { user: string; password: string } | undefined;
-  accessLog: boolean;
-}
-
 export const servingVariables = {
   BASE_PATH: z
     .string()
@@ -21,12 +12,17 @@ export const servingVariables = {
   ACCESS_LOG: z.enum(['on', 'off'], { error: 'expected on or off' }).default('off'),
 };
 
-type Values = { BASE_PATH: string; BASIC_AUTH?: string | undefined; ACCESS_LOG: 'on' | 'off' };
+type ServingVariables = z.infer<z.ZodObject<typeof servingVariables>>;
 
-export function readServingSettings({ BASE_PATH, BASIC_AUTH, ACCESS_LOG }: Values): ServingSettings {
+/** How a deployment serves its site. */
+export type ServingSettings = ReturnType<typeof readServingSettings>;
+
+export function readServingSettings({ BASE_PATH, BASIC_AUTH, ACCESS_LOG }: ServingVariables) {
   const [user = '', ...password] = BASIC_AUTH?.split(':') ?? [];
   return {
+    /** Empty, or a path without a slash at its end. */
     basePath: BASE_PATH.replace(/\/$/, ''),
+    /** Undefined: everyone may read. */
     basicAuth: BASIC_AUTH === undefined ? undefined : { user, password: password.join(':') },
     accessLog: ACCESS_LOG === 'on',
   };

@@ -102,12 +102,12 @@ describe('the variables of the forge', () => {
     expect(readSettings({ FORGE_KIND: 'github', FORGE_TOKEN: 't' }).forge).toEqual({
       kind: 'github',
       url: undefined,
-      auth: { kind: 'token', token: 't' },
+      auth: { token: 't' },
     });
     const gitea = { FORGE_KIND: 'gitea', FORGE_URL: 'https://git.example.com/', FORGE_TOKEN: 't' };
     expect(readSettings(gitea).forge).toMatchObject({ kind: 'gitea', url: 'https://git.example.com' });
     const app = { FORGE_KIND: 'github', FORGE_APP_ID: '12', FORGE_APP_PRIVATE_KEY: `${PEM}`.replaceAll('\n', '\\n') };
-    expect(readSettings(app).forge?.auth).toEqual({ kind: 'app', appId: '12', privateKey: PEM });
+    expect(readSettings(app).forge?.auth).toEqual({ appId: '12', privateKey: PEM });
   });
 
   test.each([
