@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { fromNodeHeaders } from 'better-auth/node';
 import express, { type Request, type RequestHandler, type Response } from 'express';
+import { z } from 'zod';
 import { checkCsrf, createSignedRequests, redirectToSignIn, sameOriginOnly } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
 import type { Caller } from '../store/api-keys.ts';
@@ -33,6 +34,20 @@ export function authHeaders(request: Request): Headers {
   const headers = fromNodeHeaders(request.headers);
   headers.set('x-galley-client', request.ip ?? '');
   return headers;
+}
+
+/** The options of a call of Better Auth for the request's session. */
+export function asSession(request: Request) {
+  return { headers: authHeaders(request), asResponse: true } as const;
+}
+
+const refusal = z.object({ message: z.string() }).catch({ message: 'not possible now' });
+
+/** Throws an `HttpError` with Better Auth's reason unless a call succeeded. */
+export async function succeed(answer: globalThis.Response, status: number, failure: string): Promise<void> {
+  if (answer.ok) return;
+  const { message } = refusal.parse(await answer.json());
+  throw new HttpError(answer.status >= 500 ? 503 : status, `${failure}: ${message}`);
 }
 
 /** Copies the cookies that Better Auth set. */

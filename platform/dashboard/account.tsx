@@ -10,7 +10,7 @@ import { HttpError } from '../../web/http-error.ts';
 import { fieldOf } from '../../web/request.ts';
 import { recordAction } from '../store/audit-log.ts';
 import { deleteSessions, listPasskeys, listSessions } from '../store/members.ts';
-import { authHeaders, copyCookies, signedOf } from './access.ts';
+import { asSession, authHeaders, copyCookies } from './access.ts';
 import { MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
@@ -23,33 +23,26 @@ export function addAccountRoutes(router: Router, context: DashboardContext): voi
   const { db } = context;
   addPage(router, {
     path: PATHS.account,
-    async show(request) {
-      const signed = signedOf(request);
+    async show(request, signed) {
       const { id } = signed.user;
       const [sessions, passkeys] = [await listSessions(db, id), await listPasskeys(db, id)];
       const props = { sessions, passkeys, now: context.now() };
       return <AccountPage signed={signed} messages={messagesOf(request)} {...props} />;
     },
   });
-  addAction(router, '/ui/account/end-sessions', EVERYONE, async (request, response) => {
-    const { caller, user } = signedOf(request);
-    const headers = authHeaders(request);
-    const answer = await (await context.auth()).api.signOut({ headers, asResponse: true });
+  addAction(router, '/ui/account/end-sessions', EVERYONE, async (request, { caller, user }, response) => {
+    const answer = await (await context.auth()).api.signOut(asSession(request));
     copyCookies(answer.headers, response);
     await deleteSessions(db, user.id);
     await recordAction(db, { ...caller, action: 'session.end-all', target: user.email });
     return `${SIGN_IN}?reason=everywhere`;
   });
-  addAction(router, '/ui/account/organization', EVERYONE, async (request) => {
-    const { memberships } = signedOf(request);
+  addAction(router, '/ui/account/organization', EVERYONE, async (request, { memberships }) => {
     const organizationId = fieldOf(request, 'organization');
     if (!memberships.some((each) => each.organizationId === organizationId)) {
       throw new HttpError(404, 'You are in no such organization');
     }
-    await (await context.auth()).api.setActiveOrganization({
-      body: { organizationId },
-      headers: authHeaders(request),
-    });
+    await (await context.auth()).api.setActiveOrganization({ body: { organizationId }, headers: authHeaders(request) });
     return PATHS.overview;
   });
   addCredentialRoutes(router, context);
@@ -57,8 +50,8 @@ export function addAccountRoutes(router: Router, context: DashboardContext): voi
 
 function addCredentialRoutes(router: Router, context: DashboardContext): void {
   const { db } = context;
-  addAction(router, '/ui/account/password', EVERYONE, async (request, response) => {
-    const attempt = { email: signedOf(request).user.email, address: request.ip ?? '' };
+  addAction(router, '/ui/account/password', EVERYONE, async (request, { user }, response) => {
+    const attempt = { email: user.email, address: request.ip ?? '' };
     // A stolen session must not be a way to guess the password.
     const waitSeconds = await takeSignInAttempt(db, attempt);
     if (waitSeconds > 0) throw new HttpError(429, `Too many attempts: try again in ${waitSeconds} seconds`);
@@ -67,15 +60,14 @@ function addCredentialRoutes(router: Router, context: DashboardContext): void {
       throw new HttpError(400, `The new password: expected ${MIN_PASSWORD} to 200 characters`);
     }
     const body = { currentPassword: fieldOf(request, 'current'), newPassword, revokeOtherSessions: true };
-    const headers = authHeaders(request);
-    const answer = await (await context.auth()).api.changePassword({ body, headers, asResponse: true });
+    const answer = await (await context.auth()).api.changePassword({ body, ...asSession(request) });
     if (!answer.ok) throw new HttpError(400, 'The current password is wrong');
     await forgetSignInAttempts(db, attempt);
     copyCookies(answer.headers, response);
     return withMessage(PATHS.account, 'password-changed');
   });
-  addAction(router, '/ui/account/passkeys/:id/remove', EVERYONE, async (request) => {
-    const own = await listPasskeys(db, signedOf(request).user.id);
+  addAction(router, '/ui/account/passkeys/:id/remove', EVERYONE, async (request, { user }) => {
+    const own = await listPasskeys(db, user.id);
     const found = own.find(({ id }) => id === request.params.id);
     if (found === undefined) throw new HttpError(404, 'There is no such passkey');
     await (await context.auth()).api.deletePasskey({ body: { id: found.id }, headers: authHeaders(request) });

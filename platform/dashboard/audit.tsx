@@ -8,7 +8,6 @@ import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { queryOf } from '../../web/request.ts';
 import { type AuditRow, listActions } from '../store/audit-log.ts';
-import { signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS } from './layout.tsx';
 import { addPage, MAKERS } from './pages.ts';
@@ -46,8 +45,7 @@ export function addAuditRoutes(router: Router, { db, now }: DashboardContext): v
   addPage(router, {
     path: PATHS.audit,
     roles: MAKERS,
-    async show(request) {
-      const signed = signedOf(request);
+    async show(request, signed) {
       const before = queryOf(request, 'before');
       const beforeId = /^\d{1,15}$/.test(before) ? Number(before) : undefined;
       const { organizationId } = signed.caller;

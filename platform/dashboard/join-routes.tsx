@@ -19,7 +19,15 @@ import {
   takeSetupLink,
 } from '../store/members.ts';
 import { ensureOrganization, listOrganizations } from '../store/organizations.ts';
-import { authHeaders, checkFormCsrf, copyCookies, findSession, type MemberSession } from './access.ts';
+import {
+  asSession,
+  authHeaders,
+  checkFormCsrf,
+  copyCookies,
+  findSession,
+  type MemberSession,
+  succeed,
+} from './access.ts';
 import { MAX_NAME, MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { withMessage } from './done-messages.ts';
@@ -118,17 +126,9 @@ async function signUp(
   request: Request,
   body: { name: string; email: string; password: string },
 ): Promise<globalThis.Response> {
-  const answer = await (await context.auth()).api.signUpEmail({
-    body,
-    headers: authHeaders(request),
-    asResponse: true,
-  });
-  if (answer.ok) return answer;
-  const { message } = z
-    .object({ message: z.string() })
-    .catch({ message: 'not possible' })
-    .parse(await answer.json());
-  throw new HttpError(answer.status >= 500 ? 503 : 400, `The account could not be created: ${message}`);
+  const answer = await (await context.auth()).api.signUpEmail({ body, ...asSession(request) });
+  await succeed(answer, 400, 'The account could not be created');
+  return answer;
 }
 
 type Opened = { invitation: InvitationRow; session: MemberSession | undefined; isKnown: boolean };

@@ -17,7 +17,7 @@ import { parseInput } from '../parse-input.ts';
 import { type ApiKeyRow, findOrganizationKey, listOrganizationKeys } from '../store/api-keys.ts';
 import { listOrganizationProjects, type Project } from '../store/projects.ts';
 import { isStorable } from '../store/storable-text.ts';
-import { type SignedMember, signedOf } from './access.ts';
+import type { SignedMember } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
@@ -34,13 +34,11 @@ export function addKeyRoutes(router: Router, context: DashboardContext): void {
   addPage(router, {
     path: PATHS.keys,
     roles: MAKERS,
-    async show(request) {
-      const signed = signedOf(request);
+    async show(request, signed) {
       return <KeysPage signed={signed} messages={messagesOf(request)} {...(await read(signed))} />;
     },
     actors: MAKERS,
-    async act(request) {
-      const signed = signedOf(request);
+    async act(request, signed) {
       const wanted = parseInput(createOwnKeyRequest, requestedKey(request));
       const created = await createOwnKey(db, signed.caller, wanted);
       return <KeysPage signed={signed} created={created.key} {...(await read(signed))} />;
@@ -49,13 +47,12 @@ export function addKeyRoutes(router: Router, context: DashboardContext): void {
   addPage(router, {
     path: `${PATHS.keys}/:id/revoke`,
     roles: MAKERS,
-    async show(request) {
-      const signed = signedOf(request);
+    async show(request, signed) {
       return <RevokePage signed={signed} apiKey={await findKey(context, signed, request)} />;
     },
     actors: MAKERS,
-    async act(request) {
-      await revokeOwnKey(db, signedOf(request).caller, String(request.params.id));
+    async act(request, { caller }) {
+      await revokeOwnKey(db, caller, String(request.params.id));
       return withMessage(PATHS.keys, 'key-revoked');
     },
   });

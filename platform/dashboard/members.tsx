@@ -13,7 +13,7 @@ import { parseInput } from '../parse-input.ts';
 import type { Caller } from '../store/api-keys.ts';
 import { recordAction } from '../store/audit-log.ts';
 import { listMembers, listPendingInvitations, type MemberRow, ROLES } from '../store/members.ts';
-import { authHeaders, invitationPath, type SignedMember, signedOf } from './access.ts';
+import { asSession, invitationPath, type SignedMember, succeed } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
@@ -29,8 +29,7 @@ export function addMemberRoutes(router: Router, context: DashboardContext): void
   const { db } = context;
   addPage(router, {
     path: PATHS.members,
-    async show(request) {
-      const signed = signedOf(request);
+    async show(request, signed) {
       const { organizationId } = signed.caller;
       const isOwner = signed.membership.role === 'owner';
       return (
@@ -45,17 +44,12 @@ export function addMemberRoutes(router: Router, context: DashboardContext): void
       );
     },
     actors: OWNERS,
-    async act(request) {
-      const { caller } = signedOf(request);
+    async act(request, { caller }) {
       const asked = { email: fieldOf(request, 'email').trim(), role: fieldOf(request, 'role') };
       const { email, role } = parseInput(invitee, asked);
       const body = { email, role, organizationId: caller.organizationId };
-      const call = (await context.auth()).api.createInvitation({
-        body,
-        headers: authHeaders(request),
-        asResponse: true,
-      });
-      await succeed(call, 'The invitation could not be created');
+      const answer = await (await context.auth()).api.createInvitation({ body, ...asSession(request) });
+      await succeed(answer, 409, 'The invitation could not be created');
       await recordAction(db, { ...caller, action: 'member.invite', target: email, detail: role });
       return withMessage(PATHS.members, (await mailInvitation(context, caller, email)) ? 'invited-by-mail' : 'invited');
     },
@@ -87,55 +81,33 @@ function addMemberActions(router: Router, context: DashboardContext): void {
     if (member === undefined) throw new HttpError(404, 'There is no such member');
     return member;
   };
-  addAction(router, `${PATHS.members}/:id/role`, OWNERS, async (request) => {
-    const signed = signedOf(request);
+  addAction(router, `${PATHS.members}/:id/role`, OWNERS, async (request, signed) => {
     const { id, email } = await memberOf(signed, request.params.id);
     const { role } = parseInput(invitee.pick({ role: true }), { role: fieldOf(request, 'role') });
     const body = { memberId: id, role, organizationId: signed.caller.organizationId };
-    const call = (await context.auth()).api.updateMemberRole({
-      body,
-      headers: authHeaders(request),
-      asResponse: true,
-    });
-    await succeed(call, 'The role could not be changed');
+    const answer = await (await context.auth()).api.updateMemberRole({ body, ...asSession(request) });
+    await succeed(answer, 409, 'The role could not be changed');
     await recordAction(db, { ...signed.caller, action: 'member.role', target: email, detail: role });
     return withMessage(PATHS.members, 'role-changed');
   });
-  addAction(router, `${PATHS.members}/:id/remove`, OWNERS, async (request) => {
-    const signed = signedOf(request);
+  addAction(router, `${PATHS.members}/:id/remove`, OWNERS, async (request, signed) => {
     const { id, email } = await memberOf(signed, request.params.id);
     const body = { memberIdOrEmail: id, organizationId: signed.caller.organizationId };
-    const call = (await context.auth()).api.removeMember({ body, headers: authHeaders(request), asResponse: true });
-    await succeed(call, 'The member could not be removed');
+    const answer = await (await context.auth()).api.removeMember({ body, ...asSession(request) });
+    await succeed(answer, 409, 'The member could not be removed');
     await recordAction(db, { ...signed.caller, action: 'member.remove', target: email });
     return withMessage(PATHS.members, 'member-removed');
   });
-  addAction(router, `${PATHS.members}/invitations/:id/cancel`, OWNERS, async (request) => {
-    const { caller } = signedOf(request);
+  addAction(router, `${PATHS.members}/invitations/:id/cancel`, OWNERS, async (request, { caller }) => {
     const open = await listPendingInvitations(db, caller.organizationId);
     const invitation = open.find(({ id }) => id === request.params.id);
     if (invitation === undefined) throw new HttpError(404, 'There is no such invitation');
     const body = { invitationId: invitation.id };
-    const call = (await context.auth()).api.cancelInvitation({
-      body,
-      headers: authHeaders(request),
-      asResponse: true,
-    });
-    await succeed(call, 'The invitation could not be canceled');
+    const answer = await (await context.auth()).api.cancelInvitation({ body, ...asSession(request) });
+    await succeed(answer, 409, 'The invitation could not be canceled');
     await recordAction(db, { ...caller, action: 'member.uninvite', target: invitation.email });
     return withMessage(PATHS.members, 'invitation-canceled');
   });
-}
-
-/** Throws an `HttpError` with Better Auth's reason unless the call succeeded. */
-async function succeed(call: Promise<Response>, failure: string): Promise<void> {
-  const answer = await call;
-  if (answer.ok) return;
-  const { message } = z
-    .object({ message: z.string() })
-    .catch({ message: 'not possible now' })
-    .parse(await answer.json());
-  throw new HttpError(answer.status >= 500 ? 503 : 409, `${failure}: ${message}`);
 }
 
 type Invitation = Awaited<ReturnType<typeof listPendingInvitations>>[number];

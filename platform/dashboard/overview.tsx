@@ -7,7 +7,6 @@ import { PROMPT_LIMIT } from '../api/agent/accept-prompt.ts';
 import { listExports } from '../api/static-export/read-exports.ts';
 import { START_LIMIT } from '../api/static-export/start-export.ts';
 import { countExportsByHour, countPromptsByHour, type HourlyUse } from '../store/hourly-use.ts';
-import { signedOf } from './access.ts';
 import { listTitledJobs, type TitledJob } from './agents/agent-facts.ts';
 import { AgentTable } from './agents/agent-pages.tsx';
 import type { DashboardContext } from './dashboard-context.ts';
@@ -24,8 +23,7 @@ export function addOverviewRoutes(router: Router, context: DashboardContext): vo
   const { db } = context;
   addPage(router, {
     path: '/',
-    async show(request) {
-      const signed = signedOf(request);
+    async show(request, signed) {
       const { organizationId, plan } = signed.caller;
       const at = context.now();
       const since = { organizationId, at, hours: PLOT_HOURS };

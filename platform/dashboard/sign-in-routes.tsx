@@ -7,7 +7,7 @@ import { retryAfter } from '../../web/retry-after.ts';
 import { sendPage } from '../../web/send-page.ts';
 import { addRoute } from '../api/add-route.ts';
 import { recordAction } from '../store/audit-log.ts';
-import { authHeaders, copyCookies, FORM, findSigned, requireMember, signedOf } from './access.ts';
+import { asSession, copyCookies, FORM, findSigned, requireMember, signedOf } from './access.ts';
 import { EMAIL_NOT_VERIFIED, OPENID, OPENID_FAILED } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
@@ -34,7 +34,7 @@ export function addMemberSignInRoutes(router: Router, context: DashboardContext)
       ...FORM,
       async (request, response) => {
         const { caller, user } = signedOf(request);
-        const answer = await (await context.auth()).api.signOut({ headers: authHeaders(request), asResponse: true });
+        const answer = await (await context.auth()).api.signOut(asSession(request));
         copyCookies(answer.headers, response);
         await recordAction(context.db, { ...caller, action: 'session.sign-out', target: user.email });
         response.redirect(303, `${SIGN_IN}?reason=signed-out`);
@@ -84,11 +84,7 @@ async function signIn(context: DashboardContext, request: Request, response: Res
     );
   }
   const body = { email: parsed.data, password: fieldOf(request, 'password').slice(0, 200) };
-  const answer = await (await context.auth()).api.signInEmail({
-    body,
-    headers: authHeaders(request),
-    asResponse: true,
-  });
+  const answer = await (await context.auth()).api.signInEmail({ body, ...asSession(request) });
   if (!answer.ok) {
     if (answer.status >= 500) throw new HttpError(503, 'Signing in is not possible now', retryAfter(5));
     context.logger.warn({ address: attempt.address }, 'A sign-in to the dashboard failed');
@@ -110,8 +106,7 @@ function addOpenId(router: Router, context: DashboardContext): void {
         callbackURL: `/ui/sign-in/done?to=${encodeURIComponent(to)}`,
         errorCallbackURL: OPENID_FAILED,
       };
-      const headers = authHeaders(request);
-      const answer = await (await context.auth()).api.signInSocial({ body, headers, asResponse: true });
+      const answer = await (await context.auth()).api.signInSocial({ body, ...asSession(request) });
       const parsed = z.object({ url: z.url() }).safeParse(await answer.json());
       if (!answer.ok || !parsed.success) throw new HttpError(503, 'The OpenID provider can not be reached');
       copyCookies(answer.headers, response);

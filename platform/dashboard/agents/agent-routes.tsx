@@ -41,8 +41,7 @@ function addList(router: Router, context: DashboardContext): void {
   const { db } = context;
   addPage(router, {
     path: PATHS.agents,
-    async show(request) {
-      const signed = signedOf(request);
+    async show(request, signed) {
       const { organizationId } = signed.caller;
       const given = ['status', 'cursor'].map((name) => [name, queryOf(request, name)]);
       const filled = Object.fromEntries(given.filter(([, value]) => value !== ''));
@@ -58,8 +57,7 @@ function addList(router: Router, context: DashboardContext): void {
       return <AgentsPage signed={signed} messages={messagesOf(request)} {...props} />;
     },
     actors: MAKERS,
-    async act(request) {
-      const { caller } = signedOf(request);
+    async act(request, { caller }) {
       const project = await findOwnProject(db, caller, fieldOf(request, 'project'));
       const body = parseInput(promptRequest, { prompt: promptOf(request) });
       const { job } = await createAgentJob(context, caller, { project, body, idempotency: undefined });
@@ -80,8 +78,7 @@ async function findJob({ db }: DashboardContext, caller: Caller, id: unknown): P
 function addOne(router: Router, context: DashboardContext): void {
   addPage(router, {
     path: `${PATHS.agents}/:jobId`,
-    async show(request) {
-      const signed = signedOf(request);
+    async show(request, signed) {
       const job = await findJob(context, signed.caller, request.params.jobId);
       const facts = await createFactsReader(context)(job);
       return <AgentPage signed={signed} messages={messagesOf(request)} facts={facts} />;
@@ -102,21 +99,21 @@ function addOne(router: Router, context: DashboardContext): void {
 }
 
 function addActions(router: Router, context: DashboardContext): void {
-  const jobOf = (request: Request) => findJob(context, signedOf(request).caller, request.params.jobId);
-  addAction(router, `${PATHS.agents}/:jobId/message`, MAKERS, async (request) => {
-    const job = await jobOf(request);
+  const jobOf = (request: Request, caller: Caller) => findJob(context, caller, request.params.jobId);
+  addAction(router, `${PATHS.agents}/:jobId/message`, MAKERS, async (request, { caller }) => {
+    const job = await jobOf(request, caller);
     const body = parseInput(promptRequest, { prompt: promptOf(request) });
-    await messageAgentJob(context, signedOf(request).caller, { job, body, idempotency: undefined });
+    await messageAgentJob(context, caller, { job, body, idempotency: undefined });
     return withMessage(pathOf('agents', job.id), 'message-sent');
   });
-  addAction(router, `${PATHS.agents}/:jobId/cancel`, MAKERS, async (request) => {
-    const { id } = await jobOf(request);
-    const { result } = await cancelAgentRun(context, signedOf(request).caller, { id });
+  addAction(router, `${PATHS.agents}/:jobId/cancel`, MAKERS, async (request, { caller }) => {
+    const { id } = await jobOf(request, caller);
+    const { result } = await cancelAgentRun(context, caller, { id });
     return withMessage(pathOf('agents', id), result === 'accepted' ? 'job-canceled' : 'job-ended');
   });
-  addAction(router, `${PATHS.agents}/:jobId/archive`, MAKERS, async (request) => {
-    const { id, status } = await jobOf(request);
-    await archiveEndedAgentJob(context, signedOf(request).caller, { id, status });
-    return withMessage(pathOf('agents', id), 'job-archived');
+  addAction(router, `${PATHS.agents}/:jobId/archive`, MAKERS, async (request, { caller }) => {
+    const job = await jobOf(request, caller);
+    await archiveEndedAgentJob(context, caller, job);
+    return withMessage(pathOf('agents', job.id), 'job-archived');
   });
 }

@@ -1,4 +1,4 @@
-import type { Request, Router } from 'express';
+import type { Router } from 'express';
 import { exportJobStatus, startExportRequest } from '../../../contract/admin-api.ts';
 import { renderPart } from '../../../ui/page.tsx';
 import { HttpError } from '../../../web/http-error.ts';
@@ -31,8 +31,7 @@ export function addExportRoutes(router: Router, context: DashboardContext): void
   addActions(router, context);
   addPage(router, {
     path: `${PATHS.exports}/:jobId/changed`,
-    async show(request) {
-      const signed = signedOf(request);
+    async show(request, signed) {
       const path = queryOf(request, 'path');
       const diff = await readPageDiff(context, signed.caller, { jobId: request.params.jobId, path });
       return <ChangedPage signed={signed} jobId={String(request.params.jobId)} path={path} diff={diff} />;
@@ -44,8 +43,7 @@ function addList(router: Router, context: DashboardContext): void {
   const { db } = context;
   addPage(router, {
     path: PATHS.exports,
-    async show(request) {
-      const signed = signedOf(request);
+    async show(request, signed) {
       const given = ['domain', 'status', 'cursor'].map((name) => [name, queryOf(request, name).trim()]);
       const filled = Object.fromEntries(given.filter(([, value]) => value !== ''));
       const list = await listExports(context, signed.caller, parseInput(listExportsQuery, filled));
@@ -55,8 +53,7 @@ function addList(router: Router, context: DashboardContext): void {
       return <ExportsPage signed={signed} messages={messagesOf(request)} {...props} />;
     },
     actors: MAKERS,
-    async act(request) {
-      const { caller } = signedOf(request);
+    async act(request, { caller }) {
       const version = fieldOf(request, 'version').trim();
       const asked = { domain: fieldOf(request, 'domain'), ...(version !== '' && { version }) };
       return await start(context, caller, asked);
@@ -99,8 +96,7 @@ async function readFacts(context: DashboardContext, caller: Caller, jobId: unkno
 function addOne(router: Router, context: DashboardContext): void {
   addPage(router, {
     path: `${PATHS.exports}/:jobId`,
-    async show(request) {
-      const signed = signedOf(request);
+    async show(request, signed) {
       const facts = await readFacts(context, signed.caller, request.params.jobId);
       return <ExportPage signed={signed} messages={messagesOf(request)} facts={facts} />;
     },
@@ -120,14 +116,13 @@ function addOne(router: Router, context: DashboardContext): void {
 }
 
 function addActions(router: Router, context: DashboardContext): void {
-  const jobOf = (request: Request) => findOwnJob(context.db, signedOf(request).caller, request.params.jobId);
-  addAction(router, `${PATHS.exports}/:jobId/cancel`, MAKERS, async (request) => {
-    const { result, job } = await cancelExport(context, signedOf(request).caller, request.params.jobId);
+  addAction(router, `${PATHS.exports}/:jobId/cancel`, MAKERS, async (request, { caller }) => {
+    const { result, job } = await cancelExport(context, caller, request.params.jobId);
     return withMessage(pathOf('exports', job.jobId), result === 'accepted' ? 'export-canceled' : 'export-ended');
   });
-  addAction(router, `${PATHS.exports}/:jobId/again`, MAKERS, async (request) => {
-    const job = await jobOf(request);
+  addAction(router, `${PATHS.exports}/:jobId/again`, MAKERS, async (request, { caller }) => {
+    const job = await findOwnJob(context.db, caller, request.params.jobId);
     const paths = requestedPaths(job);
-    return await start(context, signedOf(request).caller, { domain: job.domain, ...(paths !== null && { paths }) });
+    return await start(context, caller, { domain: job.domain, ...(paths !== null && { paths }) });
   });
 }

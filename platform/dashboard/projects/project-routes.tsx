@@ -1,13 +1,11 @@
-import type { Request, Router } from 'express';
-import { HttpError } from '../../../web/http-error.ts';
+import type { Router } from 'express';
 import { fieldOf } from '../../../web/request.ts';
 import { settingsChange } from '../../admin/project-requests.ts';
 import { addProject, setProject } from '../../admin/projects.ts';
 import { findOwnProject } from '../../api/agent/agent-job-view.ts';
 import { parseInput } from '../../parse-input.ts';
 import { recordAction } from '../../store/audit-log.ts';
-import { listOrganizationProjects, type Project } from '../../store/projects.ts';
-import { type SignedMember, signedOf } from '../access.ts';
+import { listOrganizationProjects } from '../../store/projects.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { PATHS, pathOf } from '../layout.tsx';
@@ -20,18 +18,15 @@ import { ProjectPage, ProjectsPage } from './project-pages.tsx';
  * Projects. Members name the domain and the crawl settings. Origin and repository stay the operator's: an origin may be
  * a private address, and a repository is fetched with the worker's credentials.
  */
-export function addProjectRoutes(router: Router, context: DashboardContext): void {
-  const { db } = context;
+export function addProjectRoutes(router: Router, { db }: DashboardContext): void {
   addPage(router, {
     path: PATHS.projects,
-    async show(request) {
-      const signed = signedOf(request);
+    async show(request, signed) {
       const projects = await listOrganizationProjects(db, signed.caller.organizationId);
       return <ProjectsPage signed={signed} messages={messagesOf(request)} projects={projects} />;
     },
     actors: MAKERS,
-    async act(request) {
-      const { caller, membership } = signedOf(request);
+    async act(request, { caller, membership }) {
       const { organization } = membership;
       const wanted = { organization, project: fieldOf(request, 'project'), domain: fieldOf(request, 'domain') };
       const { project, domain } = await addProject(db, wanted);
@@ -41,32 +36,22 @@ export function addProjectRoutes(router: Router, context: DashboardContext): voi
   });
   addPage(router, {
     path: `${PATHS.projects}/:projectId`,
-    async show(request) {
-      const { signed, project } = await projectOf(context, request);
+    async show(request, signed) {
+      const project = await findOwnProject(db, signed.caller, request.params.projectId);
       return <ProjectPage signed={signed} messages={messagesOf(request)} project={project} />;
     },
     actors: MAKERS,
-    async act(request) {
-      const { signed, project } = await projectOf(context, request);
+    async act(request, { caller }) {
+      const project = await findOwnProject(db, caller, request.params.projectId);
       const settings = parseInput(settingsChange, settingsOf(request));
       await setProject(db, { project: project.id, domain: fieldOf(request, 'domain'), settings });
-      await recordAction(db, { ...signed.caller, action: 'project.set', target: project.id, detail: project.domain });
+      await recordAction(db, { ...caller, action: 'project.set', target: project.id, detail: project.domain });
       return withMessage(pathOf('projects', project.id), 'project-saved');
     },
   });
-  addAction(router, `${PATHS.projects}/:projectId/check`, MAKERS, async (request) => {
-    const { signed, project } = await projectOf(context, request);
+  addAction(router, `${PATHS.projects}/:projectId/check`, MAKERS, async (request, signed) => {
+    const project = await findOwnProject(db, signed.caller, request.params.projectId);
     const findings = await checkProjectOrigin(project);
     return <ProjectPage signed={signed} project={project} findings={findings} />;
   });
-}
-
-async function projectOf(
-  { db }: DashboardContext,
-  request: Request,
-): Promise<{ signed: SignedMember; project: Project }> {
-  const signed = signedOf(request);
-  const project = await findOwnProject(db, signed.caller, request.params.projectId);
-  if (project === undefined) throw new HttpError(404, 'There is no such project');
-  return { signed, project };
 }
