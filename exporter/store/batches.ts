@@ -9,7 +9,7 @@ import type {
 } from '../crawl-records.ts';
 import type { CrawlStore } from '../ports.ts';
 import { frontierRest } from './frontier.ts';
-import { type Batch, type BatchResult, fileOf, inChunks, type MemoryCrawl, type Row } from './memory-crawl.ts';
+import { type Batch, fileOf, inChunks, type MemoryCrawl, type Row } from './memory-crawl.ts';
 import type { Spill } from './spill.ts';
 
 function isFree(batch: Batch, nowMs: number): boolean {
@@ -43,30 +43,16 @@ export function releaseBatches(crawl: MemoryCrawl, tokens: readonly string[]): v
 export function settleBatch(
   crawl: MemoryCrawl,
   spill: Spill,
-  { token, batch: made }: { token: string; batch: MadeBatch },
+  { token, batch: { storedBytes, ...settled } }: { token: string; batch: MadeBatch },
 ): SpentCounts | undefined {
-  const batch = crawl.batches[made.number];
+  const { record, batches } = crawl;
+  const batch = batches[settled.number];
   if (batch === undefined || batch.leaseToken !== token) return undefined;
-  batch.result = storeResult(spill, made);
+  batch.result = spill.write(JSON.stringify(settled));
   batch.state = 'settled';
   batch.leaseToken = null;
-  crawl.record.storedBytes += made.storedBytes;
-  const { fileCount, decodedBytes, storedBytes } = crawl.record;
-  return { fileCount, decodedBytes, storedBytes };
-}
-
-/** Puts the texts of a batch's result into the spill. */
-export function storeResult(spill: Spill, settled: SettledBatch): BatchResult {
-  const { objectKey, sizeBytes, pageCount, filesJson, brokenJson, piecesJson, partsJson } = settled;
-  return {
-    objectKey,
-    sizeBytes,
-    pageCount,
-    filesJson: spill.write(filesJson),
-    brokenJson: brokenJson === '{}' ? null : spill.write(brokenJson),
-    piecesJson: spill.write(piecesJson),
-    partsJson: partsJson === null ? null : spill.write(partsJson),
-  };
+  record.storedBytes += storedBytes;
+  return { fileCount: record.fileCount, decodedBytes: record.decodedBytes, storedBytes: record.storedBytes };
 }
 
 export function batchProgress({ batches }: MemoryCrawl, nowMs: number): BatchProgress {
@@ -77,17 +63,8 @@ export function batchProgress({ batches }: MemoryCrawl, nowMs: number): BatchPro
 export function* settledBatches({ batches }: MemoryCrawl, spill: Spill, wanted?: number): Generator<SettledBatch> {
   for (const { number, result } of batches) {
     if (result === null || (wanted !== undefined && number !== wanted)) continue;
-    const { objectKey, sizeBytes, pageCount, filesJson, brokenJson, piecesJson, partsJson } = result;
-    yield {
-      number,
-      objectKey,
-      sizeBytes,
-      pageCount,
-      filesJson: spill.read(filesJson),
-      brokenJson: brokenJson === null ? '{}' : spill.read(brokenJson),
-      piecesJson: spill.read(piecesJson),
-      partsJson: partsJson === null ? null : spill.read(partsJson),
-    };
+    const settled: SettledBatch = JSON.parse(spill.read(result));
+    yield settled;
   }
 }
 

@@ -177,10 +177,8 @@ function ofReuse({ of, unlocked, spill }: State) {
   } satisfies Partial<CrawlStore>;
 }
 
-async function* keptBatches({ batches }: MemoryCrawl, spill: Spill): AsyncGenerator<KeptBatch> {
-  for (const { number, result } of batches) {
-    if (result !== null) yield { number, sizeBytes: result.sizeBytes, piecesJson: spill.read(result.piecesJson) };
-  }
+async function* keptBatches(crawl: MemoryCrawl, spill: Spill): AsyncGenerator<KeptBatch> {
+  for (const { number, sizeBytes, piecesJson } of settledBatches(crawl, spill)) yield { number, sizeBytes, piecesJson };
 }
 
 function ofBatches({ of, spill }: State) {

@@ -42,18 +42,8 @@ export type Batch = {
   state: 'queued' | 'leased' | 'settled';
   leaseToken: string | null;
   leaseUntilMs: number;
-  result: BatchResult | null;
-};
-
-/** A batch's result, its texts in the spill. `brokenJson` is null if it has no broken links. */
-export type BatchResult = {
-  objectKey: string | null;
-  sizeBytes: number;
-  pageCount: number;
-  filesJson: Extent;
-  brokenJson: Extent | null;
-  piecesJson: Extent;
-  partsJson: Extent | null;
+  /** `SettledBatch` as JSON. */
+  result: Extent | null;
 };
 
 export type MemoryCrawl = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SettledBatch } from '../crawl-records.ts';
-import { settledBatches, storeResult } from './batches.ts';
+import { settledBatches } from './batches.ts';
 import { type FilePlace, fileOf, type MemoryCrawl, newMemoryCrawl, type Row } from './memory-crawl.ts';
 import type { Spill } from './spill.ts';
 
@@ -59,9 +59,9 @@ export async function loadCrawl(lines: AsyncIterable<string>, spill: Spill): Pro
       crawl.rows.set(row.url, row);
       crawl.byId.push(row);
     } else if (crawl.batches.length < crawl.record.batchCount) {
-      const batch: SettledBatch = JSON.parse(line);
-      const result = storeResult(spill, batch);
-      crawl.batches.push({ number: batch.number, state: 'settled', leaseToken: null, leaseUntilMs: 0, result });
+      const { number }: SettledBatch = JSON.parse(line);
+      const result = spill.write(line);
+      crawl.batches.push({ number, state: 'settled', leaseToken: null, leaseUntilMs: 0, result });
     }
   }
   if (crawl === undefined) throw new Error('There is no saved crawl');
