@@ -69,10 +69,10 @@ function readFramework(html: string, collector: Collector): FrameworkName | null
   // A page without scripts doesn't hydrate.
   const framework = collector.hasMark('script') ? detectFramework(html) : undefined;
   if (framework === undefined) return null;
-  for (const { url, kind } of framework.discover({ html, url: collector.url })) {
+  for (const { url, kind } of framework.discover?.({ html, url: collector.url }) ?? []) {
     collector.mention(url, kind, collector.url);
   }
-  markPatches(framework.patch(html), collector);
+  markPatches(framework.patch?.(html) ?? [], collector);
   return framework.name;
 }
 

@@ -18,9 +18,9 @@ export type FrameworkAdapter = {
   /** Whether async and deferred classic scripts start the page too (module scripts always do). */
   startsByClassicScripts: boolean;
   /** The files that the page's scripts load without a reference in the markup. */
-  discover(page: FrameworkPage): Mention[];
+  discover?(page: FrameworkPage): Mention[];
   /** The same for one of the framework's script files. */
-  discoverInScript(url: string, script: string): Mention[];
+  discoverInScript?(url: string, script: string): Mention[];
   /** Settings in a page or framework script that must change in a bundle. */
-  patch(text: string): Patch[];
+  patch?(text: string): Patch[];
 };

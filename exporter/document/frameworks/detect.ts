@@ -10,9 +10,6 @@ const astro: FrameworkAdapter = {
   name: 'astro',
   startsByClassicScripts: false,
   detect: (html) => html.includes('<astro-island') || html.includes('content="Astro v'),
-  discover: () => [],
-  discoverInScript: () => [],
-  patch: () => [],
 };
 
 const MARKS = /content="Docusaurus|id="?__docusaurus["\s>]/;
@@ -27,7 +24,6 @@ const docusaurus: FrameworkAdapter = {
   name: 'docusaurus',
   startsByClassicScripts: true,
   detect: (html) => MARKS.test(html),
-  discover: () => [],
   discoverInScript: searchIndex,
 
   /** The page shows a "did not load properly" banner if its scripts haven't run. In the bundle they wait on purpose. */
@@ -66,9 +62,6 @@ const gatsby: FrameworkAdapter = {
       { url: `${prefix}page-data/app-data.json`, kind: 'probe' },
     ];
   },
-
-  discoverInScript: () => [],
-  patch: () => [],
 };
 
 const BUILD_FOLDER = /(?:src|href)="([^"]*?\/_nuxt\/)/;
@@ -91,9 +84,6 @@ const nuxt: FrameworkAdapter = {
       ...(buildId === undefined ? [] : [{ url: `${folder}builds/meta/${buildId}.json`, kind: 'probe' as const }]),
     ];
   },
-
-  discoverInScript: () => [],
-  patch: () => [],
 };
 
 const ADAPTERS: readonly FrameworkAdapter[] = [vitepress, next, nuxt, docusaurus, gatsby, astro];
@@ -116,11 +106,11 @@ export function discoverInScript(url: string, script: string): Mention[] {
   return [
     ...webpackChunks(url, script),
     ...pagefindInScript(url, script),
-    ...ADAPTERS.flatMap((adapter) => adapter.discoverInScript(url, script)),
+    ...ADAPTERS.flatMap((adapter) => adapter.discoverInScript?.(url, script) ?? []),
   ];
 }
 
 /** The patches for a framework's script file. */
 export function patchScript(script: string): Patch[] {
-  return ADAPTERS.flatMap((adapter) => adapter.patch(script));
+  return ADAPTERS.flatMap((adapter) => adapter.patch?.(script) ?? []);
 }

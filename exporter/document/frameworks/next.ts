@@ -27,7 +27,6 @@ export const next: FrameworkAdapter = {
     if (folder === undefined) return [];
     return [...script.matchAll(CHUNK)].map(([, chunk = '']) => ({ url: `${folder}${chunk}`, kind: 'probe' }));
   },
-  patch: () => [],
 };
 
 /** What the app router requests instead of a page; `index` if the page's URL ends with a slash. */
