@@ -42,41 +42,19 @@ export const ENDPOINTS_PREFIX = '/-/';
 
 const METHODS = 'GET, HEAD';
 
-const OFF: MessagePage = {
-  status: 503,
-  title: 'This site is switched off',
-  text: 'Serving the static export is turned off for this deployment.',
-};
-const UNPUBLISHED: MessagePage = {
-  status: 503,
-  title: 'This site is not published yet',
-  text: 'Its first version is still on the way. Please try again soon.',
-};
-const MALFORMED: MessagePage = {
-  status: 400,
-  title: 'This address is not valid',
-  text: 'Please check how it is written.',
-};
-const MISSING: MessagePage = {
-  status: 404,
-  title: 'This page does not exist',
-  text: 'It may have been moved or removed.',
-};
-const WRONG_METHOD: MessagePage = {
-  status: 405,
-  title: 'Method not allowed',
-  text: 'Pages can only be requested with GET or HEAD.',
-};
-const UNAUTHORIZED: MessagePage = {
-  status: 401,
-  title: 'Please sign in',
-  text: 'This site needs a user name and a password.',
-};
-const UNREADABLE: MessagePage = {
-  status: 500,
-  title: 'This page could not be read',
-  text: 'The server has a problem. Please try again later.',
-};
+const page = (status: number, title: string, text: string): MessagePage => ({ status, title, text });
+
+const OFF = page(503, 'This site is switched off', 'Serving the static export is turned off for this deployment.');
+const UNPUBLISHED = page(
+  503,
+  'This site is not published yet',
+  'Its first version is still on the way. Please try again soon.',
+);
+const MALFORMED = page(400, 'This address is not valid', 'Please check how it is written.');
+const MISSING = page(404, 'This page does not exist', 'It may have been moved or removed.');
+const WRONG_METHOD = page(405, 'Method not allowed', 'Pages can only be requested with GET or HEAD.');
+const UNAUTHORIZED = page(401, 'Please sign in', 'This site needs a user name and a password.');
+const UNREADABLE = page(500, 'This page could not be read', 'The server has a problem. Please try again later.');
 
 /** The web server of one deployment: the site below the base path, its endpoints below `/-/`. */
 export function createServeHandler(deps: ServeDeps): RequestListener {

@@ -13,11 +13,7 @@ type KeyCaller = Caller & { lastUsedAt: Date | null; allowedAddresses: string[] 
 
 export async function insertApiKey(
   db: Executor,
-  key: Pick<typeof apiKeys.$inferInsert, 'organizationId' | 'name' | 'prefix' | 'sha256'> & {
-    createdBy?: string | null;
-    expiresAt?: Date | null;
-    allowedAddresses?: string[] | null;
-  },
+  key: Omit<typeof apiKeys.$inferInsert, 'id'>,
 ): Promise<{ id: string }> {
   const id = newId.apiKey();
   await db.insert(apiKeys).values({ id, ...key });

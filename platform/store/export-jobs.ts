@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { ExportJobStatus } from '../../contract/admin-api.ts';
 import type { Executor, Transaction } from './database.ts';
 import { newId } from './ids.ts';
@@ -70,37 +70,31 @@ export async function findActiveExportJob(db: Executor, projectId: string): Prom
 }
 
 /** The project's newest completed job of a version. */
-export async function findExportOfVersion(
+export function findExportOfVersion(
   db: Executor,
   { projectId, version }: { projectId: string; version: string },
 ): Promise<ExportJobRow | undefined> {
-  const [row] = await db
-    .select()
-    .from(exportJobs)
-    .where(
-      and(eq(exportJobs.projectId, projectId), eq(exportJobs.version, version), eq(exportJobs.status, 'completed')),
-    )
-    .orderBy(desc(exportJobs.sequence))
-    .limit(1);
-  return row;
+  return newestCompleted(db, projectId, eq(exportJobs.version, version));
 }
 
 /** The project's last completed job before this one, of the same pages. */
-export async function findExportBefore(
+export function findExportBefore(
   db: Executor,
   { projectId, pathsJson, sequence }: Pick<ExportJobRow, 'projectId' | 'pathsJson' | 'sequence'>,
+): Promise<ExportJobRow | undefined> {
+  const samePages = pathsJson === null ? isNull(exportJobs.pathsJson) : eq(exportJobs.pathsJson, pathsJson);
+  return newestCompleted(db, projectId, and(lt(exportJobs.sequence, sequence), samePages));
+}
+
+async function newestCompleted(
+  db: Executor,
+  projectId: string,
+  condition: SQL | undefined,
 ): Promise<ExportJobRow | undefined> {
   const [row] = await db
     .select()
     .from(exportJobs)
-    .where(
-      and(
-        eq(exportJobs.projectId, projectId),
-        eq(exportJobs.status, 'completed'),
-        lt(exportJobs.sequence, sequence),
-        pathsJson === null ? isNull(exportJobs.pathsJson) : eq(exportJobs.pathsJson, pathsJson),
-      ),
-    )
+    .where(and(eq(exportJobs.projectId, projectId), eq(exportJobs.status, 'completed'), condition))
     .orderBy(desc(exportJobs.sequence))
     .limit(1);
   return row;
