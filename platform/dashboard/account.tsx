@@ -17,6 +17,7 @@ import { messagesOf, withMessage } from './done-messages.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS } from './layout.tsx';
 import { addAction, addPage, EVERYONE } from './pages.ts';
 import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
+import { NewPassword } from './sign-in-pages.tsx';
 
 /** A member's own account: organization, password, passkeys and sessions. */
 export function addAccountRoutes(router: Router, context: DashboardContext): void {
@@ -140,15 +141,7 @@ function PasswordPanel({ csrf }: { csrf: string }) {
     <Panel title="Password">
       <Form action="/ui/account/password" csrf={csrf}>
         <Field label="Current password" name="current" type="password" autocomplete="current-password" required />
-        <Field
-          label="New password"
-          name="new"
-          type="password"
-          autocomplete="new-password"
-          hint={`At least ${MIN_PASSWORD} characters. Your other sessions end.`}
-          maxLength={200}
-          required
-        />
+        <NewPassword label="New password" name="new" then="Your other sessions end." />
         <Button>Change the password</Button>
       </Form>
     </Panel>

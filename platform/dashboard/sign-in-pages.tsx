@@ -81,16 +81,7 @@ export function ResetPage({ link, error }: { link: string; error?: string }) {
   return (
     <ShortPage title="New password" name={NAME} heading="Set a new password">
       <Form action={RESET} csrf="" fields={{ link }}>
-        <Field
-          label="New password"
-          name="password"
-          type="password"
-          autocomplete="new-password"
-          hint={`At least ${MIN_PASSWORD} characters. All your sessions end.`}
-          error={error}
-          maxLength={200}
-          required
-        />
+        <NewPassword label="New password" then="All your sessions end." error={error} />
         <Button variant="primary">Set the password</Button>
       </Form>
     </ShortPage>
@@ -113,6 +104,22 @@ export function SignedInPage({ to }: { to: string }) {
   );
 }
 
+type NewPasswordProps = { label?: string; name?: string; then?: string; error?: string | undefined };
+
+/** `then`: what the change does besides. */
+export function NewPassword({ label = 'Password', name = 'password', then = '', error }: NewPasswordProps) {
+  return (
+    <Field
+      {...{ label, name, error }}
+      type="password"
+      autocomplete="new-password"
+      hint={`At least ${MIN_PASSWORD} characters. ${then}`.trim()}
+      maxLength={200}
+      required
+    />
+  );
+}
+
 type NewUserProps = { name?: string; nameError?: string | undefined; passwordError?: string | undefined };
 
 function NewUserFields({ name = '', nameError, passwordError }: NewUserProps) {
@@ -127,16 +134,7 @@ function NewUserFields({ name = '', nameError, passwordError }: NewUserProps) {
         maxLength={100}
         required
       />
-      <Field
-        label="Password"
-        name="password"
-        type="password"
-        autocomplete="new-password"
-        hint={`At least ${MIN_PASSWORD} characters.`}
-        error={passwordError}
-        maxLength={200}
-        required
-      />
+      <NewPassword error={passwordError} />
     </>
   );
 }
