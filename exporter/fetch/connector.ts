@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import createBaseConnector from 'undici/lib/core/connect.js';
+import { errorCode } from '../../base/error-code.ts';
 
 const RETRY_MS = 20;
 
@@ -31,7 +32,7 @@ function endAfterPause<S extends Socket>(socket: S): S {
       Reflect.apply(emit, socket, [event, ...args]);
       return true;
     } catch (error) {
-      if (isAssertion(error)) return false;
+      if (errorCode(error) === 'ERR_ASSERTION') return false;
       throw error;
     }
   };
@@ -50,8 +51,4 @@ function endAfterPause<S extends Socket>(socket: S): S {
       return true;
     },
   });
-}
-
-function isAssertion(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_ASSERTION';
 }
