@@ -65,6 +65,9 @@ export type ApiDeps = {
   readDeadlineMs?: number;
 };
 
+/** A rename is listed by then. */
+const LISTED_AFTER_MS = 60_000;
+
 /**
  * The orchestrator's HTTP API: webhooks, site states, health and metrics. Mount no body parser before it: deliveries are
  * verified over their raw bytes.
@@ -80,7 +83,16 @@ export function createApi(deps: ApiDeps): express.Express {
   const status = createSiteStatus({ config, gateway, dataConverter, recent, rejected, logger, readDeadlineMs });
   const find = sourceFinder(config);
   const { requireSource, onError } = createRejections({ find, metrics, rejected, logger, now });
-  const renamed = createRenamedSites({ config, list: () => gateway.listRenamed(deadlineMs), now });
+  const renamed = createRenamedSites({
+    config,
+    list: () => gateway.listRenamed(deadlineMs),
+    async isRunning(name) {
+      const found = await gateway.describe(name, deadlineMs);
+      // Temporal's list may lack a rename of a moment ago.
+      return found !== undefined && (found.closeTime?.getTime() ?? Infinity) > now().getTime() - LISTED_AFTER_MS;
+    },
+    now,
+  });
   const dispatch = createDispatch({ config, exports, prompts, gateway, renamed });
   const receive = createReceiver({
     find,
@@ -106,7 +118,7 @@ export function createApi(deps: ApiDeps): express.Express {
 
   // Links in older mail are signed with the Admin API key.
   const unsubscribeKeys = [deps.unsubscribeSecret, config.adminApi.key].filter((key) => key !== undefined);
-  addUnsubscribeRoutes(app, { keys: unsubscribeKeys, gateway, logger });
+  addUnsubscribeRoutes(app, { keys: unsubscribeKeys, gateway, renamed, logger });
 
   const operator = operatorAccess(operatorToken);
   addSiteRoutes(app, { operator, status });

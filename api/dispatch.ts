@@ -57,8 +57,9 @@ export function createDispatch({ config, exports, prompts, gateway, renamed }: D
   /** Changes that began under an old name of the site end under it. */
   async function signalChanges(site: string, signal: PullRequestSignal): Promise<string[]> {
     try {
-      const names = [site, ...(await renamed.oldNames(site))];
-      return (await Promise.all(names.map((name) => gateway.signalChanges(name, signal)))).flat();
+      const [present, names] = await Promise.all([gateway.signalChanges(site, signal), renamed.oldNames(site)]);
+      const earlier = await Promise.all(names.map((name) => gateway.signalChanges(name, signal)));
+      return [...present, ...earlier.flat()];
     } catch {
       throw unavailable('Temporal can not be reached');
     }

@@ -1,5 +1,6 @@
 import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { agentRuleState } from '../contract/agent-state.ts';
 import { type GalleyConfig, siteNamed } from '../contract/galley-config.ts';
 import { SITE_NAME, UPDATES } from '../contract/names.ts';
 import type { ActionOptions } from '../contract/site-action.ts';
@@ -58,7 +59,7 @@ export type SiteActions = {
 
 type SiteActionsDeps = {
   config: GalleyConfig;
-  gateway: Pick<TemporalGateway, 'update' | 'exportNow' | 'listAction' | 'listRules' | 'describe'>;
+  gateway: Pick<TemporalGateway, 'update' | 'exportNow' | 'listAction' | 'listRules' | 'describe' | 'unsubscribe'>;
   status: Pick<SiteStatusReader, 'one'>;
   renamed: Pick<RenamedSites, 'expire'>;
   logger: Logger;
@@ -102,15 +103,16 @@ export function createSiteActions(deps: SiteActionsDeps): SiteActions {
     async remove(site, actor) {
       const sent: Update = { name: UPDATES.remove, args: [{ actor }] };
       // First, so that a repeated request ends those that a failed one left.
-      const endedRules = await act(site, () => endRules(deps, site, sent));
-      return { ...(await update(site, sent)), endedRules };
+      const ended = await act(site, () => endRules(deps, site, sent));
+      return { ...(await update(site, sent)), endedRules: [...ended.keys()].toSorted() };
     },
     async rename(site, to, actor) {
       requireRenamed(deps.config, site, to);
       const missing = new HttpError(404, `no site ${site} runs`);
       await act(site, () => renameOnce(gateway, { site, to, actor }), missing);
       deps.renamed.expire();
-      await act(site, () => endRules(deps, site, { name: UPDATES.remove, args: [{ actor }] }));
+      const endedRules = await act(site, () => endRules(deps, site, { name: UPDATES.remove, args: [{ actor }] }));
+      await act(to, () => keepUnsubscribed(deps, to, endedRules));
       return await status.one(to);
     },
     async removeRule(site, rule, actor) {
@@ -200,19 +202,39 @@ async function listRuleAction({ gateway, logger }: SiteActionsDeps, site: string
   });
 }
 
-/** Temporal's list may lack a rule that started a moment ago and hold one that has ended, so the configured are tried too. */
-async function endRules({ config, gateway }: SiteActionsDeps, site: string, remove: Update): Promise<string[]> {
+/**
+ * Temporal's list may lack a rule that started a moment ago and hold one that has ended, so the configured are tried too.
+ * Returns the last state of each rule that ended, unvalidated.
+ */
+async function endRules(
+  { config, gateway }: SiteActionsDeps,
+  site: string,
+  remove: Update,
+): Promise<Map<string, unknown>> {
   const configured = siteNamed(config, site)?.agent ?? [];
   const listed = await gateway.listRules(site, UPDATE_DEADLINE_MS);
-  const rules = [...new Set([...listed, ...configured.map(({ name }) => name)])];
-  const ended = rules.map(async (rule) => {
-    try {
-      await gateway.update({ site, rule }, remove, UPDATE_DEADLINE_MS);
-      return [rule];
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return [];
-      throw error;
-    }
-  });
-  return (await Promise.all(ended)).flat().toSorted();
+  const rules = new Set([...listed, ...configured.map(({ name }) => name)]);
+  const ended = new Map<string, unknown>();
+  await Promise.all(
+    [...rules].map(async (rule) => {
+      try {
+        ended.set(rule, await gateway.update({ site, rule }, remove, UPDATE_DEADLINE_MS));
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    }),
+  );
+  return ended;
+}
+
+/** Who wants no mail of a rule gets none under the new name either. */
+async function keepUnsubscribed(
+  { config, gateway }: SiteActionsDeps,
+  site: string,
+  ended: ReadonlyMap<string, unknown>,
+): Promise<void> {
+  for (const { name: rule } of siteNamed(config, site)?.agent ?? []) {
+    const addresses = agentRuleState.safeParse(ended.get(rule)).data?.unsubscribed ?? [];
+    for (const address of addresses) await gateway.unsubscribe({ site, rule }, address);
+  }
 }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { equalInConstantTime } from '../base/equal-in-constant-time.ts';
 import { HttpError } from '../web/http-error.ts';
 import { onlyMethods } from './http-edge.ts';
+import type { RenamedSites } from './renamed-sites.ts';
 import type { TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
 
@@ -27,6 +28,7 @@ type UnsubscribeDeps = {
   /** A link is valid if one of these signed it. */
   keys: readonly string[];
   gateway: Pick<TemporalGateway, 'unsubscribe'>;
+  renamed: Pick<RenamedSites, 'find'>;
   logger: Logger;
 };
 
@@ -34,7 +36,7 @@ type UnsubscribeDeps = {
  * The links in mail to reviewers. A GET only asks, because mail scanners open links too; the button and a mail program's
  * one click (RFC 8058) are a POST. The token in the link is the only credential.
  */
-export function addUnsubscribeRoutes(app: Express, { keys, gateway, logger }: UnsubscribeDeps): void {
+export function addUnsubscribeRoutes(app: Express, { keys, gateway, renamed, logger }: UnsubscribeDeps): void {
   app
     .route(PATH)
     .get((request, response) => {
@@ -45,7 +47,12 @@ export function addUnsubscribeRoutes(app: Express, { keys, gateway, logger }: Un
     .post(async (request, response) => {
       const { site, rule, address } = readLink(request, keys);
       // Also for a rule that isn't configured now: its workflow keeps it in case the rule comes back.
-      await gateway.unsubscribe({ site, rule }, address).catch((error: unknown) => {
+      const store = async (): Promise<void> => {
+        await gateway.unsubscribe({ site, rule }, address);
+        const present = await renamed.find(site);
+        if (present !== undefined && present !== site) await gateway.unsubscribe({ site: present, rule }, address);
+      };
+      await store().catch((error: unknown) => {
         logger.warn({ site, rule, reason: String(error) }, 'Temporal did not acknowledge an unsubscription');
         throw unavailable('the request could not be stored; please try again');
       });

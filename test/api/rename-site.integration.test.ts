@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { WORKFLOW_IDS } from '../../contract/names.ts';
+import { agentRuleState } from '../../contract/agent-state.ts';
+import { QUERIES, SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import { siteState } from '../../contract/site-state.ts';
 import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
@@ -69,18 +70,24 @@ describe('a rename', () => {
     expect(await rename('handbook', 'manual')).toMatchObject(unknown);
     expect(await rename('unknown', 'guide')).toMatchObject({ status: 404, body: { error: 'no site unknown runs' } });
     for (const to of ['', "a'b", 1, undefined]) expect((await rename('handbook', to)).status).toBe(400);
-    expect((await publishTo(renamedApi, 'handbook', 'too early')).status).toBe(404);
+    // It runs, and is renamed next: the sender tries again.
+    expect((await publishTo(renamedApi, 'handbook', 'too early')).status).toBe(503);
   });
 
-  it('moves the site, ends its rules, and may be repeated', async () => {
-    await waitFor(
-      async () => (await sites.client.workflow.getHandle('agent-rule:handbook:changelog').describe()) !== undefined,
-      { describe: 'the rule runs' },
-    );
+  it('moves the site, ends its rules, keeps who unsubscribed, and may be repeated', async () => {
+    const oldRule = sites.client.workflow.getHandle(WORKFLOW_IDS.agentRule('handbook', 'changelog'));
+    await waitFor(async () => (await oldRule.describe()) !== undefined, { describe: 'the rule runs' });
+    const address = 'ada@example.com';
+    await oldRule.signal(SIGNALS.unsubscribed, { address });
     const done = await rename('handbook', 'guide');
     expect(done).toMatchObject({ status: 200, body: { site: 'guide', phase: 'live' } });
     expect(siteState.parse(done.body).actions[0]).toMatchObject({ action: 'rename', detail: 'handbook to guide' });
-    await sites.client.workflow.getHandle(WORKFLOW_IDS.agentRule('handbook', 'changelog')).result();
+    const ruleState = async (site: string) => {
+      const rule = sites.client.workflow.getHandle(WORKFLOW_IDS.agentRule(site, 'changelog'));
+      return agentRuleState.parse(await rule.query<unknown>(QUERIES.state));
+    };
+    expect(await ruleState('handbook')).toMatchObject({ pendingCount: 0 });
+    expect((await ruleState('guide')).unsubscribed).toEqual([address]);
     expect(await rename('handbook', 'guide')).toMatchObject({ status: 200, body: { site: 'guide' } });
     expect((await send(renamedApi, 'GET', '/sites/handbook')).status).toBe(404);
     const { sites: listed } = (await send(renamedApi, 'GET', '/sites')).body;

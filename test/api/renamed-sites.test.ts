@@ -6,13 +6,21 @@ const config = configWith({ guide: {}, other: {} });
 /** The renames that Temporal lists, oldest first, and a clock. */
 function renamedSites(...renames: [site: string, to: string][]) {
   let nowMs = 0;
-  const listings = { count: 0, fail: false };
+  const listings = { count: 0, fail: false, lookedUp: [] as string[] };
   const list = async () => {
     listings.count += 1;
     if (listings.fail) throw new Error('no connection');
     return new Map(renames);
   };
-  const sites = createRenamedSites({ config, list, now: () => new Date(nowMs) });
+  const sites = createRenamedSites({
+    config,
+    list,
+    isRunning: async (name) => {
+      listings.lookedUp.push(name);
+      return name === 'runs';
+    },
+    now: () => new Date(nowMs),
+  });
   return {
     ...sites,
     listings,
@@ -40,7 +48,21 @@ describe('the old names of sites', () => {
     const { find, oldNames } = renamedSites(['guide', 'handbook'], ['handbook', 'guide'], ['other', 'guide']);
     expect(await find('handbook')).toBe('guide');
     expect(await find('other')).toBe('other');
-    expect(await oldNames('guide')).toEqual(['handbook']);
+    // Changes that began before another site got the name are still this site's.
+    expect(await oldNames('guide')).toEqual(['handbook', 'other']);
+  });
+
+  it('are refused with a 503 while a site of the name runs, and few are looked up at a time', async () => {
+    const { refuseRunning, listings, pass, find } = renamedSites();
+    await expect(refuseRunning('runs')).rejects.toMatchObject({ status: 503 });
+    for (let number = 1; number < 100; number++) await refuseRunning(`unknown-${number}`);
+    await expect(refuseRunning('runs')).rejects.toMatchObject({ status: 503 });
+    expect(listings.lookedUp).toHaveLength(20);
+    await find('unknown');
+    pass(5_000);
+    await find('unknown');
+    await refuseRunning('unknown-99');
+    expect(listings.lookedUp).toHaveLength(21);
   });
 
   it('of renames in a circle without a configured site lead nowhere', async () => {

@@ -9,7 +9,7 @@ import { cancelExportJob } from './export.ts';
 import { jobRolledBack } from './histories.ts';
 import { lockSite, rememberJob, rollBackTo } from './jobs.ts';
 import { lanesOf, type SiteRun } from './run.ts';
-import type { Job, MutableDeployment } from './state.ts';
+import type { Job, MutableDeployment, MutableState } from './state.ts';
 import { writeErrorOf } from './status.ts';
 import { dropExports, endReview, releaseReview } from './transitions.ts';
 
@@ -49,7 +49,7 @@ export async function rollBack(run: SiteRun, { name, by, at, reason, lock }: Rol
   if (why !== null) {
     if (state.rollback === rollback) state.rollback = before.rollback;
     if (state.lock === ownLock) state.lock = before.lock;
-    else if (state.lock !== null) relock(state, state.lock);
+    else if (state.lock !== null) relock(state, before.lock, state.lock);
     run.changes++;
     throw refused('RollbackFailed', `${job.version ?? job.jobId} can't be deployed: ${why}`);
   }
@@ -65,12 +65,12 @@ export async function rollBack(run: SiteRun, { name, by, at, reason, lock }: Rol
 }
 
 /** A lock that was given meanwhile keeps what is deployed instead of what can't be. */
-function relock(state: SiteRun['state'], lock: NonNullable<SiteRun['state']['lock']>): void {
-  state.lock = null;
+function relock(state: MutableState, before: MutableState['lock'], lock: NonNullable<MutableState['lock']>): void {
+  state.lock = before;
   lockSite(state, lock);
 }
 
-async function cancelDropped(run: SiteRun, dropped: SiteRun['state']['exporting']): Promise<void> {
+async function cancelDropped(run: SiteRun, dropped: MutableState['exporting']): Promise<void> {
   run.exportScope?.cancel();
   const running = dropped?.stage === 'polling' ? dropped.jobId : null;
   if (running !== null) await cancelExportJob(running, 'a rollback replaces it');

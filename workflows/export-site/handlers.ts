@@ -74,7 +74,7 @@ type Action = {
   /** Its name and what it concerns, for people. */
   record: (asked: Asked) => [action: ActionName, detail?: string | null];
   act: (asked: Asked & { at: string; by: string }) => Promise<void> | void;
-  /** What its result has instead of the site's state after it. */
+  /** What its result has instead of the site's state after it. Called before the action. */
   result?: (asked: Asked) => Partial<SiteState>;
 };
 
@@ -89,6 +89,7 @@ function handleAction(run: SiteRun, update: string, action: Action): void {
     const { actor: by = UNKNOWN_ACTOR } = asked.options;
     const [name, detail = null] = record(asked);
     const recorded = actionBegan(run.state.histories, { action: name, actor: by, detail });
+    const given = result?.(asked);
     run.acting++;
     try {
       await act({ ...asked, at: recorded.at, by });
@@ -98,7 +99,7 @@ function handleAction(run: SiteRun, update: string, action: Action): void {
     } finally {
       run.acting--;
     }
-    return { ...briefSiteStateOf(observed(run)), ...result?.(asked) };
+    return { ...briefSiteStateOf(observed(run)), ...given };
   }
 
   function validator(...args: unknown[]): void {
@@ -193,6 +194,7 @@ function actionsOf(run: SiteRun): Record<string, Action> {
       description: 'Ends the workflow and cancels the running export. Returns the last state.',
       record: () => ['remove'],
       act: () => removeSite(run),
+      result: () => briefSiteStateOf(observed(run)),
     },
   };
 }

@@ -121,7 +121,9 @@ function answerNotice(state: State, deployment: Deployment): Notice | null {
     const version = jobOf(state, jobId)?.version ?? null;
     const back = job === null ? 'nothing' : (job.version ?? job.jobId);
     const message = `${version ?? jobId} was not served by ${name}: ${why}\nRolled back to ${back}.`;
-    return noticeOf('site-not-served', deployment, { jobId, version, since: at, message });
+    const notice = noticeOf('site-not-served', deployment, { jobId, version, since: at, message });
+    // Another mail than the one that it isn't served.
+    return { ...notice, key: `withheld ${deployment.place} ${jobId}` };
   }
   if (job === null || answer === null || answer.verdict === 'served' || answer.jobId !== job.jobId) return null;
   const event = answer.verdict === 'other' ? 'site-not-served' : 'site-unknown';
@@ -157,8 +159,8 @@ function proposalNotice(run: Parameters<typeof noticesOf>[0], deployment: Deploy
   if (proposed === null || written === null || overdue === null || overdue.tellAtMs > nowMs) return null;
   const since = new Date(overdue.dueAtMs).toISOString();
   const notice = noticeOf('site-proposal', deployment, { ...written, since, url: proposed.url });
-  // Each of its links has its own.
-  return { ...notice, key: `proposal ${place} ${since}` };
+  // Each link has its own.
+  return { ...notice, key: `proposal ${place} ${written.link?.obtainedAtMs}` };
 }
 
 function dueMail(run: SiteRun, notice: Notice, to: string): DueMail {

@@ -49,7 +49,7 @@ export async function moveSite(run: SiteRun, rename: Rename): Promise<boolean> {
     for (const signal of late) applyDeliveries(state, seen, signal, Date.now());
     rename.late = null;
   }
-  const refused = `${rename.to} runs already. If it can go: galley sites remove ${rename.to}, and rename again`;
+  const refused = `${rename.to} runs already. If it can go: galley sites remove ${rename.to}, rename again, and galley sites export ${rename.to}`;
   rename.outcome = { refused: isMoved ? null : refused };
   await condition(allHandlersFinished);
   // Nothing is awaited between the last look and the end of the run.

@@ -235,6 +235,18 @@ describe('operators get a mail at once', () => {
     const texts = notices.map(({ event, heldVersion, url }) => `${event} ${heldVersion} ${url}`);
     expect(texts.join() || 'none').toBe(expected);
   });
+
+  it('also that a version was rolled back, after one that it was not served', () => {
+    const keyOf = (changes: Changes) =>
+      noticesOf({ site: 'docs', settings: SETTINGS, state: siteOf(2, { docs: changes }) }, NOW_MS).map(
+        ({ key }) => key,
+      );
+    const [notServed, withheld] = [asked('other'), has(1, { withheld: { jobId: 'j2', why: '', at: timeOf(0) } })].map(
+      keyOf,
+    );
+    expect(notServed).toHaveLength(1);
+    expect(withheld).not.toEqual(notServed);
+  });
 });
 
 describe('the oldest publish that is not served', () => {
