@@ -10,7 +10,7 @@ import type { TargetKind } from './target-kind.ts';
  * The format of all state that outlives a process. Each long-running workflow marks its runs with it, as a patch, and
  * `up` its GALLEY_HOME. A build with another baseline refuses such state.
  */
-export const BASELINE = 'baseline-2026-11';
+export const BASELINE = '0.2.0';
 
 export const TASK_QUEUES = {
   /** Orchestrator workflows and their activities. */

@@ -44,7 +44,7 @@ describe('a renamed site', () => {
     await site.publish();
     const before = await site.until('exporting', ({ exports: [newest] }) => newest?.jobId === site.api.jobs[1]?.jobId);
 
-    await rename(site, `${old}-renamed`);
+    await rename(site, `renamed-${old}`);
     const after = await site.state();
     expect(after.actions[0]).toMatchObject({ actor: 'ada', action: 'rename', detail: `${old} to ${site.site}` });
     expect(after.actions.slice(1)).toEqual(before.actions);
@@ -142,7 +142,7 @@ describe('a renamed site', () => {
     }
     const publishing = publishToOldName();
     await waitFor(() => accepted.length > 3, { describe: 'publishes arrive' });
-    await rename(site, `${site.site}-renamed`);
+    await rename(site, `renamed-${site.site}`);
     await publishing;
     const { deliveries } = await site.until('all are there', (state) =>
       accepted.every((id) => state.deliveries.some((each) => each.id === id)),
