@@ -9,6 +9,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Name and entry file of each bundle, without the file's extension. */
 const BUNDLES = { orchestrator: 'workflows/index', platform: 'platform/workflows/index' };
 
+/** Loaded once for all workflows of a worker. */
+const PRELOADED = 'workflows/preloaded';
+
 /** Added to the bundles of workers that record traces. */
 const TRACES = 'workflows/tracing/interceptors';
 
@@ -37,7 +40,9 @@ export async function bundleWorkflows({ sourceRoot, extension, outDir, more = {}
   for (const { name, file, options } of selected) {
     const workflowsPath = join(sourceRoot, `${file}.${extension}`);
     await stat(workflowsPath);
-    const { code } = await bundleWorkflowCode({ workflowsPath, ...options, logger: new DefaultLogger('WARN') });
+    const preloadModules = [join(sourceRoot, `${PRELOADED}.${extension}`)];
+    const bundling = { workflowsPath, preloadModules, ...options, logger: new DefaultLogger('WARN') };
+    const { code } = await bundleWorkflowCode(bundling);
     // Rename at the end: another test run may be reading the previous bundle.
     const part = join(outDir, `${name}.js.${process.pid}`);
     await writeFile(part, code);
