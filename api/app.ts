@@ -65,9 +65,6 @@ export type ApiDeps = {
   readDeadlineMs?: number;
 };
 
-/** A rename is listed by then. */
-const LISTED_AFTER_MS = 60_000;
-
 /**
  * The orchestrator's HTTP API: webhooks, site states, health and metrics. Mount no body parser before it: deliveries are
  * verified over their raw bytes.
@@ -83,16 +80,7 @@ export function createApi(deps: ApiDeps): express.Express {
   const status = createSiteStatus({ config, gateway, dataConverter, recent, rejected, logger, readDeadlineMs });
   const find = sourceFinder(config);
   const { requireSource, onError } = createRejections({ find, metrics, rejected, logger, now });
-  const renamed = createRenamedSites({
-    config,
-    list: () => gateway.listRenamed(deadlineMs),
-    async isRunning(name) {
-      const found = await gateway.describe(name, deadlineMs);
-      // Temporal's list may lack a rename of a moment ago.
-      return found !== undefined && (found.closeTime?.getTime() ?? Infinity) > now().getTime() - LISTED_AFTER_MS;
-    },
-    now,
-  });
+  const renamed = createRenamedSites({ config, list: () => gateway.listRenamed(deadlineMs), now });
   const dispatch = createDispatch({ config, exports, prompts, gateway, renamed });
   const receive = createReceiver({
     find,

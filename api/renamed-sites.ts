@@ -6,15 +6,10 @@ import { unavailable } from './unavailable.ts';
 /** Requests for unknown sites cause at most one listing in this time, however many names they try. */
 const FRESH_FOR_MS = 5_000;
 
-/** The most unknown names that are looked up in that time. Further ones count as unknown. */
-const MAX_LOOKUPS = 20;
-
 type RenamedSitesDeps = {
   config: GalleyConfig;
   /** The present name of each renamed site, by its old name. */
   list: () => Promise<ReadonlyMap<string, string>>;
-  /** Whether the workflow of a site of this name runs. */
-  isRunning: (name: string) => Promise<boolean>;
   now: () => Date;
 };
 
@@ -24,27 +19,26 @@ export type RenamedSites = {
   find: (name: string) => Promise<string | undefined>;
   /** The old names of a configured site. Throws the same. */
   oldNames: (site: string) => Promise<string[]>;
-  /** Throws HttpError 503 also if a site of this name runs: perhaps it is renamed next, so its sender has to try again. */
-  refuseRunning: (name: string) => Promise<void>;
-  /** Lists them anew, because a site was just renamed. */
-  expire: () => void;
+  /** A site was just renamed: Temporal may list it later. */
+  add: (site: string, to: string) => void;
 };
 
-export function createRenamedSites({ config, list, isRunning, now }: RenamedSitesDeps): RenamedSites {
+export function createRenamedSites({ config, list, now }: RenamedSitesDeps): RenamedSites {
   let listing: Promise<ReadonlyMap<string, string>> = Promise.resolve(new Map());
-  const running = new Map<string, Promise<boolean>>();
+  const added = new Map<string, string>();
   let listedAtMs = Number.NEGATIVE_INFINITY;
 
-  function read(): Promise<ReadonlyMap<string, string>> {
+  async function read(): Promise<ReadonlyMap<string, string>> {
     const nowMs = now().getTime();
     if (nowMs - listedAtMs >= FRESH_FOR_MS) {
       listedAtMs = nowMs;
-      running.clear();
-      listing = list().catch(() => {
-        throw unavailable('Temporal can not be reached');
-      });
+      listing = list();
     }
-    return listing;
+    const listed = await listing.catch(() => {
+      throw unavailable('Temporal can not be reached');
+    });
+    for (const site of listed.keys()) added.delete(site);
+    return new Map([...listed, ...added]);
   }
 
   /** A site may have been renamed several times, and back. */
@@ -52,15 +46,6 @@ export function createRenamedSites({ config, list, isRunning, now }: RenamedSite
     const seen = new Set<string>();
     for (let next = names.get(name); next !== undefined && !seen.has(next); next = names.get(next)) seen.add(next);
     return [...seen];
-  }
-
-  async function refuseRunning(name: string): Promise<void> {
-    if (!SITE_NAME.test(name)) return;
-    if (!running.has(name) && running.size < MAX_LOOKUPS) running.set(name, isRunning(name));
-    const runs = await running.get(name)?.catch(() => {
-      throw unavailable('Temporal can not be reached');
-    });
-    if (runs) throw unavailable('this site is not in galley.yaml, but runs');
   }
 
   return {
@@ -72,21 +57,19 @@ export function createRenamedSites({ config, list, isRunning, now }: RenamedSite
       const names = await read();
       return [...names.keys()].filter((name) => name !== site && later(names, name).includes(site));
     },
-    refuseRunning,
-    expire() {
-      listedAtMs = Number.NEGATIVE_INFINITY;
+    add(site, to) {
+      added.set(site, to);
     },
   };
 }
 
 /** Passes webhooks of an old name on as webhooks of the site. Signatures are still verified over the original URL. */
-export function acceptOldNames(config: GalleyConfig, renamed: RenamedSites): RequestHandler {
+export function acceptOldNames(config: GalleyConfig, renamed: Pick<RenamedSites, 'find'>): RequestHandler {
   return async (request, _response, next) => {
     const [, name = ''] = request.url.split(/[/?]/);
     if (siteNamed(config, name) === undefined) {
       const site = await renamed.find(name);
-      if (site === undefined) await renamed.refuseRunning(name);
-      else request.url = request.url.replace(name, site);
+      if (site !== undefined) request.url = request.url.replace(name, site);
     }
     next();
   };

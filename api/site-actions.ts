@@ -61,7 +61,7 @@ type SiteActionsDeps = {
   config: GalleyConfig;
   gateway: Pick<TemporalGateway, 'update' | 'exportNow' | 'listAction' | 'listRules' | 'describe' | 'unsubscribe'>;
   status: Pick<SiteStatusReader, 'one'>;
-  renamed: Pick<RenamedSites, 'expire'>;
+  renamed: Pick<RenamedSites, 'add'>;
   logger: Logger;
 };
 
@@ -110,7 +110,7 @@ export function createSiteActions(deps: SiteActionsDeps): SiteActions {
       requireRenamed(deps.config, site, to);
       const missing = new HttpError(404, `no site ${site} runs`);
       await act(site, () => renameOnce(gateway, { site, to, actor }), missing);
-      deps.renamed.expire();
+      deps.renamed.add(site, to);
       const endedRules = await act(site, () => endRules(deps, site, { name: UPDATES.remove, args: [{ actor }] }));
       await act(to, () => keepUnsubscribed(deps, to, endedRules));
       return await status.one(to);
