@@ -1,46 +1,75 @@
-import { desiredVersion } from '../../../workflows/export-site/desired-version.ts';
-import { lockSite, rememberJob, rollBackTo, unlockSite } from '../../../workflows/export-site/jobs.ts';
-import type { MutableDeployment } from '../../../workflows/export-site/state.ts';
-import { dropExports, endReview, releaseReview, setPaused } from '../../../workflows/export-site/transitions.ts';
-import type { Witness } from './model-witness.ts';
-import { endPullRequest, type Place, serve } from './simulated-place.ts';
-import { LINK_LIFE_MS, type SimulatedSite } from './simulated-site.ts';
+import { TARGETS } from '../../../contract/target-kind.ts';
+import type { Witness, World } from './model-witness.ts';
+import { endPullRequest, LINK_LIFE_MS, type Place, serve } from './simulated-place.ts';
 
-/** The commands of a sequence: what operators, the service, deployments and the clock do. */
+/**
+ * The commands of a sequence: what operators, the service, deployments and the clock do. They act on a simulated site, or on a
+ * workflow in a simulated world.
+ */
 
-type Context = { site: SimulatedSite; model: Witness; place: Place; which: number };
-/** Returns false if there was nothing to do. */
-type Command = (context: Context) => boolean;
+/** Whether something was done; a promise for a workflow. */
+export type Outcome = boolean | Promise<boolean>;
+
+/** Each of these tells the witness what it did. */
+export type PlayedSite = World & {
+  isWorkerAway: boolean;
+  publish(): Outcome;
+  /** The running export ends, or the one that waits as soon as it is due. */
+  endExport(how: ExportEnd): Outcome;
+  /** Without a place: the export that a guard holds, otherwise all deployments that wait. */
+  decide(how: 'approve' | 'reject', place?: Place): Outcome;
+  rollBack(version: string, locks: boolean): Outcome;
+  lock(): Outcome;
+  unlock(): Outcome;
+  pause(paused: boolean): Outcome;
+  remove(): Outcome;
+  refresh(): Outcome;
+  continueAsNew(): Outcome;
+  /** An operator changed the pin or the switch in the file. */
+  switched(place: Place): Outcome;
+  /** galley.yaml lists it for the site, or for another one, which writes it. */
+  setListed(place: Place, isListed: boolean): Outcome;
+  /** Another site writes its own version to the file. */
+  writeByOther(place: Place): Outcome;
+  pass(ms: number): Outcome;
+  /** After a change of the world. */
+  settle(): Outcome;
+  /** What keeps publishes from being served: a running export, a pause, or failures of exports and links. */
+  hindrances(): { exports: boolean; isPaused: boolean; fails: boolean };
+};
+
+export type ExportEnd = 'released' | 'failed' | 'held';
+
+type Context = { site: PlayedSite; model: Witness; place: Place; which: number };
+type Command = (context: Context) => Outcome;
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-const by = { by: 'an operator', at: '2026-11-21T12:00:00.000Z', reason: null };
-
 /** Each with its weight, so that the states that matter are frequent. */
 const COMMANDS: [name: string, weight: number, command: Command][] = [
   ['nothing', 1, () => false],
-  ['publish', 8, ({ site }) => site.publish() === undefined],
-  ['export ends', 12, ({ site }) => endExport(site, 'released')],
-  ['export fails', 2, ({ site }) => endExport(site, 'failed')],
-  ['export is held', 3, ({ site }) => endExport(site, 'held')],
-  ['approve', 4, (context) => approve(context)],
-  ['reject', 2, (context) => reject(context)],
-  ['approve one', 2, (context) => approve(context, context.place)],
-  ['reject one', 2, (context) => reject(context, context.place)],
+  ['publish', 8, ({ site }) => site.publish()],
+  ['export ends', 12, ({ site }) => site.endExport('released')],
+  ['export fails', 2, ({ site }) => site.endExport('failed')],
+  ['export is held', 3, ({ site }) => site.endExport('held')],
+  ['approve', 4, ({ site }) => site.decide('approve')],
+  ['reject', 2, ({ site }) => site.decide('reject')],
+  ['approve one', 2, ({ site, place }) => site.decide('approve', place)],
+  ['reject one', 2, ({ site, place }) => site.decide('reject', place)],
   ['roll back', 2, (context) => rollBack(context, false)],
   ['roll back and lock', 2, (context) => rollBack(context, true)],
-  ['lock', 2, ({ site, model }) => lock(site, model)],
-  ['unlock', 3, ({ site, model }) => unlock(site, model)],
+  ['lock', 2, ({ site }) => site.lock()],
+  ['unlock', 3, ({ site }) => site.unlock()],
   ['pin', 2, ({ place, site, model, which }) => pin(place, site, versionOf(model, which) ?? 'v0')],
   ['pin an unknown version', 2, ({ place, site }) => pin(place, site, 'v0')],
   ['unpin', 3, ({ place, site }) => pin(place, site, null)],
   ['off', 2, ({ place, site }) => switchOff(place, site, true)],
   ['on', 3, ({ place, site }) => switchOff(place, site, false)],
-  ['pause', 2, ({ site }) => pause(site, true)],
-  ['resume', 3, ({ site }) => pause(site, false)],
-  ['remove', 1, ({ site, model }) => remove(site, model)],
+  ['pause', 2, ({ site }) => site.pause(true)],
+  ['resume', 3, ({ site }) => site.pause(false)],
+  ['remove', 1, ({ site }) => site.remove()],
   ['worker away', 2, ({ site }) => moveWorker(site, true)],
   ['worker back', 4, ({ site }) => moveWorker(site, false)],
   ['answers new', 4, ({ place }) => answer(place, 'new')],
@@ -57,12 +86,12 @@ const COMMANDS: [name: string, weight: number, command: Command][] = [
   ['file moves away', 2, (context) => moveAway(context)],
   ['file is listed twice', 2, ({ place, site }) => listTwice(place, site)],
   ['file moves back', 4, (context) => moveBack(context)],
-  ['refresh', 2, ({ site }) => refresh(site)],
-  ['continue as new', 1, ({ site }) => site.isRunning && site.continueAsNew() === undefined],
-  ['a second', 5, ({ site }) => pass(site, SECOND_MS)],
-  ['a minute', 7, ({ site }) => pass(site, MINUTE_MS)],
-  ['an hour', 2, ({ site }) => pass(site, HOUR_MS)],
-  ["most of a link's life", 1, ({ site }) => pass(site, 0.9 * LINK_LIFE_MS)],
+  ['refresh', 2, ({ site }) => site.refresh()],
+  ['continue as new', 1, ({ site }) => site.continueAsNew()],
+  ['a second', 5, ({ site }) => site.pass(SECOND_MS)],
+  ['a minute', 7, ({ site }) => site.pass(MINUTE_MS)],
+  ['an hour', 2, ({ site }) => site.pass(HOUR_MS)],
+  ["most of a link's life", 1, ({ site }) => site.pass(0.9 * LINK_LIFE_MS)],
 ];
 
 const SLOTS = COMMANDS.flatMap((command) => Array.from({ length: command[1] }, () => command));
@@ -86,7 +115,7 @@ export type Played = {
   didSomething: boolean | undefined;
 };
 
-export function readCommand(code: number, { places }: SimulatedSite): Played {
+export function readCommand(code: number, places: readonly Place[]): Played {
   const [name, , command] = SLOTS[Math.floor(code / VARIANTS)] ?? ['nothing', 1, () => false];
   const variant = code % VARIANTS;
   const place = places[variant % places.length];
@@ -94,80 +123,16 @@ export function readCommand(code: number, { places }: SimulatedSite): Played {
   return { name, command, place, variant, didSomething: undefined };
 }
 
-export function playCommand(played: Played, site: SimulatedSite, model: Witness): void {
-  const { place, variant } = played;
+export function playCommand({ command, place, variant }: Played, site: PlayedSite, model: Witness): Outcome {
   model.commanded();
-  played.didSomething = played.command({ site, model, place, which: Math.floor(variant / site.places.length) });
-  if (site.isRunning) site.changed();
+  return command({ site, model, place, which: Math.floor(variant / site.places.length) });
 }
 
-function endExport(site: SimulatedSite, how: 'released' | 'failed' | 'held'): boolean {
-  if (!site.isRunning || (site.state.exporting === null && site.state.pending === null)) return false;
-  site.endExport(how);
-  return true;
-}
-
-/** Without a place: the export that a guard holds, otherwise all deployments that wait. */
-function approve({ site, model }: Context, place?: Place): boolean {
-  const { state } = site;
-  if (place === undefined && state.review !== null) {
-    if (site.service.refuses || site.service.gone.has(state.review.jobId)) return false;
-    releaseReview(state);
-    model.reviewEnded('approved');
-    return true;
-  }
-  return decide(site, place, (deployment, jobId, at) => {
-    deployment.approved = jobId;
-    model.approved(at, jobId);
-  });
-}
-
-function reject({ site, model }: Context, place?: Place): boolean {
-  const { state } = site;
-  if (place === undefined && state.review !== null) {
-    endReview(state, 'rejected');
-    model.reviewEnded('rejected');
-    return true;
-  }
-  return decide(site, place, (deployment, jobId, at) => {
-    deployment.rejected = jobId;
-    model.rejected(at, jobId);
-  });
-}
-
-function decide(
-  { state, places, isRunning }: SimulatedSite,
-  only: Place | undefined,
-  act: (deployment: MutableDeployment, jobId: string, place: Place) => void,
-): boolean {
-  if (!isRunning) return false;
-  let acted = false;
-  for (const deployment of state.deployments) {
-    const place = places.find(({ name }) => name === deployment.place);
-    const { reason, waitsFor } = desiredVersion(state, deployment);
-    if (place === undefined || (only !== undefined && only !== place)) continue;
-    if (reason !== 'waits-for-approval' || waitsFor === null) continue;
-    act(deployment, waitsFor.jobId, place);
-    acted = true;
-  }
-  return acted;
-}
-
-/** As `rollBack` of commands.ts. */
-function rollBack({ site, model, which }: Context, locks: boolean): boolean {
-  const { state, service, isRunning } = site;
+function rollBack({ site, model, which }: Context, locks: boolean): Outcome {
   const version = versionOf(model, which + 1);
-  const found = service.jobs.find((job) => job.version === version);
-  if (!isRunning || found === undefined || service.gone.has(found.jobId)) return false;
-  const after = state.accepted;
-  const known = state.jobs.find((job) => job.version === version);
-  const job = known ?? { ...found, upTo: 0, oldestPublishMs: null };
-  rememberJob(state, job);
-  if (locks) lockSite(state, by);
-  rollBackTo(state, { ...by, jobId: job.jobId, after });
-  dropExports(state, after);
-  model.rolledBack(job.jobId, model.accepted, locks);
-  return true;
+  const found = site.service.jobs.find((job) => job.version === version);
+  if (!site.isRunning || version === null || found === undefined || site.service.gone.has(found.jobId)) return false;
+  return site.rollBack(version, locks);
 }
 
 /** The version that was exported last (0), the one before, and so on. */
@@ -175,48 +140,19 @@ function versionOf(model: Witness, back: number): string | null {
   return model.versions().at(-1 - back)?.version ?? null;
 }
 
-function lock({ state, isRunning }: SimulatedSite, model: Witness): boolean {
-  if (!isRunning) return false;
-  lockSite(state, by);
-  model.locked();
-  return true;
-}
-
-function unlock({ state, isRunning }: SimulatedSite, model: Witness): boolean {
-  if (!isRunning || state.lock === null) return false;
-  unlockSite(state);
-  model.unlocked();
-  return true;
-}
-
-function pin(place: Place, { nowMs }: SimulatedSite, version: string | null): boolean {
-  if (place.settings.kind === 'directory' || place.pin === version) return false;
+function pin(place: Place, site: PlayedSite, version: string | null): Outcome {
+  if (!TARGETS[place.settings.kind].hasSwitches || place.pin === version) return false;
   place.pin = version;
-  place.announcedAtMs = nowMs + SECOND_MS;
-  return true;
+  return site.switched(place);
 }
 
-function switchOff(place: Place, { nowMs }: SimulatedSite, isOff: boolean): boolean {
-  if (place.settings.kind === 'directory' || place.file === null || place.isOff === isOff) return false;
+function switchOff(place: Place, site: PlayedSite, isOff: boolean): Outcome {
+  if (!TARGETS[place.settings.kind].hasSwitches || place.file === null || place.isOff === isOff) return false;
   place.isOff = isOff;
-  place.announcedAtMs = nowMs + SECOND_MS;
-  return true;
+  return site.switched(place);
 }
 
-function pause({ state, isRunning }: SimulatedSite, paused: boolean): boolean {
-  if (!isRunning || state.paused === paused) return false;
-  setPaused(state, paused);
-  return true;
-}
-
-function remove(site: SimulatedSite, model: Witness): boolean {
-  if (!site.isRunning) return false;
-  site.remove();
-  model.removed();
-  return true;
-}
-
-function moveWorker(site: SimulatedSite, isAway: boolean): boolean {
+function moveWorker(site: PlayedSite, isAway: boolean): boolean {
   if (site.isWorkerAway === isAway) return false;
   site.isWorkerAway = isAway;
   return true;
@@ -229,7 +165,7 @@ function answer(place: Place, answers: Place['answers']): boolean {
   return true;
 }
 
-function setLinks({ service }: SimulatedSite, refuses: boolean): boolean {
+function setLinks({ service }: PlayedSite, refuses: boolean): boolean {
   const isSame = service.refuses === refuses && (refuses || service.gone.size === 0);
   service.refuses = refuses;
   if (!refuses) service.gone.clear();
@@ -237,7 +173,7 @@ function setLinks({ service }: SimulatedSite, refuses: boolean): boolean {
 }
 
 /** Of all jobs, or of the newest one. */
-function loseLinks({ service }: SimulatedSite, which: number): boolean {
+function loseLinks({ service }: PlayedSite, which: number): boolean {
   const lost = which === 0 ? service.jobs.slice(-1) : service.jobs;
   for (const { jobId } of lost) service.gone.add(jobId);
   return lost.length > 0;
@@ -255,42 +191,20 @@ function endProposal(place: Place, end: 'merged' | 'closed'): boolean {
   return true;
 }
 
-/** galley.yaml lists it for another site, which writes it. */
-function moveAway({ site, model, place }: Context): boolean {
-  if (!place.listed || place.otherLists) return false;
-  place.listed = false;
-  place.otherLists = true;
-  model.forgotten(place);
-  site.writeByOther(place);
-  if (site.isRunning) site.configure();
-  return true;
-}
-
-function listTwice(place: Place, site: SimulatedSite): boolean {
+function moveAway({ site, place }: Context): Outcome {
   if (!place.listed || place.otherLists) return false;
   place.otherLists = true;
-  site.writeByOther(place);
-  return true;
+  return site.setListed(place, false);
 }
 
-function moveBack({ site, place }: Context): boolean {
+function listTwice(place: Place, site: PlayedSite): Outcome {
+  if (!place.listed || place.otherLists) return false;
+  place.otherLists = true;
+  return site.writeByOther(place);
+}
+
+function moveBack({ site, place }: Context): Outcome {
   if (!place.otherLists) return false;
   place.otherLists = false;
-  if (place.listed) return true;
-  place.listed = true;
-  if (site.isRunning) site.configure();
-  return true;
-}
-
-function refresh({ state, isRunning, nowMs }: SimulatedSite): boolean {
-  if (!isRunning || state.newest === null) return false;
-  state.refreshAskedMs = nowMs;
-  for (const trouble of Object.values(state.linkTrouble)) trouble.notBeforeMs = 0;
-  for (const each of state.deployments) if (each.trouble !== null) each.trouble.notBeforeMs = 0;
-  return true;
-}
-
-function pass(site: SimulatedSite, ms: number): boolean {
-  site.advance(site.nowMs + ms);
-  return true;
+  return site.setListed(place, true);
 }

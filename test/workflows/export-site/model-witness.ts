@@ -1,8 +1,8 @@
 import { EXPORT_DEFAULTS } from '../../../contract/export-defaults.ts';
+import type { SiteState } from '../../../contract/site-state.ts';
 import { TARGETS } from '../../../contract/target-kind.ts';
 import type { Job } from '../../../workflows/export-site/state.ts';
 import type { Place } from './simulated-place.ts';
-import type { SimulatedSite } from './simulated-site.ts';
 
 /**
  * The independent model of a site: it notes what was published, exported, decided, written and served, and fails on what must
@@ -12,6 +12,18 @@ import type { SimulatedSite } from './simulated-site.ts';
 export class BrokenInvariant extends Error {}
 
 export type Witness = ReturnType<typeof createWitness>;
+
+/** What the witness sees of the site and of the world around it. */
+export type World = {
+  readonly places: readonly Place[];
+  /** The Admin API: whether it refuses all links, those that it has no more, and the jobs that are completed. */
+  readonly service: { refuses: boolean; gone: Set<string>; jobs: Job[] };
+  readonly isRunning: boolean;
+  readonly isWorkerAway: boolean;
+  /** Whether the site remembers the job. */
+  knows(jobId: string): boolean;
+  status(): SiteState;
+};
 
 /** `number` is the order in which the exports began, `accepted` counts publishes and requests up to then. */
 type ModelJob = {
@@ -60,9 +72,10 @@ function orderOf(job: ModelJob | null): number {
   return job?.isReleased ? job.number : 0;
 }
 
-export function createWitness(site: () => SimulatedSite) {
+export function createWitness(site: () => World) {
   const known = new Map<string, Known>();
   const jobs = new Map<string, ModelJob>();
+  const publishTimesMs: number[] = [];
   let accepted = 0;
   let begunExports = 0;
   let waitingSinceMs: number | null = null;
@@ -212,7 +225,7 @@ export function createWitness(site: () => SimulatedSite) {
     if (!isRunning || isWorkerAway || !listed || otherLists || breaks || service.refuses) return true;
     // A site that begins anew knows nothing of what is there.
     if (file === null || of(place).written?.jobId !== file.jobId) return true;
-    if (!site().state.jobs.some(({ jobId }) => jobId === file.jobId)) return true;
+    if (!site().knows(file.jobId)) return true;
     return pullRequest !== null || service.gone.has(file.jobId);
   }
 
@@ -245,6 +258,7 @@ export function createWitness(site: () => SimulatedSite) {
 
     // ---- publishes and exports
     published(nowMs: number): void {
+      publishTimesMs.push(nowMs);
       accepted++;
       waitingSinceMs ??= nowMs;
     },
@@ -267,9 +281,9 @@ export function createWitness(site: () => SimulatedSite) {
       review = how === 'held' ? added : null;
       if (how === 'released') release(added);
     },
-    reviewEnded(how: 'approved' | 'rejected'): void {
+    reviewEnded(how: 'approve' | 'reject'): void {
       if (review === null) fail('no review to end');
-      if (how === 'approved') {
+      if (how === 'approve') {
         review.isReleased = true;
         release(review);
       }
@@ -412,12 +426,15 @@ export function createWitness(site: () => SimulatedSite) {
     // ---- the end of a sequence
     /** The oldest accepted publish that a deployment which follows doesn't serve, as the model sees it. */
     unservedMs,
+    /** The last publish before that time. A workflow gets a signal a little later than it is sent. */
+    publishBefore: (ms: number) => publishTimesMs.findLast((each) => each <= ms) ?? null,
     /** Of publishes that are not exported yet, or held. */
     unexportedMs(): number | null {
       const times = [waitingSinceMs, running?.oldestMs, review?.oldestMs].filter((ms) => typeof ms === 'number');
       return times.length === 0 ? null : Math.min(...times);
     },
     isReviewing: () => review !== null,
+    isExporting: () => running !== null,
   };
 
   function release(released: ModelJob): void {

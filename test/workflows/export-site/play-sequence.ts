@@ -1,13 +1,10 @@
 import type { Arbitrary } from 'fast-check';
 import type { UnservedReason } from '../../../contract/site-state.ts';
-import { desiredVersion } from '../../../workflows/export-site/desired-version.ts';
-import { unlockSite } from '../../../workflows/export-site/jobs.ts';
-import { releaseReview, setPaused } from '../../../workflows/export-site/transitions.ts';
 import fc from '../../helpers/fast-check.ts';
-import { type Played, playCommand, readCommand } from './model-commands.ts';
+import { type Outcome, type Played, type PlayedSite, playCommand, readCommand } from './model-commands.ts';
 import { createWitness, type Witness } from './model-witness.ts';
-import { endPullRequest, type Place, type PlaceSettings, serve } from './simulated-place.ts';
-import { CONFIRM_WITHIN_MS, type SimulatedSite, simulateSite } from './simulated-site.ts';
+import { CONFIRM_WITHIN_MS, endPullRequest, type Place, type PlaceSettings, serve } from './simulated-place.ts';
+import { simulateSite } from './simulated-site.ts';
 
 /** Plays a sequence of commands on a simulated site, and then lets everything heal: all publishes must be served. */
 
@@ -42,59 +39,89 @@ export function playSequence(
   codes: readonly number[],
   options: Options = {},
 ): Witness['writes'] {
-  const played: Played[] = [];
   const model: Witness = createWitness(() => site);
-  const site: SimulatedSite = simulateSite(settings, model, options);
-  try {
-    for (const code of codes) {
-      const command = readCommand(code, site);
-      if (options.skips?.(command)) continue;
-      played.push(command);
-      playCommand(command, site, model);
-      options.onPlayed?.(command);
-    }
-    if (options.heals !== false) heal(site, model);
-  } catch (error) {
-    if (error instanceof Error) error.message += `\n${describe(settings, played)}`;
-    throw error;
-  }
+  const site: PlayedSite = simulateSite(settings, model, options);
+  const playing = steps(site, model, codes, options);
+  // Nothing of a simulated site is asynchronous.
+  for (let step = playing.next(false); !step.done; step = playing.next(step.value === true));
   return model.writes;
 }
 
-function describe(settings: readonly PlaceSettings[], played: readonly Played[]): string {
-  const places = settings.map((each, index) => `d${index}: ${JSON.stringify(each)}`);
+/** The same for a site that takes a while for each step, such as a workflow. */
+export async function playOn(
+  site: PlayedSite,
+  model: Witness,
+  codes: readonly number[],
+  onPlayed: (played: Played) => void,
+): Promise<void> {
+  const playing = steps(site, model, codes, { onPlayed });
+  for (let step = playing.next(false); !step.done; ) {
+    try {
+      const outcome = await step.value;
+      step = playing.next(outcome);
+    } catch (error) {
+      step = playing.throw(error);
+    }
+  }
+}
+
+type Steps = Generator<Outcome, void, boolean>;
+
+/** Each step has to end before the next one begins. */
+function* steps(
+  site: PlayedSite,
+  model: Witness,
+  codes: readonly number[],
+  { skips, heals, onPlayed }: Options,
+): Steps {
+  const played: Played[] = [];
+  try {
+    for (const code of codes) {
+      const command = readCommand(code, site.places);
+      if (skips?.(command)) continue;
+      played.push(command);
+      command.didSomething = yield playCommand(command, site, model);
+      if (command.didSomething) yield site.settle();
+      onPlayed?.(command);
+    }
+    if (heals !== false) yield* healing(site, model);
+  } catch (error) {
+    if (error instanceof Error) error.message += `\n${describe(site, played)}`;
+    throw error;
+  }
+}
+
+function describe({ places }: PlayedSite, played: readonly Played[]): string {
   const commands = played
     .filter(({ didSomething }) => didSomething !== false)
     .map(({ name, place }) => `${name} (${place.name})`);
-  return `of ${places.join('; ')}\nafter ${commands.join(', ')}`;
+  const all = places.map(({ name, settings }) => `${name}: ${JSON.stringify(settings)}`);
+  return `of ${all.join('; ')}\nafter ${commands.join(', ')}`;
 }
 
 /** Nothing more happens, then everything heals, then there is one more publish. */
-function heal(site: SimulatedSite, model: Witness): void {
+function* healing(site: PlayedSite, model: Witness): Steps {
   if (!site.isRunning) return;
-  site.advance(site.nowMs + 15 * MINUTE_MS);
+  yield site.pass(15 * MINUTE_MS);
   checkUnserved(site, model);
-  healWorld(site);
-  const { state } = site;
-  setPaused(state, false);
-  if (state.lock !== null) {
-    unlockSite(state);
-    model.unlocked();
-  }
-  site.changed();
+  yield* healWorld(site);
+  yield site.pause(false);
+  yield site.unlock();
+  yield site.settle();
   // The longest back-off.
-  site.advance(site.nowMs + 65 * MINUTE_MS);
-  mergeAll(site);
+  yield site.pass(65 * MINUTE_MS);
+  yield* mergeAll(site);
   checkUnserved(site, model);
-  site.publish();
-  site.changed();
-  if (state.exporting !== null) site.endExport('released');
-  site.advance(site.exportDueAt() === Number.POSITIVE_INFINITY ? site.nowMs : site.exportDueAt());
-  site.endExport('released');
-  site.changed();
+  yield site.publish();
+  yield site.settle();
+  // One may be running; the publish waits for the next one.
+  for (let exports = 0; exports < 2; exports++) {
+    yield site.endExport('released');
+    yield site.settle();
+  }
   for (let waves = 0; waves < 2; waves++) {
-    approveAll(site, model);
-    mergeAll(site);
+    yield* approveAll(site);
+    yield* mergeAll(site);
   }
   for (const place of site.places) {
     const { lastGood } = model.of(place);
@@ -107,75 +134,70 @@ function heal(site: SimulatedSite, model: Witness): void {
   }
 }
 
-function healWorld(site: SimulatedSite): void {
+function* healWorld(site: PlayedSite): Steps {
   site.isWorkerAway = false;
   site.service.refuses = false;
   site.service.gone.clear();
   for (const place of site.places) {
     place.breaks = false;
     place.answers = 'new';
+    const isElsewhere = place.otherLists || !place.listed;
     place.otherLists = false;
-    place.listed = true;
-    if (place.pin !== null || place.isOff) place.announcedAtMs = site.nowMs;
+    const isSwitched = place.pin !== null || place.isOff;
     place.pin = null;
     place.isOff = false;
     serve(place);
+    if (isSwitched) yield site.switched(place);
+    if (isElsewhere) yield site.setListed(place, true);
   }
-  site.configure();
 }
 
-function approveAll(site: SimulatedSite, model: Witness): void {
-  const { state } = site;
-  if (state.review !== null) {
-    releaseReview(state);
-    model.reviewEnded('approved');
+function* approveAll(site: PlayedSite): Steps {
+  // First an export that is held, then what deployments wait for.
+  for (let rounds = 0; rounds < 2; rounds++) {
+    yield site.decide('approve');
+    yield site.settle();
   }
-  for (const deployment of state.deployments) {
-    const { reason, waitsFor } = desiredVersion(state, deployment);
-    const place = site.places.find(({ name }) => name === deployment.place);
-    if (place === undefined || reason !== 'waits-for-approval' || waitsFor === null) continue;
-    deployment.approved = waitsFor.jobId;
-    model.approved(place, waitsFor.jobId);
-  }
-  site.changed();
 }
 
 /** Time passes; people merge what is proposed. */
-function mergeAll(site: SimulatedSite): void {
+function* mergeAll(site: PlayedSite): Steps {
   for (let round = 0; round < 4; round++) {
-    site.advance(site.nowMs + 2 * MINUTE_MS);
+    yield site.pass(2 * MINUTE_MS);
     for (const place of site.places) endPullRequest(place, 'merged');
   }
-  site.advance(site.nowMs + 2 * MINUTE_MS);
+  yield site.pass(2 * MINUTE_MS);
 }
 
 /** Each accepted publish is served everywhere, or the state gives a reason that can be true. */
-function checkUnserved(site: SimulatedSite, model: Witness): void {
+function checkUnserved(site: PlayedSite, model: Witness): void {
   const shown = site.status().oldestUnserved;
   const times = [model.unexportedMs(), ...site.places.filter(model.follows).map(model.unservedMs)].filter(
     (ms) => ms !== null,
   );
-  const expected = times.length === 0 ? null : new Date(Math.min(...times)).toISOString();
-  if ((shown?.at ?? null) !== expected)
-    model.fail(`the oldest unserved publish is of ${expected}, and the state says ${shown?.at}`);
+  const expectedMs = times.length === 0 ? null : Math.min(...times);
+  const shownMs = shown && model.publishBefore(Date.parse(shown.at));
+  if (shownMs !== expectedMs)
+    model.fail(`the oldest unserved publish is of ${isoTime(expectedMs)}, and the state says ${shown?.at}`);
   if (shown !== null && !canBe(shown.reason, site, model))
     model.fail(`publishes are unserved, and the state says "${shown.reason}"`);
 }
 
 /** Whether that can be the reason, after ten quiet minutes. */
-function canBe(reason: UnservedReason, site: SimulatedSite, model: Witness): boolean {
-  const { places, state, service, isWorkerAway } = site;
+function canBe(reason: UnservedReason, site: PlayedSite, model: Witness): boolean {
+  const { places, service, isWorkerAway } = site;
+  const { exports, isPaused, fails } = site.hindrances();
   const any = (holds: (place: Place) => boolean): boolean => places.some((place) => place.listed && holds(place));
   switch (reason) {
     case 'debouncing':
     case 'exporting':
-      return state.exporting !== null;
+      return exports;
     case 'review':
       return model.isReviewing();
     case 'locked':
       return model.isLocked;
     case 'paused':
-      return state.paused;
+      return isPaused;
     case 'approval':
       return any(({ settings }) => settings.approve);
     case 'waiting':
@@ -190,8 +212,7 @@ function canBe(reason: UnservedReason, site: SimulatedSite, model: Witness): boo
       return (
         isWorkerAway ||
         service.refuses ||
-        Object.keys(state.linkTrouble).length > 0 ||
-        state.backOff !== null ||
+        fails ||
         any(
           (place) =>
             place.breaks ||
@@ -204,4 +225,8 @@ function canBe(reason: UnservedReason, site: SimulatedSite, model: Witness): boo
     case 'unconfigured':
       return false;
   }
+}
+
+function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -6,12 +6,21 @@ import {
   type WrittenOrder,
   writtenReport,
 } from '../../../activities/deployments/write-order.ts';
+import { EXPORT_DEFAULTS } from '../../../contract/export-defaults.ts';
 import type { DeploymentSettings } from '../../../contract/settings.ts';
 import { TARGETS } from '../../../contract/target-kind.ts';
 import type { AskStep, WriteStep } from '../../../workflows/export-site/next-steps.ts';
 import type { HeldLink, Job, MutableDeployment } from '../../../workflows/export-site/state.ts';
 
 /** One simulated deployment: its file with the fence, its pull request, what it serves, and the steps under way for it. */
+
+export const START_MS = Date.UTC(2026, 10, 21, 12);
+export const LINK_LIFE_MS = 90 * 60_000;
+export const CONFIRM_WITHIN_MS = 5 * 60_000;
+export const WRITE_MS = { valuesFile: 100, directory: 20_000, git: 20_000 };
+export const SETTINGS = { ...EXPORT_DEFAULTS, minRefreshIntervalMs: 30_000 };
+
+const OTHER_SITE = 'other';
 
 export type PlaceSettings = Pick<DeploymentSettings, 'wave' | 'approve' | 'confirm'> & {
   kind: 'valuesFile' | 'directory' | 'git';
@@ -87,7 +96,7 @@ export function serve(place: Place): void {
 }
 
 /** One call of the writing activity, with the product's rules for its fence (write-order.ts) and its pin (plan-edit.ts). */
-export function writeTo(place: Place, { write, link }: WriteInput): DeploymentReport {
+export function writeTo(place: Place, { write, link }: Pick<WriteInput, 'write' | 'link'>): DeploymentReport {
   const { kind } = place.settings;
   const current = place.pullRequest ?? place.file;
   const { hasSwitches } = TARGETS[kind];
@@ -126,6 +135,23 @@ export function endPullRequest(place: Place, end: 'merged' | 'closed'): void {
   }
   place.pullRequest = null;
   place.proposalEnd = end;
+}
+
+/** Another site writes its own version to the file. */
+export function writeByOther(place: Place, link: HeldLink): void {
+  place.file = {
+    site: OTHER_SITE,
+    epoch: (place.file?.epoch ?? START_MS) + 1,
+    sequence: 1,
+    jobId: 'other',
+    version: 'other',
+    newestJobAt: null,
+    expiresAt: link.expiresAt ?? '',
+    lifetimeMs: link.lifetimeMs,
+    link,
+  };
+  endPullRequest(place, 'closed');
+  serve(place);
 }
 
 /** What its status says of the job. */

@@ -1,5 +1,4 @@
 import type { DeploymentWrite } from '../../../activities/deployments/deployment-target.ts';
-import { EXPORT_DEFAULTS } from '../../../contract/export-defaults.ts';
 import type { SiteState } from '../../../contract/site-state.ts';
 import { TARGETS } from '../../../contract/target-kind.ts';
 import { createSeenDeliveries } from '../../../workflows/deliveries/seen-deliveries.ts';
@@ -20,7 +19,16 @@ import {
   writeInterrupted,
 } from '../../../workflows/export-site/deployments.ts';
 import { desiredVersion } from '../../../workflows/export-site/desired-version.ts';
-import { isLost, linkFailed, linkObtained, rememberJob, replaceJob } from '../../../workflows/export-site/jobs.ts';
+import {
+  isLost,
+  linkFailed,
+  linkObtained,
+  lockSite,
+  rememberJob,
+  replaceJob,
+  rollBackTo,
+  unlockSite,
+} from '../../../workflows/export-site/jobs.ts';
 import { goneDelayMs, refreshRetryMs } from '../../../workflows/export-site/links.ts';
 import { type AskStep, nextSteps, type WriteStep } from '../../../workflows/export-site/next-steps.ts';
 import { exportDueAtMs } from '../../../workflows/export-site/schedule.ts';
@@ -37,27 +45,36 @@ import { siteStateOf } from '../../../workflows/export-site/status.ts';
 import {
   applyDeliveries,
   bundleCreated,
+  dropExports,
+  endReview,
   exportedJob,
   holdForReview,
   jobFinished,
   jobStarted,
   recordExportFailure,
   releaseExport,
+  releaseReview,
   requestExport,
+  setPaused,
   takePending,
 } from '../../../workflows/export-site/transitions.ts';
+import type { ExportEnd, PlayedSite } from './model-commands.ts';
 import type { Witness } from './model-witness.ts';
 import { event } from './play-publishes.ts';
 import {
   type AskLane,
   answerOf,
-  endPullRequest,
+  CONFIRM_WITHIN_MS,
+  LINK_LIFE_MS,
   newPlace,
   type Place,
   type PlaceSettings,
-  serve,
+  SETTINGS,
+  START_MS,
+  WRITE_MS,
   type WriteInput,
   type WriteLane,
+  writeByOther,
   writeTo,
 } from './simulated-place.ts';
 
@@ -66,30 +83,23 @@ import {
  * functions, with a simulated service. Whatever happens outside is told to the witness, which knows what may happen.
  */
 
-export const START_MS = Date.UTC(2026, 10, 21, 12);
-export const LINK_LIFE_MS = 90 * 60_000;
-export const CONFIRM_WITHIN_MS = 5 * 60_000;
-
 const SITE = 'docs';
-const OTHER_SITE = 'other';
 const BUNDLE_URL = 'https://store.example.com/bundle.tar.gz';
-const SETTINGS = { ...EXPORT_DEFAULTS, minRefreshIntervalMs: 30_000 };
 
 const CALL_MS = 1_000;
-const WRITE_MS = { valuesFile: 100, directory: 20_000, git: 20_000 };
 /** Then a write that no worker takes has failed. */
 const LOST_WRITE_MS = { valuesFile: 8_000, directory: 50_000, git: 50_000 };
 
+const by = { by: 'an operator', at: '2026-11-21T12:00:00.000Z', reason: null };
+
 /** More rounds at one moment are a hot loop. */
 const MAX_ROUNDS = 25;
-
-export type SimulatedSite = ReturnType<typeof simulateSite>;
 
 export function simulateSite(
   settings: readonly PlaceSettings[],
   watch: Witness,
   { callMs = CALL_MS, linkLifeMs = LINK_LIFE_MS } = {},
-) {
+): PlayedSite {
   const places = settings.map((each, index) => newPlace(`d${index}`, each));
   const service = { refuses: false, gone: new Set<string>(), jobs: [] as Job[] };
   const links = new Map<string, HeldLink>();
@@ -398,7 +408,7 @@ export function simulateSite(
   }
 
   /** The running export ends, or the one that waits as soon as it is due. */
-  function endExport(how: 'released' | 'held' | 'failed'): void {
+  function endExport(how: ExportEnd): void {
     const dueAtMs = exportDueAt();
     if (dueAtMs <= nowMs + SETTINGS.maxWaitMs) advance(dueAtMs);
     const { exporting } = state;
@@ -430,6 +440,36 @@ export function simulateSite(
     }
     watch.exported(job, how, nowMs);
     changes++;
+  }
+
+  // ---- what operators do
+  function decide(how: 'approve' | 'reject', only?: Place): boolean {
+    if (!running) return false;
+    if (only === undefined && state.review !== null) return endHeld(how);
+    let acted = false;
+    for (const deployment of state.deployments) {
+      const place = placeOf(deployment);
+      const { reason, waitsFor } = desiredVersion(state, deployment);
+      if ((only !== undefined && only !== place) || reason !== 'waits-for-approval' || waitsFor === null) continue;
+      const { jobId } = waitsFor;
+      if (how === 'approve') {
+        deployment.approved = jobId;
+        watch.approved(place, jobId);
+      } else {
+        deployment.rejected = jobId;
+        watch.rejected(place, jobId);
+      }
+      acted = true;
+    }
+    return acted;
+  }
+
+  function endHeld(how: 'approve' | 'reject'): boolean {
+    if (how === 'reject') endReview(state, 'rejected');
+    else if (service.refuses || service.gone.has(state.review?.jobId ?? '')) return false;
+    else releaseReview(state);
+    watch.reviewEnded(how);
+    return true;
   }
 
   // ---- time
@@ -530,12 +570,6 @@ export function simulateSite(
   return {
     places,
     service,
-    get nowMs() {
-      return nowMs;
-    },
-    get state() {
-      return state;
-    },
     get isRunning() {
       return running;
     },
@@ -545,51 +579,106 @@ export function simulateSite(
     set isWorkerAway(away: boolean) {
       isWorkerAway = away;
     },
-    exportDueAt,
-    endExport,
-    advance,
-    configure,
-    /** Decides anew, after a change of the state or of the world. */
-    changed(): void {
-      changes++;
-      settle();
-    },
-    publish(): void {
+    knows: (jobId: string) => state.jobs.some((job) => job.jobId === jobId),
+    publish(): boolean {
       if (!running) start();
       const id = `p${++deliveries}`;
       const delivery = { id, source: 's', receivedAt: isoTime(nowMs), dedupeMs: 60_000 };
       applyDeliveries(state, seen, { deliveries: [delivery], newest: event(id) }, nowMs);
       watch.published(nowMs);
+      return true;
     },
-    continueAsNew(): void {
+    endExport(how: ExportEnd): boolean {
+      if (!running || (state.exporting === null && state.pending === null)) return false;
+      endExport(how);
+      return true;
+    },
+    decide,
+    /** As `rollBack` of commands.ts. */
+    rollBack(version: string, locks: boolean): boolean {
+      const found = service.jobs.find((job) => job.version === version);
+      if (found === undefined) return false;
+      const after = state.accepted;
+      const job = state.jobs.find((each) => each.version === version) ?? { ...found, upTo: 0, oldestPublishMs: null };
+      rememberJob(state, job);
+      if (locks) lockSite(state, by);
+      rollBackTo(state, { ...by, jobId: job.jobId, after });
+      dropExports(state, after);
+      watch.rolledBack(job.jobId, watch.accepted, locks);
+      return true;
+    },
+    lock(): boolean {
+      if (!running) return false;
+      lockSite(state, by);
+      watch.locked();
+      return true;
+    },
+    unlock(): boolean {
+      if (!running || state.lock === null) return false;
+      unlockSite(state);
+      watch.unlocked();
+      return true;
+    },
+    pause(paused: boolean): boolean {
+      if (!running || state.paused === paused) return false;
+      setPaused(state, paused);
+      return true;
+    },
+    remove(): boolean {
+      if (!running) return false;
+      drain();
+      running = false;
+      state = newState(nowMs);
+      watch.removed();
+      return true;
+    },
+    refresh(): boolean {
+      if (!running || state.newest === null) return false;
+      state.refreshAskedMs = nowMs;
+      for (const trouble of Object.values(state.linkTrouble)) trouble.notBeforeMs = 0;
+      for (const each of state.deployments) if (each.trouble !== null) each.trouble.notBeforeMs = 0;
+      return true;
+    },
+    continueAsNew(): boolean {
+      if (!running) return false;
       drain();
       const carried: unknown = JSON.parse(JSON.stringify(serializeState(state, seen)));
       ({ state, seen } = restoreState(carried));
       configure();
+      return true;
     },
-    remove(): void {
-      drain();
-      running = false;
-      state = newState(nowMs);
+    switched(place: Place): boolean {
+      place.announcedAtMs = nowMs + CALL_MS;
+      return true;
     },
-    /** Another site writes its own version to the file. */
-    writeByOther(place: Place): void {
-      const { file } = place;
-      const link = freshLink();
-      place.file = {
-        site: OTHER_SITE,
-        epoch: (file?.epoch ?? START_MS) + 1,
-        sequence: 1,
-        jobId: 'other',
-        version: 'other',
-        newestJobAt: null,
-        expiresAt: link.expiresAt ?? '',
-        lifetimeMs: link.lifetimeMs,
-        link,
-      };
-      endPullRequest(place, 'closed');
-      serve(place);
+    setListed(place: Place, isListed: boolean): boolean {
+      place.listed = isListed;
+      if (!isListed) {
+        watch.forgotten(place);
+        writeByOther(place, freshLink());
+      }
+      if (running) configure();
+      return true;
     },
+    writeByOther(place: Place): boolean {
+      writeByOther(place, freshLink());
+      return true;
+    },
+    pass(ms: number): boolean {
+      advance(nowMs + ms);
+      return true;
+    },
+    /** Decides anew, after a change of the state or of the world. */
+    settle(): boolean {
+      changes++;
+      if (running) settle();
+      return running;
+    },
+    hindrances: () => ({
+      exports: state.exporting !== null,
+      isPaused: state.paused,
+      fails: Object.keys(state.linkTrouble).length > 0 || state.backOff !== null,
+    }),
     status(): SiteState {
       const isWriting = (name: string): boolean =>
         places.some((each) => each.name === name && each.write?.stage === 'writing');

@@ -1,0 +1,123 @@
+import { Context } from '@temporalio/activity';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { poolTaskQueue, TASK_QUEUES } from '../../../contract/names.ts';
+import { createTogether } from '../../../contract/worker-options.ts';
+import fc from '../../helpers/fast-check.ts';
+import { runWorker } from '../../helpers/run-worker.ts';
+import { startTimeSkipping } from '../../helpers/temporal.ts';
+import { workflowBundles } from '../../helpers/workflow-bundles.ts';
+import { createJointClock, type JointClock } from './joint-clock.ts';
+import { COMMAND_COUNT, COMMAND_NAMES, codeOf } from './model-commands.ts';
+import { placeSettings, playOn } from './play-sequence.ts';
+import { createWorkflowSite, type SiteStubs, STUBS } from './workflow-site.ts';
+
+/** The same sequences as in model.test.ts, shorter and fewer, on the whole workflow. */
+const SEQUENCES = 200;
+const STEPS = 20;
+/** Most commands need a site that has something. */
+const FIRST = [codeOf('publish'), codeOf('export ends')];
+/** Sequences are played at the same time, because most of the time of one is spent on waiting for servers. */
+const PLAYERS = 20;
+
+/** Only a long history or a new build brings it about. */
+const NOT_PLAYED = 'continue as new';
+/** It takes three minutes if nothing else runs. */
+const LIMIT_MS = 45 * 60_000;
+
+/** Where the activities run. */
+const POOLS = [
+  'admin-api',
+  'settings',
+  'status',
+  'deployments-valuesFile',
+  'deployments-directory',
+  'deployments-git',
+] as const;
+
+// Activities fail in many sequences, and the SDK would log each failure.
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+let env: TestWorkflowEnvironment;
+let clock: JointClock;
+let worker: { stop(): Promise<void> };
+const taskQueue = `${TASK_QUEUES.orchestrator}-model`;
+const served = new Map<string, SiteStubs>();
+
+beforeAll(async () => {
+  env = await startTimeSkipping();
+  clock = createJointClock(env);
+  worker = runWorker(await createWorker());
+});
+
+afterAll(async () => {
+  await worker.stop();
+  await env.teardown();
+});
+
+/** The stubs of the site whose workflow calls. */
+async function createWorker() {
+  const own = (): SiteStubs => {
+    const [, site = ''] = Context.current().info.workflowExecution?.workflowId.split(':') ?? [];
+    const stubs = served.get(site);
+    if (stubs === undefined) throw new Error(`nothing serves the site ${site}`);
+    return stubs;
+  };
+  const activities = Object.fromEntries(
+    STUBS.map((name) => [
+      name,
+      (...args: unknown[]) => clock.work((): unknown => Reflect.apply(own()[name], undefined, args)),
+    ]),
+  );
+  const options = { connection: env.nativeConnection, activities };
+  return await createTogether([
+    Worker.create({ ...options, taskQueue, workflowBundle: workflowBundles.orchestrator }),
+    ...POOLS.map((pool) => Worker.create({ ...options, taskQueue: poolTaskQueue(taskQueue, pool) })),
+  ]);
+}
+
+const places = fc.array(placeSettings, { minLength: 1, maxLength: 3 });
+const command = fc.noBias(fc.nat(COMMAND_COUNT - 1));
+const commands = fc.array(command, { minLength: STEPS, maxLength: STEPS });
+
+describe('the workflow of a site, after any sequence of commands', () => {
+  it(
+    'goes back only for a reason, keeps what operators decided and its links, and serves each publish in the end',
+    async () => {
+      const counts = new Map(COMMAND_NAMES.map((name) => [name, 0]));
+      let sites = 0;
+      let hasFailed = false;
+
+      async function play(settings: Parameters<typeof createWorkflowSite>[0]['settings'], codes: number[]) {
+        if (hasFailed) return;
+        const name = `site-${++sites}`;
+        const site = createWorkflowSite({ name, settings, client: env.client, taskQueue, clock });
+        served.set(name, site.stubs);
+        try {
+          await playOn(site, site.model, [...FIRST, ...codes], (played) => {
+            if (played.didSomething) counts.set(played.name, (counts.get(played.name) ?? 0) + 1);
+          });
+        } finally {
+          await site.close();
+        }
+      }
+
+      const seed = fc.readConfigureGlobal()?.seed ?? Date.now();
+      const property = fc.asyncProperty(places, commands, play);
+      const players = Array.from({ length: PLAYERS }, (_, player) =>
+        clock
+          .join(() => fc.assert(property, { seed: seed + player, numRuns: SEQUENCES / PLAYERS }))
+          .catch((error: unknown) => {
+            // The others needn't go on.
+            hasFailed = true;
+            throw error;
+          }),
+      );
+      const failed = (await Promise.allSettled(players)).find((each) => each.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      process.stdout.write(`${[...counts].map(([name, count]) => `${count} ${name}`).join('\n')}\n`);
+      expect([...counts].filter(([, count]) => count === 0)).toEqual([[NOT_PLAYED, 0]]);
+    },
+    LIMIT_MS,
+  );
+});
