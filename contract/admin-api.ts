@@ -119,6 +119,11 @@ export const exportReport = z.object({
     .array(z.object({ rule: z.string(), reason: z.string(), count: z.int(), examples: z.array(z.string()) }))
     .default([]),
   /**
+   * Documents that were exported as they are, because they could not be read: their links still lead to the origin.
+   * Empty if the service gives none.
+   */
+  unread: z.array(z.object({ url: z.string(), reason: z.string() })).default([]),
+  /**
    * Notices about a page, or (`url` null) about the whole, for example what a browser could not render. Empty if
    * the service gives none.
    */

@@ -102,6 +102,8 @@ type SettledFile = StoredFile &
     outcome: 'file';
     status: number;
     path: string;
+    /** Why the document was not read; left out if it was. */
+    reason?: string | undefined;
     etag?: string | null;
     lastModified?: string | null;
     /** What was put into the object store for it; left out if that was nothing. */
@@ -119,8 +121,8 @@ export type Visited = {
   result: SettledUrl | UnplacedFile;
   /** The references in the response, for the frontier. */
   resources: readonly Resource[];
-  /** The result also depends on the page's modules, so an unchanged response doesn't mean an unchanged page. */
-  dependsOnModules?: boolean;
+  /** An unchanged response doesn't mean an unchanged result: it depends on the page's modules, or reading it failed. */
+  needsRereading?: boolean;
 };
 
 /** A URL whose file is the one that the previous export stored, with the validators to use from now on. */
@@ -254,6 +256,8 @@ export type CrawlFindings = {
   missing: ReportedUrls;
   redirects: ReportedUrls;
   skipped: ReportedUrls;
+  /** Files that were not read. */
+  unread: ReportedUrls;
   /** The most frequent reason first. */
   skips: Skips[];
   /** Each once, ordered by URL. */

@@ -27,7 +27,7 @@ export function exportCommand(): Command {
 function failOnList(text: string): FailOn[] {
   return text.split(',').map((word) => {
     const known = FAIL_ON.find((each) => each === word.trim());
-    if (known === undefined) throw new InvalidArgumentError(`expected a list of ${FAIL_ON.join(' and ')}`);
+    if (known === undefined) throw new InvalidArgumentError(`expected a list of ${FAIL_ON.join(', ')}`);
     return known;
   });
 }

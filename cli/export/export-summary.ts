@@ -24,8 +24,8 @@ export function exportSummary(ended: SavedExport): string {
   const lines = [`${out}: ${pageCount ?? 'unknown'} pages${files}, ${sizeBytes} bytes`];
   if (report === undefined) return `${[...lines, 'The service has no report of this export.'].join('\n')}\n`;
   if (reusedFiles !== null && reusedFiles > 0) lines.push(`Reused from the last export: ${reusedFiles} files`);
-  lines.push(...leftOutLines(report), ...brokenLines(report));
-  const isIncomplete = report.counts.brokenLinks > 0 || report.leftOut.length > 0;
+  lines.push(...leftOutLines(report), ...unreadLines(report), ...brokenLines(report));
+  const isIncomplete = report.counts.brokenLinks + report.leftOut.length + report.unread.length > 0;
   if (isIncomplete && reportFile === undefined) lines.push('--report FILE writes a report that names them all.');
   if (reportFile !== undefined) lines.push(`Report: ${reportFile}`);
   return `${lines.join('\n')}\n`;
@@ -45,25 +45,34 @@ export function exportSummaryJson(ended: SavedExport): string {
     brokenLinkCount: report?.counts.brokenLinks ?? null,
     brokenLinks: report?.brokenLinks ?? null,
     leftOut: report?.leftOut ?? null,
+    unread: report?.unread ?? null,
     report: reportFile ?? null,
   };
   return `${JSON.stringify(summary, null, 2)}\n`;
 }
 
 /** What `--fail-on` can name. */
-export const FAIL_ON = ['broken-links', 'left-out'] as const;
+export const FAIL_ON = ['broken-links', 'left-out', 'unread'] as const;
 export type FailOn = (typeof FAIL_ON)[number];
 
 /** Why the export counts as failed by `--fail-on`; undefined if it doesn't. */
 export function failureOf(report: ExportReport | undefined, failOn: readonly FailOn[]): string | undefined {
   if (failOn.length === 0) return undefined;
   if (report === undefined) return `--fail-on ${failOn.join(',')}: the service has no report of this export`;
-  const counts = { 'broken-links': report.counts.brokenLinks, 'left-out': totalLeftOut(report) };
+  const counts = {
+    'broken-links': report.counts.brokenLinks,
+    'left-out': totalLeftOut(report),
+    unread: report.unread.length,
+  };
   const problems = failOn.filter((each) => counts[each] > 0).map((each) => `${counts[each]} ${NOUNS[each]}`);
   return problems.length === 0 ? undefined : `--fail-on ${failOn.join(',')}: ${problems.join(', ')}`;
 }
 
-const NOUNS: Record<FailOn, string> = { 'broken-links': 'broken links', 'left-out': 'URLs left out' };
+const NOUNS: Record<FailOn, string> = {
+  'broken-links': 'broken links',
+  'left-out': 'URLs left out',
+  unread: 'documents not read',
+};
 
 function totalLeftOut({ leftOut }: ExportReport): number {
   return leftOut.reduce((sum, { count }) => sum + count, 0);
@@ -78,6 +87,13 @@ function leftOutLines(report: ExportReport): string[] {
     `Left out: ${totalLeftOut(report)} URLs`,
     ...largest.map(({ reason, count }) => `  ${String(count).padStart(width)}  ${reason}`),
   ];
+}
+
+function unreadLines({ unread }: ExportReport): string[] {
+  if (unread.length === 0) return [];
+  const listed = unread.slice(0, MAX_LISTED).map(({ url, reason }) => `  ${url} (${reason})`);
+  const more = unread.length - listed.length;
+  return [`Not read, exported as they are: ${unread.length}`, ...listed, ...(more > 0 ? [`  … and ${more} more`] : [])];
 }
 
 function brokenLines({ brokenLinks, counts }: ExportReport): string[] {

@@ -23,7 +23,7 @@ export async function createReport(
   { skippedCount, broken }: { skippedCount: number; broken: BrokenLinks },
 ): Promise<{ report: ExportReport; reusedCount: number }> {
   const { jobId, site } = settings;
-  const { missing, redirects, skipped, skips, notices, reusedCount } = await store.crawlFindings({
+  const { missing, redirects, skipped, unread, skips, notices, reusedCount } = await store.crawlFindings({
     jobId,
     // Leaves out guessed URLs and preview images (`probe`, `card`), because readers don't follow them.
     minRank: rankOf('identity'),
@@ -43,9 +43,10 @@ export async function createReport(
       .filter(({ url }) => isOfSite(url, site))
       .map(({ url, redirectTo, status }) => ({ from: url, to: redirectTo ?? '', status: status ?? 302 })),
     leftOut: skips.map((each) => ({ rule: ruleOfReason(each.reason), ...each })),
+    unread: unread.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
     notices,
     skippedPages: skipped.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
-    truncated: [missing, redirects, skipped].some(({ rows, total }) => total > rows.length),
+    truncated: [missing, redirects, skipped, unread].some(({ rows, total }) => total > rows.length),
     counts: {
       brokenLinks: missing.total,
       redirects: redirects.total,

@@ -35,15 +35,18 @@ export async function readResponse(
   const { body, contentType: declared, headElements, nofollow = false, rendered = false } = response;
   const toParse = { url, contentType: declared, body, headElements, nofollow, rendered };
   const parsed = await computing.parseResponse(toParse, site);
-  if (parsed.failure !== undefined) {
-    // One unreadable document must not fail the export.
-    logger.error({ reason: parsed.failure, url }, 'A document could not be read; its links stay as they are');
-  }
-  const { contentType, sha256, extraction, resources } = parsed;
+  const { contentType, sha256, extraction, resources, failure } = parsed;
   const bytes = parsed.bytes ?? body;
   const isPage = parsed.format === 'html' && isOfSite(url, site);
   const path = assignPath({ url, contentType, kind: kindOfRank(rank) }, site);
   const file = { id, outcome: 'file', status: response.status, contentType, isPage, bytes, path } as const;
+  if (failure !== undefined) {
+    // One unreadable document must not fail the export.
+    logger.error({ reason: failure, url }, 'A document could not be read; its links stay as they are');
+    // The hash is another one than when it can be read, so that the next export reuses nothing of it.
+    const result = { ...file, sha256: sha256OfBoth(bytes, Buffer.from('unread')), extraction, reason: failure };
+    return { leased, result, resources: [], needsRereading: true };
+  }
 
   const leadsNowhere = isWrongGuess({ url, rank, contentType });
   const followed = (found: readonly Resource[]): readonly Resource[] => (leadsNowhere ? [] : found);
@@ -53,7 +56,7 @@ export async function readResponse(
   const serialized = Buffer.from(serializeExtraction(whole));
   // The hash also covers the imports, so the next export reads and rewrites such a page again.
   const result = { ...file, sha256: sha256OfBoth(bytes, serialized), extraction: serialized };
-  return { leased, result, resources: followed(whole.resources), dependsOnModules: true };
+  return { leased, result, resources: followed(whole.resources), needsRereading: true };
 }
 
 export type ResponseToParse = {

@@ -170,9 +170,9 @@ function withoutForbiddenPage(visited: Visited, settings: ExportSettings): Visit
 }
 
 function withValidators(visited: Visited, validators: Validators | undefined): Visited {
-  const { result, dependsOnModules } = visited;
+  const { result, needsRereading } = visited;
   // Without validators the next export requests the whole page.
-  return result.outcome === 'file' && dependsOnModules !== true
+  return result.outcome === 'file' && needsRereading !== true
     ? { ...visited, result: { ...result, ...validators } }
     : visited;
 }

@@ -93,7 +93,7 @@ function settleRow(crawl: MemoryCrawl, row: Row, result: SettledUrl, file: Exten
   row.leaseToken = null;
   row.outcome = result.outcome === 'retry' ? null : result.outcome;
   row.status = result.status;
-  row.reason = 'reason' in result ? result.reason : null;
+  row.reason = 'reason' in result ? (result.reason ?? null) : null;
   row.redirectTo = result.outcome === 'redirect' ? result.redirectTo : null;
   row.isPage = isFile && result.isPage;
   row.path = isFile ? result.path : null;

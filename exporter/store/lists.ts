@@ -137,7 +137,9 @@ function reportedUrls(
   { byId }: MemoryCrawl,
   { outcome, minRank, limit }: { outcome: SettledRow['outcome']; minRank: number; limit: number },
 ): ReportedUrls {
-  const chosen = byId.filter((row) => row.outcome === outcome && row.rank >= minRank);
+  const chosen = byId.filter(
+    (row) => row.outcome === outcome && row.rank >= minRank && (outcome !== 'file' || row.reason !== null),
+  );
   const rows = chosen
     .slice(0, limit)
     .map(({ url, rank, status, reason, redirectTo, foundOn }) => ({ url, rank, status, reason, redirectTo, foundOn }));
@@ -159,6 +161,7 @@ export function crawlFindings(crawl: MemoryCrawl, spill: Spill, select: Findings
     missing: reportedUrls(crawl, { outcome: 'missing', minRank, limit }),
     redirects: reportedUrls(crawl, { outcome: 'redirect', minRank, limit }),
     skipped: reportedUrls(crawl, { outcome: 'skipped', minRank: SKIPPED_RANK, limit }),
+    unread: reportedUrls(crawl, { outcome: 'file', minRank: 0, limit }),
     skips: skipsByReason(crawl, maxExamples),
     notices: distinctNotices(crawl),
     reusedCount,

@@ -22,6 +22,7 @@ export async function crawlFindings(db: Executor, select: FindingsSelect): Promi
     missing: await reportedUrls(db, { jobId, outcome: 'missing', minRank, limit }),
     redirects: await reportedUrls(db, { jobId, outcome: 'redirect', minRank, limit }),
     skipped: await reportedUrls(db, { jobId, outcome: 'skipped', minRank: SKIPPED_RANK, limit }),
+    unread: await reportedUrls(db, { jobId, outcome: 'file', minRank: 0, limit }),
     skips: await skipsByReason(db, jobId, maxExamples),
     notices: await listNotices(db, jobId),
     reusedCount: await counting,
@@ -33,7 +34,8 @@ async function reportedUrls(
   db: Executor,
   { jobId, outcome, minRank, limit }: { jobId: string; outcome: SettledRow['outcome']; minRank: number; limit: number },
 ): Promise<ReportedUrls> {
-  const chosen = sql`job_id = ${jobId} and outcome = ${outcome} and rank >= ${minRank}`;
+  const chosen = sql`
+    job_id = ${jobId} and outcome = ${outcome} and rank >= ${minRank} and (outcome <> 'file' or reason is not null)`;
   const { rows } = await db.execute<ReportedUrl>(sql`
     select url, rank, status, reason, redirect_to as "redirectTo", found_on as "foundOn"
     from (select * from crawl_urls where ${chosen} offset 0) of_job order by id limit ${limit + 1}`);

@@ -9,7 +9,7 @@ const LINK = { url: 'https://docs.example.com/gone', reason: 'HTTP 404', status:
 const REPORT = {
   jobId: 'se_0123456789abcdef',
   brokenLinks: [{ ...LINK, referrers: ['/', '/a', '/b', '/c'].map((path) => `https://docs.example.com${path}`) }],
-  ...{ redirects: [], skippedPages: [], notices: [], truncated: false },
+  ...{ redirects: [], skippedPages: [], unread: [], notices: [], truncated: false },
   leftOut: [
     { rule: 'nofollow', reason: 'only links with nofollow lead to it', count: 2, examples: [] },
     { rule: 'robots', reason: 'robots.txt disallows it', count: 1500, examples: [] },
@@ -36,6 +36,16 @@ describe('the summary of an export', () => {
       'Report: report.json',
       '',
     ]);
+  });
+
+  it('names documents that were not read', () => {
+    const unread = [{ url: 'https://docs.example.com/a.js', reason: 'the script nests too deep' }];
+    expect(exportSummary({ ...ENDED, report: { ...REPORT, unread } })).toContain(
+      'Not read, exported as they are: 1\n  https://docs.example.com/a.js (the script nests too deep)\n',
+    );
+    expect(failureOf({ ...REPORT, unread }, ['left-out', 'unread'])).toBe(
+      '--fail-on left-out,unread: 1502 URLs left out, 1 documents not read',
+    );
   });
 
   it('fails only for the named conditions', () => {

@@ -108,6 +108,7 @@ describe('galley export', () => {
       brokenLinkCount: 1,
       brokenLinks: [expect.objectContaining({ url: 'https://docs.example.com/gone', status: 404 })],
       leftOut: [expect.objectContaining({ count: 2 }), expect.objectContaining({ count: 1 })],
+      unread: [],
       report: join(folder, 'report.json'),
     });
   });
@@ -123,7 +124,26 @@ describe('galley export', () => {
     site.setHandler(serveFiles(COMPLETE));
     expect((await exporting('--fail-on', 'broken-links,left-out')).code).toBe(0);
     const wrong = await exporting('--fail-on', 'links');
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('broken-links and left-out')]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('broken-links, left-out, unread')]);
+  });
+
+  it('exports a script that would end its parser as it is, and names it', async () => {
+    // Without a bound, the parser fills the stack, and V8 ends the process.
+    const body = `r.u=e=>""+e;${'`${'.repeat(1_500)}`;
+    const script = { body, contentType: 'text/javascript' };
+    site.setHandler(
+      serveFiles({ '/': '<script src="/runtime.js"></script><a href="/a">', '/a': 'A', '/runtime.js': script }),
+    );
+    const { code, stdout, stderr } = await exportingApart('--fail-on', 'unread', '--report', 'report.json');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('--fail-on unread: 1 documents not read')]);
+    expect(stdout).toContain('https://docs.example.com/runtime.js (the script nests too deep)');
+    const report = exportReport.parse(JSON.parse(await readFile(join(folder, 'report.json'), 'utf8')));
+    expect(report.unread).toEqual([
+      { url: 'https://docs.example.com/runtime.js', reason: 'the script nests too deep' },
+    ]);
+    const { files } = await readBundleArchive(await readFile(join(folder, 'site.tar.gz')));
+    expect([...files.keys()]).toEqual(['404.html', 'a.html', 'index.html', 'runtime.js']);
+    expect(String(files.get('runtime.js'))).toBe(body);
   });
 
   it('unpacks the bundle to a folder, and replaces an earlier export', async () => {

@@ -113,7 +113,13 @@ describe('results of an export', () => {
     const counts = { brokenLinks: 0, redirects: 0, skippedPages: 0 };
     const changes = { since: 'j0', added: ['a.html'], changed: [], removed: [], newlyBroken: [] };
     const { client } = await service(ok({ ...report, counts, more: 1 }), ok({ ...changes, more: 1 }));
-    await expect(client.exports.report('j1')).resolves.toEqual({ ...report, counts, leftOut: [], notices: [] });
+    await expect(client.exports.report('j1')).resolves.toEqual({
+      ...report,
+      counts,
+      leftOut: [],
+      unread: [],
+      notices: [],
+    });
     await expect(client.exports.changes('j1')).resolves.toEqual(changes);
   });
 

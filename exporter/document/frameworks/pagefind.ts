@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
-import { decode } from 'cborg';
+import { decode, type Token, Tokenizer, Type } from 'cborg';
 import { z } from 'zod';
+import { UnreadableDocument } from '../unreadable.ts';
 import type { Mention } from './adapter.ts';
 
 /**
@@ -18,6 +19,8 @@ const ENTRY = /\/pagefind-entry\.json$/;
 const META = /\.pf_meta$/;
 const MAGIC = 'pagefind_dcd';
 const MAX_META_BYTES = 256 * 1024 * 1024;
+/** An index has three. The decoder recurses, and a full stack may end the process. */
+const MAX_LEVELS = 100;
 
 const entry = z.object({
   languages: z.record(z.string(), z.object({ hash: z.string(), wasm: z.string().nullish() })),
@@ -49,11 +52,15 @@ export function pagefindInScript(url: string, script: string): Mention[] {
   return probes([...beside, ...named]);
 }
 
-/** The files that a Pagefind file refers to, relative to it; empty if it can't be read. */
+/**
+ * The files that a Pagefind file refers to, relative to it; empty if it can't be read. Throws `UnreadableDocument` if it
+ * nests too deep.
+ */
 export function pagefindFiles(path: string, bytes: Uint8Array): Mention[] {
   try {
     return probes(ENTRY.test(path) ? filesOfEntry(bytes) : filesOfMeta(bytes));
-  } catch {
+  } catch (error) {
+    if (error instanceof UnreadableDocument) throw error;
     return [];
   }
 }
@@ -69,12 +76,42 @@ function filesOfEntry(bytes: Uint8Array): string[] {
 function filesOfMeta(bytes: Uint8Array): string[] {
   const plain = gunzipSync(bytes, { maxOutputLength: MAX_META_BYTES });
   const start = plain.subarray(0, MAGIC.length).toString('latin1') === MAGIC ? MAGIC.length : 0;
-  const [, pages, pieces, filters] = meta.parse(decode(plain.subarray(start)));
+  const [, pages, pieces, filters] = meta.parse(decodeCbor(plain.subarray(start)));
   return [
     ...pages.map(([hash]) => `fragment/${hash}.pf_fragment`),
     ...pieces.map(([, , hash]) => `index/${hash}.pf_index`),
     ...filters.map(([, hash]) => `filter/${hash}.pf_filter`),
   ];
+}
+
+function decodeCbor(bytes: Uint8Array): unknown {
+  return decode(bytes, { tokenizer: new BoundedTokenizer(bytes) });
+}
+
+class BoundedTokenizer extends Tokenizer {
+  /** How many values each open array, map and tag still awaits. */
+  readonly #awaited: number[] = [];
+
+  override next(): Token {
+    const token = super.next();
+    const awaited = this.#awaited;
+    if (Type.equals(token.type, Type.break)) awaited.pop();
+    else {
+      awaited.push((awaited.pop() ?? 1) - 1);
+      const count = valuesOf(token);
+      if (count > 0) awaited.push(count);
+    }
+    while (awaited.at(-1) === 0) awaited.pop();
+    if (awaited.length > MAX_LEVELS) throw new UnreadableDocument('the index nests too deep');
+    return token;
+  }
+}
+
+/** How many values follow in an array, a map or a tag; `Infinity` up to a break. */
+function valuesOf({ type, value }: Token): number {
+  if (Type.equals(type, Type.tag)) return 1;
+  if (Type.equals(type, Type.map)) return Number(value) * 2;
+  return Type.equals(type, Type.array) ? Number(value) : 0;
 }
 
 function probes(paths: readonly string[]): Mention[] {

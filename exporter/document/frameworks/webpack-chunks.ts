@@ -1,4 +1,5 @@
-import { type AnyNode, type Expression, type ObjectExpression, type PrivateIdentifier, parse } from 'acorn';
+import type { AnyNode, Expression, ObjectExpression, PrivateIdentifier } from 'acorn';
+import { nodesOf, parseScript } from '../javascript/parse-script.ts';
 import type { Mention } from './adapter.ts';
 
 /** Webpack and Rspack runtimes keep the functions that map a chunk id to its file name under these names. */
@@ -7,6 +8,8 @@ const FILE_NAME_FUNCTIONS = ['u', 'miniCssF', 'k'];
 const RUNTIME = /\.(?:u|miniCssF|k)\s*=\s*(?:function|\(?\w+\)?\s*=>)/;
 const MAX_CHUNKS = 20_000;
 const MAX_RUNTIME_LENGTH = 4 * 1024 * 1024;
+/** Nodes to evaluate for all ids together: about ten for each, but a long expression of a hostile script has millions. */
+const MAX_EVALUATED = 5_000_000;
 
 /**
  * The chunks that a webpack or Rspack runtime can load: evaluates its functions `id => file name` for every known id.
@@ -16,10 +19,11 @@ export function webpackChunks(url: string, script: string): Mention[] {
   if (!RUNTIME.test(script) || script.length > MAX_RUNTIME_LENGTH) return [];
   const names = new Set<string>();
   const { functions, asked } = readRuntime(script);
+  const budget = { nodes: MAX_EVALUATED };
   for (const { parameter, body } of functions) {
     for (const id of [...idsIn(body), ...asked]) {
       if (names.size >= MAX_CHUNKS) break;
-      const name = textOf(body, { name: parameter, value: id });
+      const name = textOf(body, { name: parameter, value: id, budget });
       if (name !== undefined && /\.(?:m?js|css)$/.test(name)) names.add(name);
     }
   }
@@ -33,19 +37,13 @@ type Runtime = { functions: FileNameFunction[]; asked: Set<string> };
 
 function readRuntime(script: string): Runtime {
   const runtime: Runtime = { functions: [], asked: new Set() };
-  const visit = (node: AnyNode): void => {
+  // A script that doesn't parse may still be read by other means.
+  const program = parseScript(script);
+  if (program === undefined) return runtime;
+  for (const node of nodesOf(program, (each) => fileNameFunction(each) !== undefined)) {
     const own = fileNameFunction(node);
-    if (own !== undefined) {
-      runtime.functions.push(own);
-      return;
-    }
-    for (const id of askedFor(node)) runtime.asked.add(id);
-    for (const child of childrenOf(node)) visit(child);
-  };
-  try {
-    visit(parse(script, { ecmaVersion: 'latest', allowReturnOutsideFunction: true }));
-  } catch {
-    // A script that doesn't parse may still be read by other means.
+    if (own !== undefined) runtime.functions.push(own);
+    else for (const id of askedFor(node)) runtime.asked.add(id);
   }
   return runtime;
 }
@@ -81,7 +79,7 @@ function fileNameFunction(node: AnyNode): FileNameFunction | undefined {
 /** The ids that a function mentions: the keys of its tables, and values compared with its parameter. */
 function idsIn(body: AnyNode): Set<string> {
   const ids = new Set<string>();
-  const visit = (node: AnyNode): void => {
+  for (const node of nodesOf(body)) {
     if (node.type === 'Property') {
       const { key } = node;
       if (key.type === 'Identifier') ids.add(key.name);
@@ -89,9 +87,7 @@ function idsIn(body: AnyNode): Set<string> {
     } else if (node.type === 'BinaryExpression' && /^===?$/.test(node.operator)) {
       for (const side of [node.left, node.right]) if (side.type === 'Literal') ids.add(String(side.value));
     }
-    for (const child of childrenOf(node)) visit(child);
-  };
-  visit(body);
+  }
   return ids;
 }
 
@@ -102,21 +98,16 @@ function publicPath(url: string, names: readonly string[]): string {
   return url.slice(0, own === undefined ? url.lastIndexOf('/') + 1 : url.lastIndexOf(`/${own}`) + 1);
 }
 
-/** The one variable of an expression. */
-type Variable = { name: string; value: string };
-
-/** The direct child nodes, in order. */
-function childrenOf(node: AnyNode): AnyNode[] {
-  return Object.values(node)
-    .flat()
-    .filter((value: unknown): value is AnyNode => typeof value === 'object' && value !== null && 'type' in value);
-}
+/** The one variable of an expression, and how many more nodes may be evaluated. */
+type Variable = { name: string; value: string; budget: { nodes: number } };
 
 /**
  * Statically evaluates an expression of one variable: literals, tables, concatenation and conditions. Undefined if it
  * needs anything else.
  */
 function textOf(node: Expression | PrivateIdentifier, variable: Variable): string | undefined {
+  variable.budget.nodes -= 1;
+  if (variable.budget.nodes < 0) return undefined;
   switch (node.type) {
     case 'Literal':
       return node.value === null || node.value === undefined ? undefined : String(node.value);

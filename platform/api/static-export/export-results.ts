@@ -38,6 +38,7 @@ function emptyReport(jobId: string): ExportReport {
     redirects: [],
     skippedPages: [],
     leftOut: [],
+    unread: [],
     notices: [],
     truncated: false,
     counts,

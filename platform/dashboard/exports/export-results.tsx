@@ -24,7 +24,7 @@ export function ReportPanel({ report }: { report: ExportReport | null }) {
       </Panel>
     );
   }
-  const { brokenLinks, leftOut, notices, counts, redirects } = report;
+  const { brokenLinks, leftOut, unread, notices, counts, redirects } = report;
   return (
     <Panel
       title="Report"
@@ -35,9 +35,12 @@ export function ReportPanel({ report }: { report: ExportReport | null }) {
         </span>
       }
     >
-      {brokenLinks.length + leftOut.length + notices.length === 0 && <EmptyState title="Nothing to report" />}
+      {brokenLinks.length + leftOut.length + unread.length + notices.length === 0 && (
+        <EmptyState title="Nothing to report" />
+      )}
       {brokenLinks.length > 0 && <BrokenLinks links={brokenLinks} total={counts.brokenLinks} />}
       {leftOut.length > 0 && <LeftOut rules={leftOut} />}
+      {unread.length > 0 && <Unread documents={unread} />}
       {notices.length > 0 && (
         <details>
           <summary>{formatCount(notices.length, 'notice')}</summary>
@@ -97,6 +100,21 @@ function Referrers({ referrers }: { referrers: readonly string[] }) {
       ))}
       {more > 0 && <li class="soft">and {more} more</li>}
     </ul>
+  );
+}
+
+function Unread({ documents }: { documents: ExportReport['unread'] }) {
+  return (
+    <details open>
+      <summary>{formatCount(documents.length, 'document')} not read, exported as it was</summary>
+      <ul class="plain">
+        {documents.slice(0, SHOWN).map(({ url, reason }) => (
+          <li key={url}>
+            <Text>{cut(url)}</Text>: <Text>{cut(reason)}</Text>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

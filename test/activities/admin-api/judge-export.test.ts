@@ -17,6 +17,7 @@ function report(broken: readonly string[], changes: Partial<ExportReport> = {}):
     redirects: [],
     skippedPages: [],
     leftOut: [],
+    unread: [],
     notices: [],
     truncated: false,
     counts: { brokenLinks: broken.length, redirects: 0, skippedPages: 0 },

@@ -86,6 +86,46 @@ describe('a hostile document', () => {
   });
 });
 
+/** A script whose chunk names the export wants to know, so that it is parsed. */
+const RUNTIME = 'r.u=e=>e+".js";';
+
+describe('a script of a bundler', () => {
+  it.each([
+    ...['`${', '(', '[', '{', '!', '1+', '2**', 'new ', 'a=>', 'a=', 'a?b:', 'a?', 'f(', 'a[', 'if(a)', 'if(a);else '],
+    ...[
+      'for(;;)',
+      'do ',
+      'with(a)',
+      'try{',
+      'function f(){',
+      'class a extends ',
+      'class a{b(){',
+      'async()=>',
+      'import(',
+    ],
+  ])('that nests %s too deep is not read', (piece) => {
+    expect(() => extractFrom({ text: RUNTIME + piece.repeat(100_000), type: SCRIPT })).toThrow('nests too deep');
+  });
+
+  it('is read if it nests as deep as real ones do', () => {
+    const text = `${RUNTIME}x=${'f('.repeat(50)}${'1+'.repeat(200)}1${')'.repeat(50)};e.e(7);`;
+    expect(extractFrom({ text, type: SCRIPT }).resources).toEqual([
+      { url: 'https://docs.example.com/guides/7.js', kind: 'probe' },
+    ]);
+  });
+
+  it.each(['a.b', 'a()', 'a``', 'a?.b'])('is read if it has an endless chain such as %s', (link) => {
+    const text = `${RUNTIME}x=a${link.slice(1).repeat(100_000)};e.e(7);`;
+    expect(extractFrom({ text, type: SCRIPT }).resources).toHaveLength(1);
+  });
+
+  it('has names that are computed in bounded time', () => {
+    const ids = Array.from({ length: 20_000 }, (_, id) => `${id}:1`).join();
+    const text = `r.u=e=>${'`${e}'.repeat(300)}${'`'.repeat(300)}+({${ids}})[e]+".js"`;
+    runToEnd(() => extractFrom({ text, type: SCRIPT }));
+  });
+});
+
 /** Counts the characters that `indexOf`, `includes` and regular expressions scan while `work` runs. */
 function scannedCharacters(work: () => void): number {
   const { indexOf, includes } = String.prototype;

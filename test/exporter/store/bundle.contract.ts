@@ -228,6 +228,15 @@ export function bundleContract(fixture: CrawlStoreFixture): void {
     expect([strong.missing, strong.redirects, strong.skipped.total]).toEqual([NONE, NONE, 1]);
   });
 
+  it('lists the files that were not read', async () => {
+    const unread = { reason: 'it nests too deep' };
+    await settleAll(store, jobId, ['/a', '/b'], ({ id }, path) =>
+      file(id, `${path}.html`, path === '/b' ? unread : {}),
+    );
+    const findings = await store.crawlFindings(findingsOf(jobId));
+    expect(findings.unread).toMatchObject({ rows: [{ url: found('/b').url, ...unread }], total: 1 });
+  });
+
   it('lists no more URLs than asked for, and counts all', async () => {
     const skipped = (path: string) => found(path, { skip: 'robots', rank: 0 });
     await crawl.add(skipped('/c'), skipped('/a'), skipped('/b'));
