@@ -407,6 +407,18 @@ describe('a site', () => {
     expect(site.api.jobs).toHaveLength(1);
   });
 
+  it.concurrent('waits for nothing if it is removed while the start of its export is to be repeated', async () => {
+    const site = await startSite();
+    site.api.behaviour.intercept = ({ method }) => (method === 'POST' ? { status: 503 } : undefined);
+    await site.publish();
+    await site.until('to be repeated', ({ nextTryAt }) => nextTryAt !== null);
+    await site.handle.executeUpdate('remove');
+    await expect(site.handle.result()).resolves.toBeUndefined();
+    const events = (await site.handle.fetchHistory()).events ?? [];
+    const removal = events.findIndex((each) => each.workflowExecutionUpdateAcceptedEventAttributes);
+    expect(events.slice(removal).filter((each) => each.timerStartedEventAttributes)).toEqual([]);
+  });
+
   it.concurrent('loses no publish if another worker does not know it', async () => {
     const site = await startSite();
     await exportContent(site, 1);

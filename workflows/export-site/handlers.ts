@@ -1,4 +1,4 @@
-import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate, patched, setHandler } from '@temporalio/workflow';
 import { QUERIES, SIGNALS, SITE_NAME, UPDATES } from '../../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
 import { type ActionOptions, UNKNOWN_ACTOR } from '../../contract/site-action.ts';
@@ -233,10 +233,14 @@ function reviewActionsOf(run: SiteRun): Record<string, Action> {
 
 /** Cancels the running export and drops what is pending. What is deployed stays, but its link is no longer refreshed. */
 async function removeSite(run: SiteRun): Promise<void> {
+  // Another removal would make the first one wait for both.
+  if (run.removed && patched('one-removal')) return;
   run.removed = true;
   const { exporting } = run.state;
   if (exporting === null) return;
-  const isStarted = (): boolean => exporting.stage !== 'starting' || run.state.exporting !== exporting;
+  // A failed start isn't repeated any more.
+  const isFailed = run.state.backOff?.waiting === true && patched('one-removal');
+  const isStarted = (): boolean => isFailed || exporting.stage !== 'starting' || run.state.exporting !== exporting;
   const summary = 'the start of the export that is to be cancelled';
   if (!isStarted()) await waitAtMost(isStarted, START_TIMEOUT_MS, summary);
   const { stage, jobId } = exporting;

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
 import type { Activities } from '../../../activities/create-activities.ts';
 import type { WriteDeploymentInput } from '../../../activities/deployments/activities.ts';
 import { GUARD_DEFAULTS } from '../../../contract/export-defaults.ts';
@@ -54,6 +55,10 @@ export type SiteStubs = Pick<Activities, (typeof STUBS)[number]>;
 export type WorkflowSite = PlayedSite & {
   readonly model: Witness;
   readonly stubs: SiteStubs;
+  /** Whether the server spoiled its history: the sequence says nothing then. */
+  readonly isSpoiled: boolean;
+  /** Ends the workflow if the server has spoiled its history. */
+  checkHistory(): Promise<void>;
   /** Ends the workflow. */
   close(): Promise<void>;
 };
@@ -78,6 +83,8 @@ const WRITE_RETRY_MS = 2_000;
 const LONGEST_POLL_MS = 120_000;
 /** A command takes effect within this time. */
 const EFFECT_MS = 1_500;
+/** A query of a spoiled workflow has no answer. */
+const QUERY_MS = 30_000;
 /** More links within ten minutes are a loop: 3 deployments, a back-off from 5 s to 60 s, and what commands cause. */
 const MAX_LINKS = 60;
 
@@ -103,6 +110,7 @@ export function createWorkflowSite({ name, settings, client, taskQueue, clock }:
   const workflowId = WORKFLOW_IDS.exportSite(name);
   let handle: WorkflowHandle<typeof exportSite> = client.workflow.getHandle<typeof exportSite>(workflowId);
   let isRunning = false;
+  let isSpoiled = false;
   let isWorkerAway = false;
   let isPaused = false;
   let published = 0;
@@ -413,7 +421,9 @@ export function createWorkflowSite({ name, settings, client, taskQueue, clock }:
   }
 
   async function look(): Promise<void> {
-    if (isRunning) shown = siteState.parse(await handle.query(QUERIES.state, { brief: true }));
+    if (!isRunning) return;
+    const query = () => handle.query<unknown, [{ brief: boolean }]>(QUERIES.state, { brief: true });
+    shown = siteState.parse(await client.withDeadline(Date.now() + QUERY_MS, query));
   }
 
   async function pass(ms: number): Promise<boolean> {
@@ -566,7 +576,17 @@ export function createWorkflowSite({ name, settings, client, taskQueue, clock }:
       isPaused,
       fails: shown !== null && (shown.nextTryAt !== null || shown.lastError !== null),
     }),
+    get isSpoiled() {
+      return isSpoiled;
+    },
+    async checkHistory() {
+      if (!isRunning || isSpoiled) return;
+      isSpoiled = hasLostTask(await handle.fetchHistory());
+      if (!isSpoiled) return;
+      await handle.terminate('the server spoiled its history');
+    },
     async close() {
+      if (isSpoiled) return;
       isWorkerAway = false;
       service.refuses = false;
       // A workflow that is terminated during a call would keep the server from skipping time.
@@ -593,6 +613,25 @@ function verdictOf(
   if (until === 'answer') return otherMs >= withinMs ? 'other' : null;
   if (askedMs < withinMs) return null;
   return otherMs >= withinMs / 2 ? 'other' : 'unknown';
+}
+
+/**
+ * Whether a workflow task began while another one had not ended. The server sometimes rejects the end of a task that cancels an
+ * activity (`ACTIVITY_UNKNOWN`) and forgets the task. The SDK can't go on with such a history.
+ */
+function hasLostTask({ events }: History): boolean {
+  let isStarted = false;
+  for (const each of events ?? []) {
+    if (each.workflowTaskScheduledEventAttributes && isStarted) return true;
+    if (each.workflowTaskStartedEventAttributes) isStarted = true;
+    else if (
+      each.workflowTaskCompletedEventAttributes ||
+      each.workflowTaskFailedEventAttributes ||
+      each.workflowTaskTimedOutEventAttributes
+    )
+      isStarted = false;
+  }
+  return false;
 }
 
 function isoTime(ms: number): string {
