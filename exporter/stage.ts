@@ -13,10 +13,8 @@ export const NO_PROGRESS: Progress = { progress: 0, pageCount: 0 };
 type StageRun = {
   /** Fires when the stage must end (its job was canceled or is gone, its process stops), and when it has ended. */
   signal: AbortSignal;
-  /** Identifies this attempt's leases. */
+  /** Identifies this attempt's leases. Those of earlier attempts have ended when the work begins. */
   token: string;
-  /** The tokens of earlier attempts, which are dead but may still hold leases. */
-  previousAttemptTokens: readonly string[];
   /** Reports progress at once. Throws if the job has ended. */
   report(progress: Progress): Promise<void>;
 };
@@ -33,6 +31,27 @@ export type RunStage = <Result>(
 /** What every stage needs. */
 export type StageDeps = { store: CrawlStore; logger: Logger; limits: ExportLimits; runStage: RunStage };
 
+/**
+ * Runs work that leases with this token, and releases what it still holds. If the release fails, so does the work: only
+ * the next attempt can end the leases then. The URLs `unrequested` are released without counting as attempts.
+ */
+export async function withLeases<Result>(
+  { store, logger }: Pick<StageDeps, 'store' | 'logger'>,
+  { jobId, token, unrequested }: { jobId: string; token: string; unrequested?: ReadonlySet<number> },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const release = () => store.releaseLeases(jobId, [token], [...(unrequested ?? [])]);
+  let result: Result;
+  try {
+    result = await work();
+  } catch (error) {
+    await release().catch((err: unknown) => logger.warn({ err, jobId }, 'Leases could not be released'));
+    throw error;
+  }
+  await release();
+  return result;
+}
+
 const PROGRESS_MS = 250;
 
 /** Runs stages in this process. `signal` ends them; `onProgress` gets their progress several times a second. */
@@ -43,9 +62,6 @@ export function createLocalStageRunner({
   signal: AbortSignal;
   onProgress: (progress: Progress) => void;
 }): RunStage {
-  // A failed stage releases its leases itself, unless that fails too.
-  const failedTokens: string[] = [];
-
   return async ({ progress = async () => NO_PROGRESS }, work) => {
     signal.throwIfAborted();
     const token = randomUUID();
@@ -64,12 +80,8 @@ export function createLocalStageRunner({
       return await work({
         signal: either,
         token,
-        previousAttemptTokens: failedTokens,
         report: async (reached) => onProgress(reached),
       });
-    } catch (error) {
-      failedTokens.push(token);
-      throw error;
     } finally {
       clearInterval(timer);
       // The next attempt must not compete with what this one has left running.

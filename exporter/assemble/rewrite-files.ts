@@ -5,7 +5,7 @@ import type { RestartCheck } from '../job-cache.ts';
 import { checkBudget } from '../limits.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { readCrawl } from '../settings.ts';
-import { rewriteProgress, type StageDeps } from '../stage.ts';
+import { rewriteProgress, type StageDeps, withLeases } from '../stage.ts';
 import { needCompressors, planSiblings } from './precompress.ts';
 import type { PreviousPiecesFor } from './previous-pieces.ts';
 import { type BatchDeps, rewriteBatch } from './rewrite-batch.ts';
@@ -28,7 +28,7 @@ export async function rewriteFiles(
   deps: RewriteDeps,
   { jobId, maxMs }: { jobId: string; maxMs: number },
 ): Promise<RewriteRest> {
-  const { store, limits, logger } = deps;
+  const { store, limits } = deps;
   let madeCount = 0;
   let token = '';
 
@@ -40,7 +40,6 @@ export async function rewriteFiles(
   const details = () => ({ batches: madeCount });
   return deps.runStage({ jobId, details, progress }, async ({ signal, ...life }) => {
     token = life.token;
-    if (life.previousAttemptTokens.length > 0) await store.releaseLeases(jobId, life.previousAttemptTokens);
     const crawl = await readCrawl(store, jobId);
     deps.forgetIfRestarted(crawl);
     checkBudget(crawl, limits);
@@ -64,7 +63,7 @@ export async function rewriteFiles(
       madeCount += 1;
     }
 
-    try {
+    return withLeases(deps, { jobId, token }, async () => {
       while (true) {
         await workThrough({ take, atOnce, goesOn, signal }, makeBatch);
         const { total, settled, free } = await store.batchProgress(jobId);
@@ -72,10 +71,6 @@ export async function rewriteFiles(
         // Other workers have the rest; we can lease it if they release it.
         if (free === 0) await sleep(POLL_MS, undefined, { signal });
       }
-    } finally {
-      await store.releaseLeases(jobId, [token]).catch((error: unknown) => {
-        logger.warn({ err: error, jobId }, 'Batches could not be given back');
-      });
-    }
+    });
   });
 }

@@ -16,7 +16,7 @@ import {
 } from '../reuse/previous-responses.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { type CrawlWithSettings, type ExportSettings, readCrawl } from '../settings.ts';
-import { crawlProgress, NO_PROGRESS, type Progress } from '../stage.ts';
+import { crawlProgress, NO_PROGRESS, type Progress, withLeases } from '../stage.ts';
 import { crawlDelayMs } from '../urls/robots.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl-frontier.ts';
 import { createCrawlScope } from './crawl-scope.ts';
@@ -60,31 +60,31 @@ export async function crawlSite(
   const details = () => ({ fetched: run.fetchedCount });
   return deps.runStage({ jobId, details, progress: progressOf(deps, run) }, async (life) => {
     run.token = life.token;
-    if (life.previousAttemptTokens.length > 0) await store.releaseLeases(jobId, life.previousAttemptTokens);
     const crawl = await readCrawl(store, jobId);
     deps.forgetIfRestarted(crawl);
     const budget = createBudget(crawl, deps.limits);
     const previous = await openPreviousExport(deps, crawl);
     const origin = deps.fetcherFor(crawl.settings);
     origin.space(crawl.settings.site.origin, crawlDelayMs(crawl.settings));
-    let rendering: Rendering | undefined;
-    try {
-      if (crawl.settings.render === 'browser') {
-        // Most projects aren't rendered, and the browser's code takes long to load.
-        const { openRendering } = await import('../render/render-site.ts');
-        rendering = await openRendering(deps, crawl.settings, origin);
+    return withLeases(deps, run, async () => {
+      let rendering: Rendering | undefined;
+      try {
+        if (crawl.settings.render === 'browser') {
+          // Most projects aren't rendered, and the browser's code takes long to load.
+          const { openRendering } = await import('../render/render-site.ts');
+          rendering = await openRendering(deps, crawl.settings, origin);
+        }
+        const fetcher = rendering?.fetcher ?? origin;
+        const { signal } = life;
+        return await crawlUrls(deps, run, { crawl, budget, previous, fetcher, rendering, signal, maxMs });
+      } catch (error) {
+        if (error instanceof CrawlOver) throw new ExportFailure('CrawlGone', error.message);
+        throw error;
+      } finally {
+        await rendering?.close();
+        void origin.close();
       }
-      const fetcher = rendering?.fetcher ?? origin;
-      const { signal } = life;
-      return await crawlUrls(deps, run, { crawl, budget, previous, fetcher, rendering, signal, maxMs });
-    } catch (error) {
-      if (error instanceof CrawlOver) throw new ExportFailure('CrawlGone', error.message);
-      throw error;
-    } finally {
-      await rendering?.close();
-      void origin.close();
-      await giveBackLeases(deps, run);
-    }
+    });
   });
 }
 
@@ -177,13 +177,6 @@ function progressOf({ store, limits }: CrawlDeps, run: Run): () => Promise<Progr
     if (crawl?.phase !== 'crawling') return NO_PROGRESS;
     return { progress: crawlProgress(crawl), pageCount: await countedPages() };
   };
-}
-
-/** Best effort: leases expire by themselves, but other workers would wait for that. */
-async function giveBackLeases({ store, logger }: CrawlDeps, { jobId, token, unrequested }: Run): Promise<void> {
-  await store.releaseLeases(jobId, [token], [...unrequested]).catch((error: unknown) => {
-    logger.warn({ err: error, jobId }, 'Leases could not be given back');
-  });
 }
 
 type PreviousExport = { base: Crawl; responses: PreviousResponses };

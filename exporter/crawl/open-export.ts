@@ -7,6 +7,7 @@ import { needBrowser } from '../render/find-browser.ts';
 import { engineVersion } from '../reuse/engine-version.ts';
 import { openPreviousCrawl, reuseKeyOf } from '../reuse/reuse-key.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
+import { withLeases } from '../stage.ts';
 import { notFoundUrl } from '../urls/assign-path.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
@@ -60,22 +61,23 @@ export async function openExport(
       const robotsTxt = begun?.robotsTxt ?? (await readRules(fetcher, site, { robots, maxAttempts, signal }));
       const settings: ExportSettings = begun ?? { ...wanted, robotsTxt };
       fetcher.space(site.origin, crawlDelayMs(settings));
-      if (run.previousAttemptTokens.length > 0) await deps.store.releaseLeases(jobId, run.previousAttemptTokens);
       const first = createFirstUrls(deps, { settings, token: run.token, fetcher });
-      const [hints] = await sideBySide(
-        signal,
-        async (either) =>
-          settings.pages === null
-            ? discover(fetcher, site, { robotsTxt, maxAttempts, maxPages: maxUrls, signal: either })
-            : NO_HINTS,
-        async (either) => {
-          const base = await openWithBase(deps, request, settings);
-          // If there is a previous export, the crawl revalidates the start pages.
-          await first.begin({ visitStart: base === undefined, signal: either });
-        },
-      );
-      await first.end(hints, signal);
-      return { ...openedAs(deps.limits, settings), pageHints: hints.pages.length };
+      return await withLeases(deps, { jobId, token: run.token }, async () => {
+        const [hints] = await sideBySide(
+          signal,
+          async (either) =>
+            settings.pages === null
+              ? discover(fetcher, site, { robotsTxt, maxAttempts, maxPages: maxUrls, signal: either })
+              : NO_HINTS,
+          async (either) => {
+            const base = await openWithBase(deps, request, settings);
+            // If there is a previous export, the crawl revalidates the start pages.
+            await first.begin({ visitStart: base === undefined, signal: either });
+          },
+        );
+        await first.end(hints, signal);
+        return { ...openedAs(deps.limits, settings), pageHints: hints.pages.length };
+      });
     } finally {
       void fetcher.close();
     }

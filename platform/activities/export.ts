@@ -25,7 +25,7 @@ import { cleanUpExport, failExport } from './export/end-export.ts';
 import { exportSettings } from './export/export-settings.ts';
 import { createStageRunner } from './export/export-stage.ts';
 import { createJobMutex } from './export/job-mutex.ts';
-import { withHeartbeat } from './with-heartbeat.ts';
+import { previousAttemptTokens, withHeartbeat } from './with-heartbeat.ts';
 
 export type ExportActivityDeps = {
   db: Database;
@@ -68,27 +68,30 @@ export function createExportActivities(deps: ExportActivityDeps) {
     crawlSite: ({ jobId, maxMs }: Job & { maxMs: number }) =>
       crawling.run(
         jobId,
-        {
-          maxMs,
-          idle: { done: false, queuedCount: 0 },
-          giveBack: (tokens) => store.releaseLeases(jobId, tokens),
-        },
+        { maxMs, idle: { done: false, queuedCount: 0 } },
         (leftMs) => crawlSite(exporter, { jobId, maxMs: leftMs }),
       ),
     freezeExport: ({ jobId }: Job) => freezeExport(exporter, jobId),
     rewriteFiles: ({ jobId }: Job) =>
       rewriting.run(
         jobId,
-        {
-          maxMs: limits.activityMs,
-          idle: { done: false, settled: 0, total: 0 },
-          giveBack: (tokens) => store.releaseLeases(jobId, tokens),
-        },
+        { maxMs: limits.activityMs, idle: { done: false, settled: 0, total: 0 } },
         (maxMs) => rewriteFiles(exporter, { jobId, maxMs }),
       ),
     packExport: ({ jobId }: Job) => packExport(exporter, jobId),
   };
   const searchAttributes = deps.searchAttributes === true;
+
+  /** An attempt of an activity begins by releasing what the attempts before it still hold. */
+  function asActivity<Result, Input extends Job>(work: (input: Input) => Promise<Result>) {
+    return (input: Input): Promise<Result> =>
+      withFailures(async () => {
+        const tokens = previousAttemptTokens();
+        if (tokens.length > 0) await store.releaseLeases(input.jobId, tokens);
+        return await work(input);
+      });
+  }
+
   return {
     /** Begins a job and plans how its crawl is shared among workers. */
     openExport: asActivity(async (job: Job) => ({ ...(await stages.openExport(job)), searchAttributes })),
@@ -110,17 +113,15 @@ export function createExportActivities(deps: ExportActivityDeps) {
   };
 }
 
-/** The same work, whose failures Temporal retries or not as the exporter says. */
-function asActivity<Input, Result>(work: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
-  return async (input) => {
-    try {
-      return await work(input);
-    } catch (error) {
-      if (!(error instanceof ExportFailure)) throw error;
-      const { message, type, nonRetryable } = error;
-      throw ApplicationFailure.create({ message, type, nonRetryable });
-    }
-  };
+/** Runs work whose failures Temporal retries or not as the exporter says. */
+async function withFailures<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ExportFailure)) throw error;
+    const { message, type, nonRetryable } = error;
+    throw ApplicationFailure.create({ message, type, nonRetryable });
+  }
 }
 
 /** Marks a job as running and reads what it is to export; undefined if the job or its project is gone or has ended. */

@@ -8,10 +8,19 @@ const HEARTBEAT_MS = 1_000;
 type Heartbeat = {
   /** Fires when the activity is cancelled, its worker stops, or a tick failed. */
   signal: AbortSignal;
-  /** Names the leases of this attempt, and those that its earlier attempts, which have ended, may still hold. */
+  /** Names the leases of this attempt. */
   token: string;
-  previousAttemptTokens: readonly string[];
 };
+
+function tokenOf(attempt: number): string {
+  const { activityId, workflowExecution } = Context.current().info;
+  return `${workflowExecution?.runId ?? 'no-workflow'}/${activityId}#${attempt}`;
+}
+
+/** The tokens of the activity's earlier attempts, which have ended but may still hold leases. */
+export function previousAttemptTokens(): string[] {
+  return Array.from({ length: Context.current().info.attempt - 1 }, (_, index) => tokenOf(index + 1));
+}
 
 /**
  * Runs an activity's work with a heartbeat every second. The Temporal UI shows `details`. `onTick` runs beside the work
@@ -23,9 +32,7 @@ export async function withHeartbeat<Result>(
   work: (heartbeat: Heartbeat) => Promise<Result>,
 ): Promise<Result> {
   const context = Context.current();
-  const { activityId, attempt, workflowExecution } = context.info;
-  const runId = workflowExecution?.runId ?? 'no-workflow';
-  const tokenOf = (number: number) => `${runId}/${activityId}#${number}`;
+  const { activityId, attempt } = context.info;
   const ended = new AbortController();
   const signal = AbortSignal.any([context.cancellationSignal, ended.signal]);
   // Each running request listens to it. Node reports more than ten listeners as a leak.
@@ -54,11 +61,7 @@ export async function withHeartbeat<Result>(
   context.heartbeat(options.details());
   const timer = setInterval(() => void tick(), HEARTBEAT_MS);
   try {
-    return await work({
-      signal,
-      token: tokenOf(attempt),
-      previousAttemptTokens: Array.from({ length: attempt - 1 }, (_, index) => tokenOf(index + 1)),
-    });
+    return await work({ signal, token: tokenOf(attempt) });
   } catch (error) {
     if (context.cancellationSignal.aborted) throw new CancelledFailure('The job was cancelled');
     throw stopped ?? error;

@@ -21,9 +21,9 @@ const WAITING = 'this process works on the job already';
 type JobMutex = {
   /**
    * Runs a job's work. If this process runs it already, waits for that to end and returns `idle`. From time to time a
-   * waiting activity fails instead, so that Temporal offers it to all processes again; the leases of its earlier
-   * attempts are returned immediately. An activity that was offered again works only for the rest of its round, because
-   * the others of the round wait for it. If no time is left, it returns `idle`.
+   * waiting activity fails instead, so that Temporal offers it to all processes again. An activity that was offered again
+   * works only for the rest of its round, because the others of the round wait for it. If no time is left, it returns
+   * `idle`.
    */
   run<Result>(jobId: string, shared: Shared<Result>, work: (maxMs: number) => Promise<Result>): Promise<Result>;
 };
@@ -32,7 +32,6 @@ type Shared<Result> = {
   idle: Result;
   /** The duration of a round. */
   maxMs: number;
-  giveBack: (previousAttemptTokens: readonly string[]) => Promise<void>;
 };
 
 /** The time as `Date.now` has it, and a pause that the signal ends. */
@@ -48,10 +47,10 @@ export function createJobMutex({ logger, clock = realClock }: { logger: Logger; 
   const running = new Map<string, Promise<unknown>>();
 
   return {
-    async run(jobId, { idle, maxMs, giveBack }, work) {
+    async run(jobId, { idle, maxMs }, work) {
       const other = running.get(jobId);
       if (other !== undefined) {
-        await untilEnded(other, giveBack, { logger, clock });
+        await untilEnded(other, { logger, clock });
         return idle;
       }
       const leftMs = timeLeftMs(maxMs, clock.now());
@@ -74,14 +73,9 @@ function timeLeftMs(maxMs: number, nowMs: number): number {
   return scheduledTimestampMs + maxMs - nowMs;
 }
 
-function untilEnded(
-  other: Promise<unknown>,
-  giveBack: Shared<unknown>['giveBack'],
-  { logger, clock }: { logger: Logger; clock: Clock },
-): Promise<void> {
-  return withHeartbeat({ details: () => WAITING, logger }, async ({ signal, previousAttemptTokens }) => {
-    const attempt = previousAttemptTokens.length + 1;
-    if (attempt > 1) await giveBack(previousAttemptTokens);
+function untilEnded(other: Promise<unknown>, { logger, clock }: { logger: Logger; clock: Clock }): Promise<void> {
+  return withHeartbeat({ details: () => WAITING, logger }, async ({ signal }) => {
+    const { attempt } = Context.current().info;
     const waitMs = attempt <= FIRST_LOOKS ? FIRST_WAIT_MS : LATER_WAIT_MS;
     const ended = other.then(
       () => true,
