@@ -1,11 +1,14 @@
-// A worker process for a test that kills it. Its agent runs until it is killed.
+// A worker process of its own, for a test that kills it or leaves descriptors open. It prints what its agent prints.
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createCommandRunner } from '../../../../../platform/activities/agent/runners/create-command-runner.ts';
 import { common, logger } from './runner-fixture.ts';
 
-const [repositoryDir = '', commit = '', folder = '', marker = ''] = process.argv.slice(2);
-const runner = createCommandRunner({ ...common, command: 'sh', model: 'shell', logger });
+const [repositoryDir = '', commit = '', folder = '', sandbox = '', prompt = ''] = process.argv.slice(2);
+const runner = createCommandRunner({
+  ...{ ...common, command: 'sh', model: 'shell', logger },
+  sandbox: sandbox === 'off' ? 'off' : 'on',
+});
 await runner.run({
   ...{
     jobId: 'aj_0000000000000000',
@@ -13,8 +16,8 @@ await runner.run({
     repositoryDir,
     commit,
     signal: new AbortController().signal,
-    log: () => {},
+    log: (chunk) => process.stdout.write(chunk),
   },
   scratchDir: await mkdtemp(join(folder, 'worker-')),
-  prompt: `setsid sh -c 'sleep 600; : ${marker}' & sh -c 'sleep 600; : ${marker}'`,
+  prompt,
 });

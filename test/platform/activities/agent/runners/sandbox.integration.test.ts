@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import pino from 'pino';
 import { createCommandRunner } from '../../../../../platform/activities/agent/runners/create-command-runner.ts';
 import { createExampleRunner } from '../../../../../platform/activities/agent/runners/create-example-runner.ts';
@@ -147,14 +149,8 @@ END
 
   it('dies with the worker', async () => {
     const marker = `marker-${Math.random()}`;
-    const main = join(process.cwd(), 'test/platform/activities/agent/runners/runner-main.ts');
-    const worker = spawn(
-      process.execPath,
-      ['--import', './scripts/typescript.js', main, fixture.repositoryDir, fixture.commit, outside, marker],
-      {
-        stdio: ['ignore', 'inherit', 'inherit'],
-      },
-    );
+    const prompt = `setsid sh -c 'sleep 600; : ${marker}' & sh -c 'sleep 600; : ${marker}'`;
+    const worker = startWorker('on', prompt, ['ignore', 'inherit', 'inherit']);
     const exited = once(worker, 'exit');
     try {
       await waitFor(async () => (await processesNaming(`sleep 600; : ${marker}`)).length > 0, { describe: 'began' });
@@ -163,6 +159,23 @@ END
       await exited;
     }
     await waitFor(async () => (await processesNaming(marker)).length === 0, { describe: 'ended' });
+  });
+
+  it.each(['on', 'off'])('gives the agent no descriptor that the worker inherited (AGENT_SANDBOX=%s)', async (sandbox) => {
+    const path = join(outside, 'log of the host');
+    await writeFile(path, 'as it was\n');
+    const file = await open(path, 'a');
+    const descriptors = [9, 17, 63, 200];
+    const stdio = Array.from({ length: 201 }, (_, index) => (descriptors.includes(index) ? file.fd : 'ignore'));
+    const prompt = `
+      for fd in /proc/self/fd/*; do echo "open: $(readlink "$fd")"; done
+      for fd in ${descriptors.join(' ')}; do echo planted > /proc/self/fd/$fd; done; echo reached`;
+    const worker = startWorker(sandbox, prompt, ['ignore', 'pipe', 'inherit', ...stdio.slice(3)]);
+    const [output] = await Promise.all([text(worker.stdout ?? Readable.from([])), once(worker, 'exit')]);
+    await file.close();
+    expect(output).toMatch(/^reached$/m);
+    expect(output).not.toContain(path);
+    expect(await readFile(path, 'utf8')).toBe('as it was\n');
   });
 
   it('fails with instructions if bubblewrap is missing or forbidden', async () => {
@@ -222,6 +235,13 @@ END
     expect(warnings).toEqual([expect.objectContaining({ msg: 'the example agent runs without a sandbox' })]);
   });
 });
+
+/** A process of its own that runs one agent. */
+function startWorker(sandbox: string, prompt: string, stdio: StdioOptions): ChildProcess {
+  const main = join(process.cwd(), 'test/platform/activities/agent/runners/runner-main.ts');
+  const args = [main, fixture.repositoryDir, fixture.commit, outside, sandbox, prompt];
+  return spawn(process.execPath, ['--import', './scripts/typescript.js', ...args], { stdio });
+}
 
 /** A folder with a bubblewrap that fails as on a machine without user namespaces. */
 async function forbiddenSandbox(): Promise<string> {
