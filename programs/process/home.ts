@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { access, constants, readdir, readFile, rm } from 'node:fs/promises';
+import { access, chmod, constants, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCode } from '../../base/error-code.ts';
@@ -57,12 +57,25 @@ const STATE = ['database', 'temporal.db'];
 const LOCK = 'up.lock';
 const ADDRESSES = 'up.json';
 
+/**
+ * Takes a folder or file that existed before from all other users. What belongs to another user, such as a volume, and a
+ * folder that is meant for everyone keep their modes.
+ */
+async function makePrivate(path: string): Promise<void> {
+  const { mode, uid } = await stat(path);
+  const isShared = (mode & constants.S_IRWXO) === constants.S_IRWXO && (mode & STICKY) !== 0;
+  if (uid === process.getuid?.() && !isShared) await chmod(path, mode & constants.S_IRWXU);
+}
+
+const STICKY = 0o1000;
+
 export function openHome(folder: string): Home {
   const path = (...names: string[]): string => join(folder, ...names);
   const prepare = async (): Promise<void> => {
     try {
       await makeFolder(folder, { mode: 0o700 });
       await access(folder, constants.W_OK | constants.X_OK);
+      await makePrivate(folder);
     } catch (error) {
       const reason = errorCode(error) ?? String(error);
       throw new ConfigurationError([
@@ -103,7 +116,10 @@ export function openHome(folder: string): Home {
     },
     secret: async (name) => {
       const kept = await readSecret(name);
-      if (kept !== undefined) return kept;
+      if (kept !== undefined) {
+        await makePrivate(path(name));
+        return kept;
+      }
       const made = randomBytes(32).toString('base64url');
       await writeSecret(name, made);
       return made;

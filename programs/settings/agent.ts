@@ -13,18 +13,6 @@ const LONGEST_RUN_MS = 7 * 24 * 60 * MINUTE_MS;
 
 const onOrOff = z.enum(['on', 'off'], { error: 'expected on or off' });
 
-/** Galley's own secrets, with which an agent could change more than a checkout. */
-const WITHHELD = new Set([
-  'DATABASE_URL',
-  'OPERATOR_TOKEN',
-  'ADMIN_API_KEY',
-  'GALLEY_ENCRYPTION_KEY',
-  'BUNDLE_SIGNING_KEY',
-  'FORGE_TOKEN',
-  'FORGE_APP_PRIVATE_KEY',
-  'TEMPORAL_API_KEY',
-]);
-
 /** Set by the runner for each run. */
 const OWN = new Set(['HOME', 'TMPDIR', 'PWD']);
 
@@ -40,7 +28,6 @@ const variableNames = z
 
 function wrongName(name: string): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return 'expected names of variables, separated by commas';
-  if (WITHHELD.has(name)) return `${name} is a secret of Galley's own, which no agent is given`;
   if (OWN.has(name)) return `${name} is set for each run`;
   return undefined;
 }
@@ -91,8 +78,11 @@ export const agentVariables = {
 
 type AgentVariables = z.infer<z.ZodObject<typeof agentVariables>>;
 
-/** The settings, or one sentence for each variable that conflicts with others. */
-export function readAgentSettings(env: AgentVariables) {
+/**
+ * The settings, or one sentence for each variable that conflicts with others. With the variables that are `withheld`, an
+ * agent could change more than a checkout.
+ */
+export function readAgentSettings(env: AgentVariables, withheld: (name: string) => boolean) {
   const settings = {
     /** The coding agent's command line. Undefined: the example agent, which handles one kind of sentence. */
     command: env.AGENT_COMMAND,
@@ -109,7 +99,7 @@ export function readAgentSettings(env: AgentVariables) {
     scratchSizeBytes: env.AGENT_SCRATCH_SIZE,
     outputLimitBytes: env.AGENT_MAX_OUTPUT,
   };
-  return { settings, problems: problemsOf(env) };
+  return { settings, problems: problemsOf(env, withheld) };
 }
 
 /** The name of a command line's program. */
@@ -117,8 +107,8 @@ function programOf(commandLine: string): string {
   return basename(commandLine.trim().split(/\s/u)[0] ?? '');
 }
 
-function problemsOf(env: AgentVariables): string[] {
-  const problems: string[] = [];
+function problemsOf(env: AgentVariables, withheld: (name: string) => boolean): string[] {
+  const problems = env.AGENT_ENV.filter(withheld).map((name) => `AGENT_ENV: ${name} is Galley's own, which no agent gets`);
   if (env.AGENT_SANDBOX === 'off' && env.AGENT_NETWORK_ALLOW.length > 0)
     problems.push('AGENT_NETWORK_ALLOW: expected AGENT_SANDBOX=on; only the sandbox can hold an agent to it');
   return problems;

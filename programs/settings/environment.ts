@@ -98,6 +98,12 @@ const schema = z.object({
 /** Every variable that is read here; others have a standard of their own. */
 export const VARIABLE_NAMES = Object.keys(schema.shape);
 
+/** Whether a variable is read by Galley, or by the clients of its database, Temporal, traces and objects. */
+function isGalleys(name: string, { OBJECT_STORE_URL }: z.infer<typeof schema>): boolean {
+  const isOfClient = /^(?:GALLEY|TEMPORAL|OTEL|PG[A-Z]+)(?:_|$)/.test(name);
+  return VARIABLE_NAMES.includes(name) || isOfClient || (OBJECT_STORE_URL?.startsWith('s3:') === true && name.startsWith('AWS_'));
+}
+
 export type Settings = ReturnType<typeof readSettings>;
 
 /**
@@ -109,7 +115,7 @@ export function readSettings(variables: Variables = process.env) {
     Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
   );
   const env = parse(filled);
-  const agent = readAgentSettings(env);
+  const agent = readAgentSettings(env, (name) => isGalleys(name, env));
   const forge = readForgeSettings(env);
   const problems = [...agent.problems, ...forge.problems, ...incompleteGroups(env)];
   if (problems.length > 0) throw new ConfigurationError(problems);

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readSettings } from '../../programs/settings/environment.ts';
+import { readSettings, VARIABLE_NAMES } from '../../programs/settings/environment.ts';
 import { problemsOf } from './problems-of.ts';
 
 const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
@@ -65,14 +65,21 @@ describe('the variables of the agent', () => {
     [{ AGENT_MAX_OUTPUT: '0B' }, /^AGENT_MAX_OUTPUT: expected a size such as/],
     [{ AGENT_SCRATCH_SIZE: '9999999TiB' }, /^AGENT_SCRATCH_SIZE: expected a size such as/],
     [{ AGENT_ENV: 'A,,B' }, /^AGENT_ENV: expected names of variables/],
-    [{ AGENT_ENV: 'DATABASE_URL' }, /^AGENT_ENV: DATABASE_URL is a secret of Galley's own/],
-    [{ AGENT_ENV: 'TEMPORAL_API_KEY' }, /^AGENT_ENV: TEMPORAL_API_KEY is a secret of Galley's own/],
+    [{ AGENT_ENV: 'AWS_SECRET_ACCESS_KEY', OBJECT_STORE_URL: 's3://bucket' }, /^AGENT_ENV: AWS_SECRET_ACCESS_KEY is/],
     [{ AGENT_READ: '/opt,coder' }, /^AGENT_READ: expected absolute paths/],
     [{ AGENT_ENV: 'HOME' }, /^AGENT_ENV: HOME is set for each run/],
     [{ AGENT_SANDBOX: 'off', AGENT_NETWORK_ALLOW: 'a.example:443' }, /^AGENT_NETWORK_ALLOW: expected AGENT_SANDBOX=on/],
   ])('are refused if they are wrong by themselves or together: %j', (variables, sentence) => {
     expect(problemsOf(variables)).toEqual([expect.stringMatching(sentence)]);
   });
+
+  test.each([...VARIABLE_NAMES, 'TEMPORAL_API_KEY', 'OTEL_EXPORTER_OTLP_HEADERS', 'PGPASSWORD', 'GALLEY_ANY'])(
+    'never pass %s on to an agent',
+    (name) => {
+      const sentence = `AGENT_ENV: ${name} is Galley's own, which no agent gets`;
+      expect(problemsOf({ AGENT_ENV: `CODER_KEY,${name}` })).toEqual([sentence]);
+    },
+  );
 
   test.each([
     ...['a.example', 'a.example:', 'a.example:0', 'a.example:65536', 'https://a.example:443', '*.a.example:443'],
