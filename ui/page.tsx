@@ -5,6 +5,7 @@ import { ActionButton } from './components/form.tsx';
 import { Icon, Logo } from './components/icon.tsx';
 import { Message, type MessageKind } from './components/message.tsx';
 import { Text } from './components/text.tsx';
+import { type RenderForeign, renderWithForeign } from './foreign/foreign.tsx';
 import { visibleText } from './visible-text.ts';
 
 type NavItem = { label: string; href: string; current?: boolean };
@@ -130,12 +131,16 @@ function Crumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
   );
 }
 
-/** The HTML of a whole page. */
-export function renderPage(page: VNode): string {
-  return `<!doctype html>${renderPart(page)}`;
-}
-
-/** The HTML of a part of a page, such as a live one. Hidden characters of all texts and attributes are shown. */
+/**
+ * The HTML of a page or of a part, such as a live one, with foreign parts as plain text. Hidden characters of all texts
+ * and attributes are shown.
+ */
 export function renderPart(part: VNode): string {
   return visibleText(renderToString(part), { multiline: true });
+}
+
+/** The same with foreign parts as `renderForeign` renders them, or as plain text if that takes too long. */
+export async function renderWhole(part: VNode, renderForeign: RenderForeign): Promise<string> {
+  const html = await renderWithForeign(part, renderForeign);
+  return html === undefined ? renderPart(part) : visibleText(html, { multiline: true });
 }

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { VNode } from 'preact';
-import { renderPage } from '../ui/page.tsx';
+import { renderBounded } from './render-bounded.ts';
 import { sendCompressed } from './send-compressed.ts';
 
 /** Scripts, styles and connections of this host only; nothing inline. */
@@ -31,6 +31,7 @@ export const PAGE_HEADERS = {
 
 /** Renders a page and sends it with its headers. */
 export async function sendPage(request: Request, response: Response, page: VNode, status = 200): Promise<void> {
+  const html = `<!doctype html>${await renderBounded(page)}`;
   response.status(status).set(PAGE_HEADERS).type('html');
-  await sendCompressed(request, response, Buffer.from(renderPage(page)));
+  await sendCompressed(request, response, Buffer.from(html));
 }

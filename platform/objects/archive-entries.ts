@@ -1,7 +1,7 @@
-import { json } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import tar from 'tar-stream';
-import { type BundleManifest, bundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
+import { MANIFEST_PATH } from '../../contract/bundle.ts';
 import type { ObjectStore } from './object-store.ts';
 
 type Entry = ReturnType<typeof tar.extract> extends AsyncIterable<infer Entry> ? Entry : never;
@@ -22,13 +22,13 @@ export async function* archiveEntries(objects: Pick<ObjectStore, 'get'>, archive
 }
 
 /**
- * Reads the manifest of a stored bundle, which is its first file. Throws `ObjectMissingError`, and an error if the
- * archive is no bundle.
+ * Reads the bytes of a stored bundle's manifest, which is its first file. Throws `ObjectMissingError`, and an error if
+ * the archive is no bundle.
  */
-export async function readManifest(objects: Pick<ObjectStore, 'get'>, archiveKey: string): Promise<BundleManifest> {
+export async function readManifest(objects: Pick<ObjectStore, 'get'>, archiveKey: string): Promise<Buffer> {
   for await (const entry of archiveEntries(objects, archiveKey)) {
     if (entry.header.name !== MANIFEST_PATH) break;
-    return bundleManifest.parse(await json(entry));
+    return await buffer(entry);
   }
   throw new Error(`${archiveKey} doesn't begin with ${MANIFEST_PATH}`);
 }

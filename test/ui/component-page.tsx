@@ -2,7 +2,7 @@ import { Badge } from '../../ui/components/badge.tsx';
 import { CodeBlock, CopyField } from '../../ui/components/code.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
-import { Diff, type DiffFile } from '../../ui/components/diff.tsx';
+import { Diff, TextDiff } from '../../ui/components/diff.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { ActionButton, Button, ButtonLink, Field, Form, Select } from '../../ui/components/form.tsx';
 import { Icon, type IconName } from '../../ui/components/icon.tsx';
@@ -18,6 +18,7 @@ import { Table } from '../../ui/components/table.tsx';
 import { LongText, Text } from '../../ui/components/text.tsx';
 import { Duration, RelativeTime, Time } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
+import type { DiffFile } from '../../ui/foreign/diff-files.tsx';
 import { Page } from '../../ui/page.tsx';
 import { ErrorPage, ShortPage } from '../../ui/short-page.tsx';
 
@@ -67,6 +68,7 @@ export function ComponentPage({ write = (sample) => sample }: Partial<Samples>) 
       <Texts write={write} />
       <Panel title={write('Files changed')} aside={<span class="soft">{write('5')}</span>}>
         <Diff files={filesOf(write)} />
+        <TextDiff path={write('index.html')} before={write('<p>Hello')} after={write('<p>Good day')} />
       </Panel>
       <Confirm
         question={write('Remove the site?')}

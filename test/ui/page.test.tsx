@@ -4,7 +4,7 @@ import { ASSETS_PATH, assetPath } from '../../ui/assets.ts';
 import { Live } from '../../ui/components/live.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { formatBytes, formatCount, formatDuration, formatRelative } from '../../ui/format.ts';
-import { renderPage, renderPart } from '../../ui/page.tsx';
+import { renderPart } from '../../ui/page.tsx';
 import { servePages } from '../helpers/serve-pages.ts';
 import { ComponentPage } from './component-page.tsx';
 
@@ -16,15 +16,15 @@ const everything = (text: string) => <ComponentPage write={() => text} />;
 
 describe('a page', () => {
   test.each(HOSTILE)('shows a hostile text as text: %j', (text) => {
-    const html = renderPage(everything(text));
-    const harmless = renderPage(everything('harmless'));
+    const html = renderPart(everything(text));
+    const harmless = renderPart(everything('harmless'));
     const elements = (of: string) => [...of.matchAll(/<[a-z][a-z\d]*/gi)].map(([tag]) => tag);
     expect(elements(html)).toEqual(elements(harmless));
     expect(html).not.toContain('<script>alert');
   });
 
   it('has no inline script, style or handler', () => {
-    const html = renderPage(everything('harmless'));
+    const html = renderPart(everything('harmless'));
     expect(html).not.toMatch(/\sstyle=|<style|\son\w+=|<script(?![^>]*\ssrc=)/);
   });
 
@@ -54,7 +54,7 @@ describe('a page', () => {
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
         "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     );
-    const loaded = [...renderPage(everything('A title')).matchAll(/(?:src|href)="(\/ui\/[^"]+)"/g)].map(
+    const loaded = [...renderPart(everything('A title')).matchAll(/(?:src|href)="(\/ui\/[^"]+)"/g)].map(
       ([, path = '']) => path,
     );
     expect(loaded).toHaveLength(5);

@@ -1,7 +1,7 @@
 import type { Request, Router } from 'express';
 import { promptRequest } from '../../../contract/admin-api.ts';
-import { renderPart } from '../../../ui/page.tsx';
 import { HttpError } from '../../../web/http-error.ts';
+import { renderBounded } from '../../../web/render-bounded.ts';
 import { fieldOf, queryOf } from '../../../web/request.ts';
 import { addRoute } from '../../api/add-route.ts';
 import { findOwnProject } from '../../api/agent/agent-job-view.ts';
@@ -92,7 +92,8 @@ function addOne(router: Router, context: DashboardContext): void {
       streamPart(context, { request, response }, async () => {
         const job = await findJob(context, signed.caller, request.params.jobId);
         const facts = await readFacts(job);
-        return { html: renderPart(<AgentParts signed={signed} facts={facts} />), isOver: job.status !== 'active' };
+        const html = await renderBounded(<AgentParts signed={signed} facts={facts} />);
+        return { html, isOver: job.status !== 'active' };
       });
     },
   });

@@ -9,7 +9,7 @@ import type {
 import { Badge, type BadgeProps } from '../../../ui/components/badge.tsx';
 import { CopyField } from '../../../ui/components/code.tsx';
 import { DefinitionList } from '../../../ui/components/definition-list.tsx';
-import { Diff } from '../../../ui/components/diff.tsx';
+import { TextDiff } from '../../../ui/components/diff.tsx';
 import { EmptyState } from '../../../ui/components/empty-state.tsx';
 import { ActionButton, Button, ButtonLink, Field, Form, Select } from '../../../ui/components/form.tsx';
 import { Live, LiveIndicator } from '../../../ui/components/live.tsx';
@@ -23,7 +23,6 @@ import { Text } from '../../../ui/components/text.tsx';
 import { Duration, RelativeTime, Time } from '../../../ui/components/time.tsx';
 import { Title } from '../../../ui/components/title.tsx';
 import { formatBytes, formatCount, formatDuration } from '../../../ui/format.ts';
-import type { Change } from '../../forge/changes/read-changes.ts';
 import type { ExportJobRow } from '../../store/export-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { SignedMember } from '../access.ts';
@@ -271,10 +270,10 @@ function BundlePanel({ bundle, now }: { bundle: Bundle; now: Date }) {
   );
 }
 
-type ChangedProps = Pick<MemberLayoutProps, 'signed'> & { jobId: string; path: string; diff: Change };
+type ChangedProps = Pick<MemberLayoutProps, 'signed'> & { jobId: string; path: string; before: string; after: string };
 
 /** The text diff of one changed page. */
-export function ChangedPage({ signed, jobId, path, diff }: ChangedProps) {
+export function ChangedPage({ signed, jobId, path, before, after }: ChangedProps) {
   const crumbs = [
     { label: 'Exports', href: PATHS.exports },
     { label: jobId, href: pathOf('exports', jobId) },
@@ -284,11 +283,7 @@ export function ChangedPage({ signed, jobId, path, diff }: ChangedProps) {
       <h1>
         <Text>{path}</Text>
       </h1>
-      {diff.patch?.hunks.length === 0 ? (
-        <Message kind="info">The text is the same: only markup, scripts or links differ.</Message>
-      ) : (
-        <Diff files={[diff]} />
-      )}
+      <TextDiff path={path} before={before} after={after} />
     </MemberLayout>
   );
 }

@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { exportJobStatus, startExportRequest } from '../../../contract/admin-api.ts';
-import { renderPart } from '../../../ui/page.tsx';
 import { HttpError } from '../../../web/http-error.ts';
+import { renderBounded } from '../../../web/render-bounded.ts';
 import { fieldOf, queryOf } from '../../../web/request.ts';
 import { addRoute } from '../../api/add-route.ts';
 import { cancelExport } from '../../api/static-export/cancel-export.ts';
@@ -22,7 +22,7 @@ import { PATHS, pathOf } from '../layout.tsx';
 import { streamPart } from '../live.ts';
 import { addAction, addPage, MAKERS } from '../pages.ts';
 import { ChangedPage, type ExportFacts, ExportPage, ExportParts, ExportsPage } from './export-pages.tsx';
-import { readPageDiff } from './page-diff.ts';
+import { readVersions } from './read-versions.ts';
 
 /** The pages of static exports. */
 export function addExportRoutes(router: Router, context: DashboardContext): void {
@@ -33,8 +33,8 @@ export function addExportRoutes(router: Router, context: DashboardContext): void
     path: `${PATHS.exports}/:jobId/changed`,
     async show(request, signed) {
       const path = queryOf(request, 'path');
-      const diff = await readPageDiff(context, signed.caller, { jobId: request.params.jobId, path });
-      return <ChangedPage signed={signed} jobId={String(request.params.jobId)} path={path} diff={diff} />;
+      const versions = await readVersions(context, signed.caller, { jobId: request.params.jobId, path });
+      return <ChangedPage signed={signed} jobId={String(request.params.jobId)} path={path} {...versions} />;
     },
   });
 }
@@ -109,7 +109,7 @@ function addOne(router: Router, context: DashboardContext): void {
       streamPart(context, { request, response }, async () => {
         const facts = await readFacts(context, signed.caller, jobId);
         const isOver = facts.job.status === 'completed' || facts.job.status === 'failed';
-        return { html: renderPart(<ExportParts signed={signed} facts={facts} />), isOver };
+        return { html: await renderBounded(<ExportParts signed={signed} facts={facts} />), isOver };
       });
     },
   });

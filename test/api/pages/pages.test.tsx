@@ -4,7 +4,7 @@ import { ChangePage } from '../../../api/pages/change-page.tsx';
 import { RulePage } from '../../../api/pages/rule-page.tsx';
 import { SiteListView } from '../../../api/pages/site-list-page.tsx';
 import { SitePage } from '../../../api/pages/site-page.tsx';
-import { renderPage } from '../../../ui/page.tsx';
+import { renderPart } from '../../../ui/page.tsx';
 import { changeState, ruleState, SAMPLE_PAGES, SIGNED, siteListData, siteView } from './sample-pages.tsx';
 import { NOW } from './site-fixture.ts';
 
@@ -77,14 +77,14 @@ function shapeOf(html: string): string[] {
 
 describe.each(Object.entries(PAGES))('the page %s', (_name, render) => {
   test.each(HOSTILE)('shows a hostile text as text: %.40s', (text) => {
-    const html = renderPage(render(text));
-    expect(shapeOf(html)).toEqual(shapeOf(renderPage(render('harmless'))));
+    const html = renderPart(render(text));
+    expect(shapeOf(html)).toEqual(shapeOf(renderPart(render('harmless'))));
     for (const hidden of ['\u0000', '\u202e']) expect(html.includes(hidden)).toBe(false);
   });
 });
 
 describe.each(Object.entries(SAMPLE_PAGES))('the sample page %s', (_name, render) => {
-  const html = renderPage(render());
+  const html = renderPart(render());
 
   it('has no inline styles or scripts, and has a title', () => {
     expect(html).not.toMatch(/\sstyle=|<style|\son\w+=|<script(?![^>]*\ssrc=)/);
