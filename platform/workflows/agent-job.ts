@@ -7,6 +7,7 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
+import { escapeMarkdown } from '../../contract/details-markdown.ts';
 import { agentTaskQueue, BASELINE } from '../../contract/names.ts';
 import type { AgentRunResult } from '../activities/agent/end-agent-run.ts';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
@@ -65,7 +66,7 @@ export async function agentJob(key: AgentJobInput): Promise<AgentJobResult> {
   );
   if (result === undefined) return { status: 'over', prLink: null };
   if (result.kind === 'failed')
-    setCurrentDetails(`Failed: ${result.error ?? 'the agent failed, and the job says why'}`);
+    setCurrentDetails(`Failed: ${escapeMarkdown(result.error ?? 'the agent failed, and the job says why')}`);
   const ended = await CancellationScope.nonCancellable(() =>
     endings.endAgentRun.executeWithOptions({ summary: `record that the run ${result.kind}` }, [{ ...key, result }]),
   );

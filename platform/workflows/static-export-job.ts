@@ -9,6 +9,7 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
+import { escapeMarkdown } from '../../contract/details-markdown.ts';
 import { BASELINE } from '../../contract/names.ts';
 import type { PackedExport } from '../../exporter/assemble/pack-export.ts';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
@@ -64,7 +65,7 @@ export async function staticExportJob({ jobId }: StaticExportJobInput): Promise<
   } catch (error) {
     if (error instanceof ContinueAsNew) throw error;
     const text = exportFailureText(error);
-    setCurrentDetails(`Failed: ${text}`);
+    setCurrentDetails(`Failed: ${escapeMarkdown(text)}`);
     await CancellationScope.nonCancellable(async () => {
       await endings.failExport({ jobId, error: text });
       await forget(jobId, archiveKey);

@@ -1,7 +1,8 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import type { AgentChangeState } from '../../contract/agent-state.ts';
+import { escapeMarkdown, markdownLink, paragraphs } from '../../contract/details-markdown.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
-import { createVisibility, escapeMarkdown, markdownLink, paragraphs, type Visibility } from '../entity/visibility.ts';
+import { createVisibility, type Visibility } from '../entity/visibility.ts';
 import { expiresAtMs, reminderOf } from './schedule.ts';
 import type { ChangeRun } from './state.ts';
 

@@ -1,7 +1,8 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import type { AgentRuleState } from '../../contract/agent-state.ts';
+import { escapeMarkdown, paragraphs } from '../../contract/details-markdown.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
-import { createVisibility, escapeMarkdown, paragraphs } from '../entity/visibility.ts';
+import { createVisibility } from '../entity/visibility.ts';
 import { dueOfRun } from './schedule.ts';
 import type { RuleRun } from './state.ts';
 

@@ -1,4 +1,5 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
+import { escapeMarkdown, markdownLink, paragraphs } from '../../contract/details-markdown.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import {
   type ExportRecord,
@@ -7,7 +8,7 @@ import {
   type SiteMemo,
   type SiteState,
 } from '../../contract/site-state.ts';
-import { createVisibility, escapeMarkdown, markdownLink, paragraphs } from '../entity/visibility.ts';
+import { createVisibility } from '../entity/visibility.ts';
 import { observed, type SiteRun } from './run.ts';
 import { plannedRefreshAtMs } from './schedule.ts';
 import type { State } from './state.ts';

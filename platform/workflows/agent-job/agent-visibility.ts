@@ -1,5 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
+import { escapeMarkdown, markdownLink, paragraphs } from '../../../contract/details-markdown.ts';
 import { SEARCH_ATTRIBUTES } from '../../../contract/names.ts';
 
 /** The run's visibility in the Temporal UI. The prompt isn't part of it: it stays in the platform's database. */
@@ -19,9 +20,8 @@ const KEYWORD_CHARACTERS = 255;
 /** The workflow's current details, in Markdown. */
 export function agentDetails({ repository, branch, run, stage, prLink }: AgentVisibility): string {
   const which = run === 1 ? '' : `, message ${run - 1}`;
-  return [`**${repository}**, branch \`${branch}\`${which}`, stage, prLink ?? '']
-    .filter((line) => line !== '')
-    .join('\n\n');
+  const title = `**${escapeMarkdown(repository)}**, branch ${escapeMarkdown(branch)}${which}`;
+  return paragraphs([title, stage, prLink && markdownLink('Pull request', prLink)]);
 }
 
 /**

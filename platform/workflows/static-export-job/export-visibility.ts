@@ -1,5 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
+import { escapeMarkdown, paragraphs } from '../../../contract/details-markdown.ts';
 import { SEARCH_ATTRIBUTES } from '../../../contract/names.ts';
 
 /** The job's visibility in the Temporal UI. */
@@ -20,7 +21,8 @@ export function jobDetails({ domain, version, stage, urlCount, pageCount }: JobV
     pageCount === undefined ? [] : [`${pageCount} pages`],
     urlCount === undefined ? [] : [`${urlCount} URLs`],
   ].flat();
-  return [`**${domain}**, version ${version}`, stage, counts.join(', ')].filter((line) => line !== '').join('\n\n');
+  const title = `**${escapeMarkdown(domain)}**, version ${escapeMarkdown(version)}`;
+  return paragraphs([title, stage, counts.length > 0 && counts.join(', ')]);
 }
 
 /**

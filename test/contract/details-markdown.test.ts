@@ -1,4 +1,4 @@
-import { escapeMarkdown, markdownLink } from '../../../workflows/entity/visibility.ts';
+import { escapeMarkdown, markdownLink } from '../../contract/details-markdown.ts';
 
 test.each([
   ['https://git.example.com/docs/pulls/7', '[Pull \\#7](https://git.example.com/docs/pulls/7)'],
