@@ -13,7 +13,7 @@ import { listUnsettledAgentJobs } from './store/agent-jobs.ts';
 import { createCrawlStore } from './store/crawl-store.ts';
 import type { Database } from './store/database.ts';
 import { failExportJob } from './store/export-job-transitions.ts';
-import { type ExportJobRow, listUnsettledExportJobs } from './store/export-jobs.ts';
+import { type ExportJobRow, getExportJob, listUnsettledExportJobs } from './store/export-jobs.ts';
 import { deleteExpiredResponses } from './store/idempotency-keys.ts';
 import { withoutValues } from './store/query-error.ts';
 import { deleteUsesOutside } from './store/usage-log.ts';
@@ -162,19 +162,21 @@ async function settle(
     if (row.cancelRequestedAt !== null) await workflows.cancel(row.id);
     return;
   }
+  // Its workflow may have completed it since it was listed.
+  if (!isActive(await getExportJob(db, row.id))) return;
   const error = lostReason('export', workflow);
-  await failExportJob(
-    db,
-    row.id,
-    error,
-    await storeFailedReport({ store: createCrawlStore(db), objects, logger }, row.id),
-  );
+  const reportKey = await storeFailedReport({ store: createCrawlStore(db), objects, logger }, row.id);
+  await failExportJob(db, row.id, error, reportKey);
   logger.warn(
     { jobId: row.id, workflow: workflow.state, reason: error },
     'Failed an export without a working workflow',
   );
   // After the row, so that the workflow finds the job over, whatever it still does.
   if (workflow.state === 'running') await workflows.terminate(row.id, error);
+}
+
+function isActive(job: ExportJobRow | undefined): boolean {
+  return job?.status === 'queued' || job?.status === 'running';
 }
 
 type SettlingDeps = {

@@ -58,7 +58,9 @@ export async function settleAgentJob(
         logger.warn({ err: error, ...key }, 'What a lost agent run worked with could not be removed');
       });
       const error = lostReason('run', workflow);
-      await failAgentRun(db, { ...key, error });
+      const ended = await failAgentRun(db, { ...key, error });
+      // Its workflow may have completed it since it was listed.
+      if (ended?.status !== 'failed') return;
       logger.warn(
         { ...key, workflow: workflow.state, reason: error },
         'Failed an agent run without a working workflow',

@@ -52,11 +52,14 @@ function record(problems: readonly Problem[]): void {
   for (const kind of PROBLEM_KINDS) gauge.set(problems.filter((each) => each.kind === kind).length, { kind });
 }
 
-/** Half of the time between the planned refresh and the expiry is over. */
+/** A refresh is late only then: visibility lags behind, and a link may live for seconds only. */
+const LATE_MS = 60_000;
+
+/** The refresh is late, and half of the time between it and the expiry is over. */
 export function problemOfLink({ site, linkExpiresAtMs, refreshDueAtMs }: ListedSite, nowMs: number): Problem[] {
   if (linkExpiresAtMs === null || refreshDueAtMs === null) return [];
   const soonMs = (linkExpiresAtMs - refreshDueAtMs) / 2;
-  if (nowMs < linkExpiresAtMs - soonMs) return [];
+  if (nowMs < Math.max(linkExpiresAtMs - soonMs, refreshDueAtMs + LATE_MS)) return [];
   const expiry = new Date(linkExpiresAtMs).toISOString();
   const detail =
     nowMs < linkExpiresAtMs ? `its link was not refreshed and expires at ${expiry}` : `its link expired at ${expiry}`;

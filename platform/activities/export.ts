@@ -66,17 +66,13 @@ export function createExportActivities(deps: ExportActivityDeps) {
   const stages = {
     openExport: ({ jobId }: Job) => openExport(exporter, jobId, () => readExportRequest(db, jobId)),
     crawlSite: ({ jobId, maxMs }: Job & { maxMs: number }) =>
-      crawling.run(
-        jobId,
-        { maxMs, idle: { done: false, queuedCount: 0 } },
-        (leftMs) => crawlSite(exporter, { jobId, maxMs: leftMs }),
+      crawling.run(jobId, { maxMs, idle: { done: false, queuedCount: 0 } }, (leftMs) =>
+        crawlSite(exporter, { jobId, maxMs: leftMs }),
       ),
     freezeExport: ({ jobId }: Job) => freezeExport(exporter, jobId),
     rewriteFiles: ({ jobId }: Job) =>
-      rewriting.run(
-        jobId,
-        { maxMs: limits.activityMs, idle: { done: false, settled: 0, total: 0 } },
-        (maxMs) => rewriteFiles(exporter, { jobId, maxMs }),
+      rewriting.run(jobId, { maxMs: limits.activityMs, idle: { done: false, settled: 0, total: 0 } }, (maxMs) =>
+        rewriteFiles(exporter, { jobId, maxMs }),
       ),
     packExport: ({ jobId }: Job) => packExport(exporter, jobId),
   };

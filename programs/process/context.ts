@@ -34,9 +34,14 @@ const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token',
 /** Errors of the system or of an unavailable database: code and message say it all. */
 const EXPECTED_CODES = /^(E(?!RR_)[A-Z0-9_]+|08...|53...|57P0[1-5])$/;
 
-/** An error's type, message and code; with its stack only if it may be a bug. */
+/**
+ * An error's type, message, code and other words; with its stack only if it may be a bug. Not its objects: libraries
+ * attach connections, requests and responses, with keys in them.
+ */
 function describeError(error: Error): object {
-  const { stack, ...shown } = pino.stdSerializers.err(error);
+  const { stack, ...fields } = pino.stdSerializers.err(error);
+  const words = Object.entries(fields).filter(([, value]) => typeof value !== 'object' && typeof value !== 'function');
+  const shown = Object.fromEntries(words);
   return EXPECTED_CODES.test(errorCode(error) ?? '') ? shown : { ...shown, stack };
 }
 

@@ -108,7 +108,9 @@ function programOf(commandLine: string): string {
 }
 
 function problemsOf(env: AgentVariables, withheld: (name: string) => boolean): string[] {
-  const problems = env.AGENT_ENV.filter(withheld).map((name) => `AGENT_ENV: ${name} is Galley's own, which no agent gets`);
+  const problems = env.AGENT_ENV.filter(withheld).map(
+    (name) => `AGENT_ENV: ${name} is Galley's own, which no agent gets`,
+  );
   if (env.AGENT_SANDBOX === 'off' && env.AGENT_NETWORK_ALLOW.length > 0)
     problems.push('AGENT_NETWORK_ALLOW: expected AGENT_SANDBOX=on; only the sandbox can hold an agent to it');
   return problems;

@@ -101,7 +101,11 @@ export const VARIABLE_NAMES = Object.keys(schema.shape);
 /** Whether a variable is read by Galley, or by the clients of its database, Temporal, traces and objects. */
 function isGalleys(name: string, { OBJECT_STORE_URL }: z.infer<typeof schema>): boolean {
   const isOfClient = /^(?:GALLEY|TEMPORAL|OTEL|PG[A-Z]+)(?:_|$)/.test(name);
-  return VARIABLE_NAMES.includes(name) || isOfClient || (OBJECT_STORE_URL?.startsWith('s3:') === true && name.startsWith('AWS_'));
+  return (
+    VARIABLE_NAMES.includes(name) ||
+    isOfClient ||
+    (OBJECT_STORE_URL?.startsWith('s3:') === true && name.startsWith('AWS_'))
+  );
 }
 
 export type Settings = ReturnType<typeof readSettings>;

@@ -99,6 +99,23 @@ describe('the reconciler', () => {
     });
   });
 
+  it('leaves a job alone, and its report, that completes while its workflow is looked up', async () => {
+    const jobId = await queuedJob();
+    await markExportJobRunning(platform.db, jobId);
+    const getHandle = (id: string) => ({
+      async describe() {
+        if (id === jobId) await platform.complete(id);
+        return await temporal.client.workflow.getHandle(id).describe();
+      },
+    });
+    const temporalClient = Object.create(temporal.client, { workflow: { value: { getHandle } } });
+    const lines: string[] = [];
+    const capturing = pino({}, { write: (line: string) => void lines.push(line) });
+    await reconciler({ temporalClient, logger: capturing }).reconcile();
+    expect(await status(jobId)).toBe('completed');
+    expect(lines.filter((line) => line.includes(jobId))).toEqual([]);
+  });
+
   it('fails a job whose workflow ended without a result, queued or running', async () => {
     const jobs = [await queuedJob(), await queuedJob()];
     for (const jobId of jobs) await workflows().start(jobId);

@@ -24,11 +24,15 @@ import { createLogger } from './programs/process/context.ts';
 const logger = createLogger({ level: 'info', terminal: false });
 logger.warn({ err: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) }, 'away');
 logger.error({ err: new TypeError('a fault of ours') }, 'broken');
+const client = { connectionParameters: { user: 'galley' }, secretKey: 123456789 };
+logger.warn({ err: Object.assign(new Error('terminated'), { code: 'ECONNRESET', client, cause: client }) }, 'a connection broke');
 `;
 
-test('logs a stack only for errors that may be bugs of Galley', () => {
+test('logs a stack only for errors that may be bugs of Galley, and no objects of libraries', () => {
   const args = ['--import', './scripts/typescript.js', '--input-type=module', '-e', TROUBLE];
-  const [away, broken] = spawnSync(process.execPath, args, { encoding: 'utf8' }).stderr.split('\n');
+  const [away, broken, connection] = spawnSync(process.execPath, args, { encoding: 'utf8' }).stderr.split('\n');
   expect(JSON.parse(away ?? '').err).toEqual({ type: 'Error', message: 'connect ECONNREFUSED', code: 'ECONNREFUSED' });
   expect(JSON.parse(broken ?? '').err).toMatchObject({ type: 'TypeError', stack: expect.stringContaining(' at ') });
+  // A library attaches its connection, which has the key to cancel its queries.
+  expect(JSON.parse(connection ?? '').err).toEqual({ type: 'Error', message: 'terminated', code: 'ECONNRESET' });
 });

@@ -95,6 +95,7 @@ describe('the metrics of each program', () => {
   it.each(PROGRAMS)('are valid for promtool, and include those of the process: %s', async (program) => {
     const metrics = await scrape(program);
     expect(sampleOf(metrics, 'process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
+    for (const name of ['p99', 'max']) expect(sampleOf(metrics, `nodejs_eventloop_lag_${name}_seconds`)).toBeDefined();
     const { stdout } = await execa(await locateRealTool('promtool'), ['check', 'metrics'], {
       input: metrics,
       reject: false,

@@ -66,4 +66,13 @@ describe('a link', () => {
     ]);
     expect(problemsAt(24, 20 * HOUR_MS)).toEqual(['its link expired at 1970-01-02T00:00:00.000Z']);
   });
+
+  it.each([-10, 10, 40])(
+    'that lives for seconds is one if its refresh is a minute late (due %d s before its expiry)',
+    (s) => {
+      const refreshDueAtMs = 24 * HOUR_MS - s * 1_000;
+      expect(problemsAt(24 + (59 - s) / 3_600, refreshDueAtMs)).toEqual([]);
+      expect(problemsAt(24 + (60 - s) / 3_600, refreshDueAtMs)).toHaveLength(1);
+    },
+  );
 });

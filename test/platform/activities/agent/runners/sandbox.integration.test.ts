@@ -161,22 +161,25 @@ END
     await waitFor(async () => (await processesNaming(marker)).length === 0, { describe: 'ended' });
   });
 
-  it.each(['on', 'off'])('gives the agent no descriptor that the worker inherited (AGENT_SANDBOX=%s)', async (sandbox) => {
-    const path = join(outside, 'log of the host');
-    await writeFile(path, 'as it was\n');
-    const file = await open(path, 'a');
-    const descriptors = [9, 17, 63, 200];
-    const stdio = Array.from({ length: 201 }, (_, index) => (descriptors.includes(index) ? file.fd : 'ignore'));
-    const prompt = `
+  it.each(['on', 'off'])(
+    'gives the agent no descriptor that the worker inherited (AGENT_SANDBOX=%s)',
+    async (sandbox) => {
+      const path = join(outside, 'log of the host');
+      await writeFile(path, 'as it was\n');
+      const file = await open(path, 'a');
+      const descriptors = [9, 17, 63, 200];
+      const stdio = Array.from({ length: 201 }, (_, index) => (descriptors.includes(index) ? file.fd : 'ignore'));
+      const prompt = `
       for fd in /proc/self/fd/*; do echo "open: $(readlink "$fd")"; done
       for fd in ${descriptors.join(' ')}; do echo planted > /proc/self/fd/$fd; done; echo reached`;
-    const worker = startWorker(sandbox, prompt, ['ignore', 'pipe', 'inherit', ...stdio.slice(3)]);
-    const [output] = await Promise.all([text(worker.stdout ?? Readable.from([])), once(worker, 'exit')]);
-    await file.close();
-    expect(output).toMatch(/^reached$/m);
-    expect(output).not.toContain(path);
-    expect(await readFile(path, 'utf8')).toBe('as it was\n');
-  });
+      const worker = startWorker(sandbox, prompt, ['ignore', 'pipe', 'inherit', ...stdio.slice(3)]);
+      const [output] = await Promise.all([text(worker.stdout ?? Readable.from([])), once(worker, 'exit')]);
+      await file.close();
+      expect(output).toMatch(/^reached$/m);
+      expect(output).not.toContain(path);
+      expect(await readFile(path, 'utf8')).toBe('as it was\n');
+    },
+  );
 
   it('fails with instructions if bubblewrap is missing or forbidden', async () => {
     const nowhere = join(outside, 'nowhere');
