@@ -19,7 +19,7 @@ import { startTracing, tracing } from './tracing/tracing.ts';
 
 interface Options {
   config: GalleyConfig;
-  settings: Pick<Settings, 'operatorToken' | 'unsubscribeSecret' | 'temporalUiUrl' | 'host' | 'port'>;
+  settings: Pick<Settings, 'operatorToken' | 'unsubscribeSecret' | 'temporalUiUrl' | 'apiPublicUrl' | 'host' | 'port'>;
   /** Links that sign in to the sites page once. */
   signInLinks: SignInLinks;
 }
@@ -60,7 +60,10 @@ export async function startApi({ config, settings, signInLinks }: Options, conte
     traceparent: tracing()?.current,
   });
   const traced = tracing()?.server(app, { trusted: false }) ?? app;
-  const service = await serve(traced, { host: settings.host, port: settings.port, variable: 'PORT' });
+  const { host, port, apiPublicUrl: publicUrl } = settings;
+  // Only the metrics are readable without a signature or a token.
+  const local = { publicUrl, variable: 'API_PUBLIC_URL', paths: /^\/+metrics\b/i };
+  const service = await serve(traced, { host, port, variable: 'PORT', local });
   lifetime.onStop('api server', service.stop);
   return service;
 }

@@ -78,7 +78,8 @@ export async function startPlatform(context: Context): Promise<PlatformService> 
   migrated.catch(lifetime.fail);
   // No request writes to the database of another build; one that is away is waited for while it serves.
   await Promise.race([migrated, sleep(MIGRATE_FIRST_MS, undefined, { ref: false })]);
-  const service = await serve(traced, { host, port, variable: 'PLATFORM_PORT' });
+  const local = { publicUrl: settings.platformPublicUrl, variable: 'PLATFORM_PUBLIC_URL' };
+  const service = await serve(traced, { host, port, variable: 'PLATFORM_PORT', local });
   listeningUrl = service.url;
   lifetime.onStop('platform server', service.stop);
   migrated.then(

@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse, S
 import type { Duplex } from 'node:stream';
 import { portUnavailable } from '../../embedded/ports.ts';
 import type { ErrorBody } from '../../web/http-error.ts';
+import { foreignHost, type LocalHosts } from './local-hosts.ts';
 
 interface Listening {
   host: string;
@@ -10,6 +11,8 @@ interface Listening {
   variable: string;
   /** 0: a free one. */
   port: number;
+  /** Protects pages without a sign-in; undefined: they are served under any host. */
+  local?: Omit<LocalHosts, 'host'>;
 }
 
 export interface HttpService {
@@ -56,7 +59,7 @@ const TIMEOUTS: HttpTimeouts = {
  */
 export async function serve(
   app: RequestListener,
-  listening: Listening,
+  { local, ...listening }: Listening,
   timeouts: Partial<HttpTimeouts> = {},
 ): Promise<HttpService> {
   const { headersMs, requestMs, keepAliveMs, checkMs, lingerMs, stopMs } = { ...TIMEOUTS, ...timeouts };
@@ -67,13 +70,13 @@ export async function serve(
     connectionsCheckingInterval: checkMs,
     requireHostHeader: false,
   };
-  const server = createServer(options, requireHost(app));
+  const server = createServer(options, requireHost(app, local && { ...local, host: listening.host }));
   rejectUnserved(server, lingerMs);
   const port = await listen(server, listening);
   return { url: listeningUrl({ ...listening, port }), port, stop: () => stop(server, stopMs) };
 }
 
-async function listen(server: Server, { host, port, variable }: Listening): Promise<number> {
+async function listen(server: Server, { host, port, variable }: Omit<Listening, 'local'>): Promise<number> {
   return await new Promise((resolve, reject) => {
     server.once('error', (error) => reject(portUnavailable(error, { host, port, variable })));
     server.listen(port, host, () => {
@@ -164,14 +167,16 @@ async function closed(response: ServerResponse): Promise<void> {
   await new Promise<void>((resolve) => response.once('close', () => resolve()));
 }
 
-/** HTTP/1.1 requires a Host header; Node's own response has no body. */
-function requireHost(app: RequestListener): RequestListener {
+/** HTTP/1.1 requires one Host header; Node's own response has no body, and of several it reads the first. */
+function requireHost(app: RequestListener, local: LocalHosts | undefined): RequestListener {
   return (request, response) => {
-    if (request.httpVersion !== '1.1' || request.headers.host !== undefined) {
-      app(request, response);
-      return;
+    const hosts = request.headersDistinct.host?.length ?? 0;
+    if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {
+      return answer(response, 400, 'expected one Host header');
     }
-    answer(response, 400, 'expected a Host header');
+    const foreign = local && foreignHost(request, local);
+    if (foreign === undefined) app(request, response);
+    else answer(response, 403, foreign);
   };
 }
 

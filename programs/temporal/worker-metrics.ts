@@ -51,7 +51,8 @@ export async function startWorkerMetrics(
   const sdkAddress = `127.0.0.1:${sdkPort}`;
   const tracked: TrackedWorker[] = [];
   const app = createMetricsApp(sdkAddress, tracked);
-  const { url, stop } = await serve(app, { host, port: metricsPort, variable: 'METRICS_PORT' });
+  const local = { publicUrl: undefined, variable: 'HOST' };
+  const { url, stop } = await serve(app, { host, port: metricsPort, variable: 'METRICS_PORT', local });
   active = { url, sdkAddress, track: (worker) => void tracked.push(worker) };
   lifetime.onStop('metrics server', async () => {
     active = undefined;

@@ -1,9 +1,11 @@
-import { startDevServer } from '../../embedded/temporal/dev-server.ts';
+import { type DevServer, startDevServer } from '../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import type { ProcessContext } from '../process/context.ts';
 import type { Home } from '../process/home.ts';
+import { type HttpService, serve } from '../process/serve.ts';
 import { registerSearchAttributes, type SearchAttributes } from '../temporal/search-attributes.ts';
 import { openTemporal, type Temporal } from '../temporal/temporal.ts';
+import { forwardTo } from './forward.ts';
 
 export interface UpContext extends ProcessContext {
   home: Home;
@@ -33,9 +35,19 @@ async function openOrStart(context: UpContext): Promise<Omit<ChosenTemporal, 'se
     executable,
     dbFilename: home.path('temporal.db'),
     port: settings.temporalPort,
-    uiPort: settings.temporalUiPort,
   });
   lifetime.onStop('Temporal dev server', server.stop);
   void server.exited.then(() => lifetime.fail(new Error('The embedded Temporal server ended by itself')));
-  return { temporal: await openTemporal({ settings, logger, embedded: server }, lifetime), uiUrl: server.uiUrl };
+  const ui = await serveUi(server, context);
+  return { temporal: await openTemporal({ settings, logger, embedded: server }, lifetime), uiUrl: ui.url };
+}
+
+/** Temporal's UI has no sign-in and answers to any host, so it listens on a port of its own behind ours. */
+async function serveUi({ uiUrl }: DevServer, { settings, lifetime }: UpContext): Promise<HttpService> {
+  const ui = await serve(forwardTo(uiUrl), {
+    ...{ host: '127.0.0.1', port: settings.temporalUiPort, variable: 'TEMPORAL_UI_PORT' },
+    local: { publicUrl: settings.temporalUiUrl, variable: 'TEMPORAL_UI_URL' },
+  });
+  lifetime.onStop("Temporal's UI", ui.stop);
+  return ui;
 }

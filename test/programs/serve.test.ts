@@ -78,6 +78,8 @@ describe('an HTTP service', () => {
   test.each([
     ['no HTTP at all', 'hello\r\n\r\n', 400],
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
+    ['two Hosts', 'GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n', 400],
+    ['two Hosts of HTTP/1.0', 'GET / HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n', 400],
     ['headers past the limit', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
     ['an expectation nobody can meet', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\n\r\n', 417],
   ])('responds to %s with the common error format', async (_what, request, status) => {
@@ -95,6 +97,43 @@ describe('an HTTP service', () => {
     );
     const answer = await rawResponse(service.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'hello\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*hereHTTP\/1\.1 400 /);
+  });
+});
+
+describe('pages without a sign-in', () => {
+  const app = express().use((_request, response) => void response.send('here'));
+  const local = { publicUrl: 'https://docs.example.com/galley', variable: 'PLATFORM_PUBLIC_URL' };
+
+  async function statusFor(host: string, path = '/'): Promise<string | undefined> {
+    const answer = await rawResponse(service?.port ?? 0, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    return /^HTTP\/1\.1 (\d+) /.exec(answer)?.[1];
+  }
+
+  const LOCAL_NAMES = ['localhost', 'LOCALHOST:3100', 'up.localhost', '127.0.0.1:80', '127.1.2.3', '[::1]:1'];
+  const FOREIGN_NAMES = [
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '192.0.2.1',
+    'x/localhost',
+  ];
+
+  test('answer on loopback only to its names and the public host, against DNS rebinding', async () => {
+    service = await serve(app, { ...LOCAL, local });
+    for (const host of [...LOCAL_NAMES, 'docs.example.com', 'docs.example.com:8443'])
+      expect([host, await statusFor(host)]).toEqual([host, '200']);
+    for (const host of FOREIGN_NAMES) expect([host, await statusFor(host)]).toEqual([host, '403']);
+  });
+
+  test('answer to any host on other addresses, and other pages always', async () => {
+    service = await serve(app, { ...LOCAL, local: { ...local, paths: /^\/metrics\b/ } });
+    expect([await statusFor('evil.example', '/metrics?x'), await statusFor('evil.example', '/')]).toEqual([
+      '403',
+      '200',
+    ]);
+    await service.stop();
+    service = await serve(app, { ...LOCAL, host: '0.0.0.0', local });
+    expect(await statusFor('galley.internal')).toBe('200');
   });
 });
 

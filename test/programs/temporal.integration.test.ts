@@ -145,7 +145,8 @@ describe('a Temporal that comes back empty', () => {
     const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
     const config = configWith({ docs: { webhooks: { token: { secret: 'hush' } } } });
     const ports = { host: '127.0.0.1', port: 0 };
-    const settings = { ...ports, operatorToken: undefined, unsubscribeSecret: undefined, temporalUiUrl: undefined };
+    const unset = { operatorToken: undefined, unsubscribeSecret: undefined, temporalUiUrl: undefined };
+    const settings = { ...ports, ...unset, apiPublicUrl: undefined };
     const context = { temporal, searchAttributes, logger, lifetime };
     const { url } = await startApi({ config, settings, signInLinks: createSignInLinks() }, context);
     void keepWatchdog({ client }, { logger, signal: lifetime.signal, lookEveryMs: 500 });
