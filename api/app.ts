@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import type { PublishedSignal } from '../contract/publish-event.ts';
 import { HttpError } from '../web/http-error.ts';
+import type { Wait } from '../web/slow-guesses.ts';
 import { answerPing } from './answer-ping.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { createDispatch, rulesById } from './dispatch.ts';
@@ -57,6 +58,10 @@ export type ApiDeps = {
   /** False while they are being registered, as after a restore without Temporal's data. */
   searchAttributesRegistered?: () => Promise<boolean>;
   now?: () => Date;
+  /** Delays the answer to a wrong operator token; by default with a timer. */
+  wait?: Wait;
+  /** Addresses and networks of proxies whose `X-Forwarded-…` headers are believed; undefined: none. */
+  trustedProxies?: readonly string[];
   /** Returns the `traceparent` of the request's span, if traces are on. */
   traceparent?: (() => string | undefined) | undefined;
   /** After this time without Temporal's acknowledgment, a delivery gets a 503. */
@@ -93,6 +98,7 @@ export function createApi(deps: ApiDeps): express.Express {
 
   const app = express();
   app.disable('x-powered-by').disable('etag');
+  app.set('trust proxy', deps.trustedProxies ?? []);
   app.use(plainHeaders);
 
   app.use('/webhooks', acceptOldNames(config, renamed));
@@ -117,7 +123,7 @@ export function createApi(deps: ApiDeps): express.Express {
   const { signInLinks, temporalUiUrl, stopped } = deps;
   addPages(app, {
     ...{ client, config, gateway, status, actions, operatorToken, searchAttributesReady, logger, now },
-    ...{ signInLinks, temporalUiUrl, stopped, readDeadlineMs },
+    ...{ signInLinks, temporalUiUrl, stopped, readDeadlineMs, wait: deps.wait },
   });
 
   app.use(unknownPath);

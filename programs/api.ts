@@ -19,7 +19,10 @@ import { startTracing, tracing } from './tracing/tracing.ts';
 
 interface Options {
   config: GalleyConfig;
-  settings: Pick<Settings, 'operatorToken' | 'unsubscribeSecret' | 'temporalUiUrl' | 'apiPublicUrl' | 'host' | 'port'>;
+  settings: Pick<
+    Settings,
+    'operatorToken' | 'unsubscribeSecret' | 'temporalUiUrl' | 'apiPublicUrl' | 'trustedProxies' | 'host' | 'port'
+  >;
   /** Links that sign in to the sites page once. */
   signInLinks: SignInLinks;
 }
@@ -50,6 +53,7 @@ export async function startApi({ config, settings, signInLinks }: Options, conte
     operatorToken: settings.operatorToken,
     unsubscribeSecret: settings.unsubscribeSecret,
     temporalUiUrl: settings.temporalUiUrl,
+    trustedProxies: settings.trustedProxies,
     signInLinks,
     stopped: lifetime.signal,
     logger: context.logger.child({ part: 'api' }),

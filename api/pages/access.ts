@@ -5,15 +5,20 @@ import type { OperatorSession, Sessions } from './session.ts';
 
 const COOKIE = 'galley_session';
 
+/** Over HTTPS a `__Host-` name, which pages of other hosts of the domain can't set. */
+function cookieOf(request: Request): { name: string; secure: boolean } {
+  // A proxy may end TLS. A client that lies about it only restricts its own cookie.
+  const secure = request.secure || request.get('x-forwarded-proto') === 'https';
+  return { name: secure ? `__Host-${COOKIE}` : COOKIE, secure };
+}
+
 /** Sets the cookie of a session; undefined removes it. */
 export function setSession(request: Request, response: Response, value: string | undefined): void {
   const cookie = stringifySetCookie({
-    name: COOKIE,
+    ...cookieOf(request),
     value: value ?? '',
     httpOnly: true,
     sameSite: 'strict',
-    // A proxy may end TLS. A client that lies about it only restricts its own cookie.
-    secure: request.secure || request.get('x-forwarded-proto') === 'https',
     path: '/',
     ...(value === undefined && { maxAge: 0 }),
   });
@@ -22,7 +27,7 @@ export function setSession(request: Request, response: Response, value: string |
 
 /** The session of a request, if it has one. */
 export function sessionOf(request: Request, sessions: Sessions | undefined): OperatorSession | undefined {
-  const value = parseCookie(request.get('cookie') ?? '')[COOKIE];
+  const value = parseCookie(request.get('cookie') ?? '')[cookieOf(request).name];
   return value === undefined ? undefined : sessions?.open(value);
 }
 

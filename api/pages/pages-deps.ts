@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
+import type { Wait } from '../../web/slow-guesses.ts';
 import type { SiteActions } from '../site-actions.ts';
 import type { SiteStatusReader } from '../site-status.ts';
 import type { TemporalGateway } from '../temporal-gateway.ts';
@@ -25,4 +26,6 @@ export type PagesDeps = {
   readDeadlineMs: number;
   logger: Logger;
   now: () => Date;
+  /** Delays the answer to a wrong operator token; by default with a timer. */
+  wait: Wait | undefined;
 };

@@ -1,19 +1,21 @@
 import type { Request, Response, Router } from 'express';
 import { equalInConstantTime } from '../../base/equal-in-constant-time.ts';
+import { clientNetwork } from '../../base/ip-address.ts';
 import { localPath, SIGN_IN, sameOriginOnly } from '../../web/access.ts';
+import { clientAddress } from '../../web/client-address.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../web/request.ts';
-import { retryAfter } from '../../web/retry-after.ts';
 import { sendPage } from '../../web/send-page.ts';
+import { createGuessing } from '../../web/slow-guesses.ts';
 import { onlyMethods } from '../http-edge.ts';
 import { operatorAccess } from '../operator-access.ts';
 import { requireCsrf, requireOperator, sessionOf, setSession, signedOf } from './access.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { operatorName, type Sessions } from './session.ts';
-import { createSignInLimit } from './sign-in-limit.ts';
+import { createSignInFailures } from './sign-in-failures.ts';
 import { NoTokenPage, OperatorSignInPage } from './sign-in-page.tsx';
 
-type SignInDeps = Pick<PagesDeps, 'operatorToken' | 'signInLinks' | 'logger' | 'now'> & {
+type SignInDeps = Pick<PagesDeps, 'operatorToken' | 'signInLinks' | 'logger' | 'now' | 'wait'> & {
   sessions: Sessions | undefined;
 };
 
@@ -69,16 +71,11 @@ export function addOperatorSignInRoutes(router: Router, deps: SignInDeps): void 
 }
 
 /** Checks the name, then the link or the token, and starts a session. */
-function createSignIn({ operatorToken, sessions, signInLinks, logger, now }: SignInDeps) {
-  const limit = createSignInLimit(now);
+function createSignIn({ operatorToken, sessions, signInLinks, logger, now, wait }: SignInDeps) {
+  const guess = createGuessing(createSignInFailures(now), wait);
 
   return async (request: Request, response: Response): Promise<void> => {
     if (sessions === undefined || operatorToken === undefined) throw new HttpError(403, 'OPERATOR_TOKEN is not set');
-    const address = request.ip ?? '';
-    const waitSeconds = limit.waitSeconds(address);
-    if (waitSeconds > 0) {
-      throw new HttpError(429, `too many failed attempts: please wait ${waitSeconds} seconds`, retryAfter(waitSeconds));
-    }
     const to = localPath(fieldOf(request, 'to'), PAGES);
     const link = fieldOf(request, 'link');
     const entered = fieldOf(request, 'name');
@@ -92,17 +89,17 @@ function createSignIn({ operatorToken, sessions, signInLinks, logger, now }: Sig
 
     const name = operatorName.safeParse(entered);
     if (!name.success) return await again(400, { nameError: NAME_EXPECTED });
-    const isTrusted =
+    const isRight = () =>
       link === '' ? equalInConstantTime(fieldOf(request, 'token'), operatorToken) : signInLinks?.use(link) === true;
-    if (!isTrusted) {
-      limit.failed(address);
+    const address = clientAddress(request);
+    const trusted = await guess(clientNetwork(address), async () => (isRight() ? name.data : undefined));
+    if (trusted === undefined) {
       logger.warn({ address, by: link === '' ? 'token' : 'link' }, 'A sign-in to the sites page failed');
       if (link !== '') return response.redirect(303, `${SIGN_IN}?link=used`);
       return await again(401, { tokenError: 'This is not the operator token' });
     }
-    limit.succeeded(address);
-    setSession(request, response, sessions.seal(sessions.start(name.data)));
-    logger.info({ operator: name.data }, 'An operator signed in');
+    setSession(request, response, sessions.seal(sessions.start(trusted)));
+    logger.info({ operator: trusted }, 'An operator signed in');
     response.redirect(303, to);
   };
 }

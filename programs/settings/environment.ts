@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { isAddressRange } from '../../base/ip-address.ts';
 import { adminApiKey, adminApiUrl } from '../../contract/admin-api.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { positiveDurationMs } from '../../contract/duration.ts';
@@ -39,6 +40,15 @@ const encryptionKeys = z.string().transform((text, context): readonly Buffer[] =
   return keys;
 });
 
+const addressRanges = z.string().transform((text, context): readonly string[] => {
+  const ranges = text.split(',').map((entry) => entry.trim());
+  for (const range of ranges.filter((each) => !isAddressRange(each))) {
+    const message = `expected addresses or networks such as 10.0.0.0/8, separated by commas, not "${range}"`;
+    context.addIssue({ code: 'custom', message });
+  }
+  return ranges;
+});
+
 /** Temporal joins name and build with a ".". */
 const deploymentName = z.string().regex(/^[\w-]{1,100}$/, 'expected up to 100 letters, digits, "-" and "_"');
 const buildId = z.string().regex(/^[\w.+-]{1,100}$/, 'expected up to 100 letters, digits, "-", "_", "+" and "."');
@@ -64,6 +74,7 @@ const schema = z.object({
   BUNDLE_LINK_TTL: positiveDurationMs.default(24 * HOUR_MS),
   PLATFORM_PUBLIC_URL: httpUrl.optional(),
   API_PUBLIC_URL: httpUrl.optional(),
+  TRUSTED_PROXIES: addressRanges.default([]),
   UNSUBSCRIBE_SECRET: z
     .string()
     .min(16, 'expected at least 16 characters, as `openssl rand -base64 32` prints them')
@@ -144,6 +155,8 @@ export function readSettings(variables: Variables = process.env) {
     platformPublicUrl: withoutSlash(env.PLATFORM_PUBLIC_URL),
     /** The receiver's public URL for mails; undefined: they have no unsubscribe link. */
     apiPublicUrl: withoutSlash(env.API_PUBLIC_URL),
+    /** Addresses and networks of proxies whose `X-Forwarded-…` headers are believed. */
+    trustedProxies: env.TRUSTED_PROXIES,
     /** Signs unsubscribe links; undefined: the Admin API key does. */
     unsubscribeSecret: env.UNSUBSCRIBE_SECRET,
     exportLimits: readExportLimits(env),

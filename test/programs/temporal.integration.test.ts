@@ -146,7 +146,7 @@ describe('a Temporal that comes back empty', () => {
     const config = configWith({ docs: { webhooks: { token: { secret: 'hush' } } } });
     const ports = { host: '127.0.0.1', port: 0 };
     const unset = { operatorToken: undefined, unsubscribeSecret: undefined, temporalUiUrl: undefined };
-    const settings = { ...ports, ...unset, apiPublicUrl: undefined };
+    const settings = { ...ports, ...unset, apiPublicUrl: undefined, trustedProxies: [] };
     const context = { temporal, searchAttributes, logger, lifetime };
     const { url } = await startApi({ config, settings, signInLinks: createSignInLinks() }, context);
     void keepWatchdog({ client }, { logger, signal: lifetime.signal, lookEveryMs: 500 });

@@ -3,12 +3,17 @@ import { configWith, OPERATOR_TOKEN, startRecordingApi } from '../running-api.ts
 
 const links = createSignInLinks();
 let atMs = Date.now();
+/** How long each wrong token was held up. */
+const waits: number[] = [];
+const wait = async (ms: number) => void waits.push(ms);
 const config = configWith({ handbook: { agent: [{ name: 'changelog', on: 'publish', prompt: 'Update' }] } });
-const api = await startRecordingApi(config, {}, { signInLinks: links, now: () => new Date(atMs) });
+const api = await startRecordingApi(config, {}, { signInLinks: links, now: () => new Date(atMs), wait });
+const behindProxy = await startRecordingApi(config, {}, { trustedProxies: ['127.0.0.0/8'], wait });
 const withoutToken = await startRecordingApi(config, {}, { operatorToken: undefined });
 
 afterAll(async () => {
   await api.stop();
+  await behindProxy.stop();
   await withoutToken.stop();
 });
 
@@ -56,7 +61,15 @@ describe('signing in', () => {
     const response = await signIn({ to: '/ui/sites/handbook' });
     expect(response).toMatchObject({ status: 303, location: '/ui/sites/handbook' });
     expect(response.setCookie).toMatch(/^galley_session=[\w.-]+; Path=\/; HttpOnly; SameSite=Strict$/);
-    expect((await signIn({}, { 'x-forwarded-proto': 'https' })).setCookie).toContain('; Secure');
+  });
+
+  it('has a cookie over HTTPS that no other host can set', async () => {
+    const https = { 'x-forwarded-proto': 'https' };
+    const { setCookie, cookie = '' } = await signIn({}, https);
+    expect(setCookie).toMatch(/^__Host-galley_session=[\w.-]+; Path=\/; HttpOnly; Secure; SameSite=Strict$/);
+    const page = '/ui/sites/handbook';
+    expect((await send(page, { cookie, headers: https })).status).toBe(200);
+    expect((await send(page, { cookie: cookie.replace('__Host-', ''), headers: https })).status).toBe(303);
   });
 
   test.each([
@@ -104,13 +117,27 @@ describe('signing in', () => {
     expect((await send(`/ui/sign-in?link=${link}`)).text).toContain('was used or has expired');
   });
 
-  it('is rate-limited after ten failures', async () => {
-    for (let count = 0; count < 20; count += 1) await signIn({ token: 'wrong' });
-    const limited = await signIn();
-    expect(limited).toMatchObject({ status: 429, setCookie: null });
-    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
-    atMs += 5 * 60 * 1000;
+  it('is slowed after ten wrong tokens, which never reject the right one', async () => {
+    await signIn();
+    for (let count = 0; count < 16; count += 1) expect((await signIn({ token: 'wrong' })).status).toBe(401);
+    expect(waits.splice(0)).toEqual([250, 250, 250, 250, 250, 500]);
     expect(await signIn()).toMatchObject({ status: 303 });
+    await signIn({ token: 'wrong' });
+    expect(waits).toEqual([]);
+  });
+
+  it('counts by the client network that a trusted proxy names, and believes no one else', async () => {
+    const wrongFrom = async (address: string, base: string) => {
+      const headers = { 'x-forwarded-for': `192.0.2.1, ${address}` };
+      await send('/ui/sign-in', { form: { name: 'Ada', token: 'wrong' }, headers, base });
+    };
+    for (let count = 0; count < 10; count += 1) await wrongFrom('203.0.113.7:4711', behindProxy.url);
+    await wrongFrom('198.51.100.7', behindProxy.url);
+    expect(waits).toEqual([]);
+    await wrongFrom('203.0.113.99', behindProxy.url);
+    expect(waits.splice(0)).toEqual([250]);
+    for (let count = 0; count < 10; count += 1) await wrongFrom(`198.51.${count}.7`, api.url);
+    expect(waits.splice(0)).toEqual([250]);
   });
 
   it('is disabled without OPERATOR_TOKEN, and names that variable', async () => {

@@ -1,5 +1,5 @@
 import { createSessions, operatorName } from '../../../api/pages/session.ts';
-import { createSignInLimit } from '../../../api/pages/sign-in-limit.ts';
+import { createSignInFailures } from '../../../api/pages/sign-in-failures.ts';
 import { createSignInLinks } from '../../../api/pages/sign-in-links.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -84,25 +84,17 @@ describe('a name', () => {
 });
 
 describe('failed sign-ins', () => {
-  it('block only their IP address, after ten within five minutes', () => {
+  it('count for their network, for 15 minutes or until a success', () => {
     const { now, pass } = clock();
-    const limit = createSignInLimit(now);
-    for (let count = 0; count < 10; count += 1) {
-      expect(limit.waitSeconds('192.0.2.1')).toBe(0);
-      limit.failed('192.0.2.1');
-      pass(1_000);
-    }
-    expect(limit.waitSeconds('192.0.2.1')).toBe(290);
-    expect(limit.waitSeconds('192.0.2.2')).toBe(0);
-    pass(290_000);
-    expect(limit.waitSeconds('192.0.2.1')).toBe(0);
-  });
-
-  it('are reset by a success', () => {
-    const limit = createSignInLimit();
-    for (let count = 0; count < 10; count += 1) limit.failed('192.0.2.1');
-    limit.succeeded('192.0.2.1');
-    expect(limit.waitSeconds('192.0.2.1')).toBe(0);
+    const failures = createSignInFailures(now);
+    for (let count = 0; count < 3; count += 1) failures.add('192.0.2.0/24');
+    pass(14 * 60_000);
+    failures.add('192.0.2.0/24');
+    expect([failures.count('192.0.2.0/24'), failures.count('198.51.100.0/24')]).toEqual([4, 0]);
+    pass(60_000);
+    expect(failures.count('192.0.2.0/24')).toBe(1);
+    failures.forget('192.0.2.0/24');
+    expect(failures.count('192.0.2.0/24')).toBe(0);
   });
 });
 
