@@ -65,6 +65,7 @@ export async function startPlatform(context: Context): Promise<PlatformService> 
       bundleLinkTtlMs: settings.bundleLinkTtlMs,
       ...(operatorToken === undefined ? {} : { operatorToken }),
       onForgeEvent: forge.wake,
+      trustedProxies: settings.trustedProxies,
       openId: settings.openId,
       sendMail: settings.platformMail && createSendMail(settings.platformMail),
       stopped: lifetime.signal,

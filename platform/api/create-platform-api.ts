@@ -31,7 +31,7 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   const context = contextOf(deps);
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('strict routing').enable('case sensitive routing');
-  app.set('query parser', 'simple');
+  app.set('query parser', 'simple').set('trust proxy', deps.trustedProxies ?? []);
   app.use(requestLog(deps.logger));
   app.use((_request, response, next) => {
     response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
@@ -43,8 +43,10 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   addStaticExportRoutes(app, context);
   addObjectLinkRoutes(app, context.objects);
   addRoute(app, `${ASSETS_PATH}/:file`, { get: [serveAssets(), notFound] });
-  const { operatorToken, openId, stopped } = deps;
-  const dashboard = operatorToken ? createDashboardContext({ context, operatorToken, openId, stopped }) : undefined;
+  const { operatorToken, openId, stopped, wait } = deps;
+  const dashboard = operatorToken
+    ? createDashboardContext({ context, operatorToken, openId, stopped, wait })
+    : undefined;
   addForgeRoutes(app, dashboard === undefined ? context : { ...context, ...memberAccess(dashboard) });
   if (operatorToken) addAdminRoutes(app, { ...context, operatorToken });
   // Before the documentation, to which `/` leads without a dashboard.
@@ -55,7 +57,7 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   return app;
 }
 
-function contextOf({ now = Date.now, openId: _openId, stopped: _stopped, ...deps }: PlatformApiDeps): ApiContext {
+function contextOf({ now = Date.now, ...deps }: PlatformApiDeps): ApiContext {
   const { publicUrl } = deps;
   return {
     ...deps,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import type { Wait } from '../../web/slow-guesses.ts';
 import type { OpenIdSettings } from '../dashboard/auth-settings.ts';
 import type { SendMail } from '../dashboard/mail.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
@@ -36,12 +37,19 @@ export type PlatformApiDeps = {
   /** The registry behind /metrics, if the caller adds metrics of its own. */
   metrics?: Registry;
   logger: Logger;
+  /** Addresses and networks of proxies whose `X-Forwarded-…` headers are believed; undefined: none. */
+  trustedProxies?: readonly string[];
+  /** Delays the answer to a wrong password; by default with a timer. */
+  wait?: Wait;
   /** The clock for versions, limits and idempotency, in epoch milliseconds. */
   now?: () => number;
 };
 
 /** The deps with their defaults. */
-export type ApiContext = Omit<PlatformApiDeps, 'publicUrl' | 'openId' | 'stopped' | 'metrics' | 'now'> & {
+export type ApiContext = Omit<
+  PlatformApiDeps,
+  'publicUrl' | 'openId' | 'stopped' | 'metrics' | 'now' | 'trustedProxies' | 'wait'
+> & {
   publicUrl(): string;
   now(): Date;
 };

@@ -3,10 +3,11 @@ import { fromNodeHeaders } from 'better-auth/node';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { z } from 'zod';
 import { checkCsrf, createSignedRequests, redirectToSignIn, sameOriginOnly } from '../../web/access.ts';
+import { clientAddress } from '../../web/client-address.ts';
 import { HttpError } from '../../web/http-error.ts';
 import type { Caller } from '../store/api-keys.ts';
 import { findPendingInvitation, listMemberships, type Membership, type Role } from '../store/members.ts';
-import { authSecret } from './auth-settings.ts';
+import { authSecret, CLIENT_HEADER } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 
 export function invitationPath(id: string): string {
@@ -17,6 +18,8 @@ export function invitationPath(id: string): string {
 export type MemberSession = {
   user: { id: string; name: string; email: string };
   sessionId: string;
+  /** When the person last proved who they are: at the sign-in, or by the password after it. */
+  provedAt: Date;
   /** A secret of the session that its forms carry. A member's forms are for one organization: `organizationCsrf`. */
   csrf: string;
 };
@@ -32,7 +35,7 @@ export type SignedMember = MemberSession & {
 /** The headers for Better Auth, with the client's address. A client can't choose the address by a header. */
 export function authHeaders(request: Request): Headers {
   const headers = fromNodeHeaders(request.headers);
-  headers.set('x-galley-client', request.ip ?? '');
+  headers.set(CLIENT_HEADER, clientAddress(request));
   return headers;
 }
 
@@ -73,6 +76,7 @@ export async function findSession(
   return {
     user: { id: user.id, name: user.name, email: user.email },
     sessionId: session.id,
+    provedAt: session.createdAt,
     csrf: secretOf(context, `csrf ${session.token}`),
     activeOrganizationId: session.activeOrganizationId ?? null,
   };
@@ -110,7 +114,7 @@ export function organizationCsrf(
   return secretOf(context, `csrf ${csrf} of ${organizationId}`);
 }
 
-function secretOf({ operatorToken }: DashboardContext, text: string): string {
+export function secretOf({ operatorToken }: DashboardContext, text: string): string {
   return createHmac('sha256', authSecret(operatorToken)).update(text).digest('base64url');
 }
 

@@ -9,14 +9,21 @@ import { SIGN_IN } from '../../web/access.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { fieldOf } from '../../web/request.ts';
 import { recordAction } from '../store/audit-log.ts';
-import { deleteSessions, listPasskeys, listSessions } from '../store/members.ts';
+import {
+  deleteResetLinks,
+  deleteSessions,
+  hasPassword,
+  listPasskeys,
+  listSessions,
+  renewProof,
+} from '../store/members.ts';
 import { asSession, authHeaders, copyCookies } from './access.ts';
-import { MIN_PASSWORD } from './auth-settings.ts';
+import { FRESH_MS, MIN_PASSWORD } from './auth-settings.ts';
+import { changePassword, isOwnPassword } from './check-password.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS } from './layout.tsx';
 import { addAction, addPage, EVERYONE } from './pages.ts';
-import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
 import { NewPassword } from './sign-in-pages.tsx';
 
 /** A member's own account: organization, password, passkeys and sessions. */
@@ -27,7 +34,7 @@ export function addAccountRoutes(router: Router, context: DashboardContext): voi
     async show(request, signed) {
       const { id } = signed.user;
       const [sessions, passkeys] = [await listSessions(db, id), await listPasskeys(db, id)];
-      const props = { sessions, passkeys, now: context.now() };
+      const props = { sessions, passkeys, hasPassword: await hasPassword(db, id), now: context.now() };
       return <AccountPage signed={signed} messages={messagesOf(request)} {...props} />;
     },
   });
@@ -52,20 +59,23 @@ export function addAccountRoutes(router: Router, context: DashboardContext): voi
 function addCredentialRoutes(router: Router, context: DashboardContext): void {
   const { db } = context;
   addAction(router, '/ui/account/password', EVERYONE, async (request, { user }, response) => {
-    const attempt = { email: user.email, address: request.ip ?? '' };
-    // A stolen session must not be a way to guess the password.
-    const waitSeconds = await takeSignInAttempt(db, attempt);
-    if (waitSeconds > 0) throw new HttpError(429, `Too many attempts: try again in ${waitSeconds} seconds`);
     const newPassword = fieldOf(request, 'new');
     if (newPassword.length < MIN_PASSWORD || newPassword.length > 200) {
       throw new HttpError(400, `The new password: expected ${MIN_PASSWORD} to 200 characters`);
     }
-    const body = { currentPassword: fieldOf(request, 'current'), newPassword, revokeOtherSessions: true };
-    const answer = await (await context.auth()).api.changePassword({ body, ...asSession(request) });
-    if (!answer.ok) throw new HttpError(400, 'The current password is wrong');
-    await forgetSignInAttempts(db, attempt);
+    const passwords = { currentPassword: fieldOf(request, 'current').slice(0, 200), newPassword };
+    const answer = await changePassword(context, request, { userId: user.id, ...passwords });
+    if (answer === undefined) throw new HttpError(400, 'The current password is wrong');
+    await deleteResetLinks(db, user.id);
     copyCookies(answer.headers, response);
     return withMessage(PATHS.account, 'password-changed');
+  });
+  addAction(router, '/ui/account/prove', EVERYONE, async (request, { user, sessionId }) => {
+    const password = fieldOf(request, 'password').slice(0, 200);
+    const isRight = await isOwnPassword(context, request, { userId: user.id, password });
+    if (!isRight) throw new HttpError(400, 'The password is wrong');
+    await renewProof(db, sessionId);
+    return PATHS.account;
   });
   addAction(router, '/ui/account/passkeys/:id/remove', EVERYONE, async (request, { user }) => {
     const own = await listPasskeys(db, user.id);
@@ -79,17 +89,19 @@ function addCredentialRoutes(router: Router, context: DashboardContext): void {
 type AccountProps = Pick<MemberLayoutProps, 'signed' | 'messages'> & {
   sessions: Awaited<ReturnType<typeof listSessions>>;
   passkeys: Awaited<ReturnType<typeof listPasskeys>>;
+  hasPassword: boolean;
   now: Date;
 };
 
-function AccountPage({ signed, sessions, passkeys, now, ...layout }: AccountProps) {
+function AccountPage({ sessions, passkeys, hasPassword, now, ...layout }: AccountProps) {
+  const { signed } = layout;
   const { user, csrf, memberships, membership } = signed;
   const options = memberships.map(({ organizationId, organization }) => ({
     value: organizationId,
     label: organization,
   }));
   return (
-    <MemberLayout {...layout} signed={signed} section="account" title="Your account">
+    <MemberLayout {...layout} section="account" title="Your account">
       <h1>
         <Text>{user.name}</Text>
       </h1>
@@ -106,7 +118,7 @@ function AccountPage({ signed, sessions, passkeys, now, ...layout }: AccountProp
       )}
       <div class="columns">
         <PasswordPanel csrf={csrf} />
-        <PasskeysPanel csrf={csrf} passkeys={passkeys} now={now} />
+        <PasskeysPanel signed={signed} passkeys={passkeys} hasPassword={hasPassword} now={now} />
       </div>
       <Panel
         title="Sessions"
@@ -148,7 +160,11 @@ function PasswordPanel({ csrf }: { csrf: string }) {
   );
 }
 
-function PasskeysPanel({ csrf, passkeys, now }: { csrf: string; passkeys: AccountProps['passkeys']; now: Date }) {
+type PasskeysProps = Pick<AccountProps, 'signed' | 'passkeys' | 'hasPassword' | 'now'>;
+
+function PasskeysPanel({ signed, passkeys, hasPassword, now }: PasskeysProps) {
+  const { csrf, provedAt } = signed;
+  const isFresh = now.getTime() - provedAt.getTime() < FRESH_MS;
   return (
     <Panel title="Passkeys">
       {passkeys.length === 0 && <p class="soft">Sign in without a password: with a fingerprint, a face or a PIN.</p>}
@@ -162,7 +178,20 @@ function PasskeysPanel({ csrf, passkeys, now }: { csrf: string; passkeys: Accoun
           </li>
         ))}
       </ul>
-      <PasskeyActions action="add" label="Add a passkey" />
+      {isFresh && <PasskeyActions action="add" label="Add a passkey" />}
+      {!isFresh && hasPassword && (
+        <Form action="/ui/account/prove" csrf={csrf}>
+          <Field
+            label="Your password, to add a passkey"
+            name="password"
+            type="password"
+            autocomplete="current-password"
+            required
+          />
+          <Button>Continue</Button>
+        </Form>
+      )}
+      {!isFresh && !hasPassword && <p class="soft">To add a passkey, sign out and sign in again.</p>}
     </Panel>
   );
 }

@@ -11,21 +11,14 @@ import { z } from 'zod';
 import { recordAction } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
 import { findPendingInvitation, findUser, listMemberships } from '../store/members.ts';
-import {
-  accounts,
-  authRateLimits,
-  invitations,
-  members,
-  passkeys,
-  sessions,
-  users,
-  verifications,
-} from '../store/schema/members.ts';
+import { accounts, invitations, members, passkeys, sessions, users, verifications } from '../store/schema/members.ts';
 import { organizations } from '../store/schema/organizations.ts';
 import {
   AUTH_PATH,
   authSecret,
+  CLIENT_HEADER,
   EMAIL_NOT_VERIFIED,
+  FRESH_MS,
   MAX_NAME,
   MIN_PASSWORD,
   OPENID,
@@ -70,18 +63,27 @@ export function createAuth({ db, publicUrl, operatorToken, openId, admitted, log
     logger: { level: 'warn', log: (_level, message) => logger.debug({ part: 'auth' }, message) },
     database: drizzleAdapter(db, { provider: 'pg', schema: TABLES }),
     emailAndPassword: { enabled: true, minPasswordLength: MIN_PASSWORD, maxPasswordLength: 200 },
-    // Idle for 8 hours; each use extends it, at most every 10 minutes.
-    session: { expiresIn: 8 * HOUR_SECONDS, updateAge: HOUR_SECONDS / 6, cookieCache: { enabled: false } },
+    session: {
+      // Idle for 8 hours; each use extends it, at most every 10 minutes.
+      expiresIn: 8 * HOUR_SECONDS,
+      updateAge: HOUR_SECONDS / 6,
+      // Adding a passkey needs a session that is fresh.
+      freshAge: FRESH_MS / 1000,
+      cookieCache: { enabled: false },
+    },
     user: { validateUserInfo: ({ source }) => rejectUnverified(source.oauth?.profile) },
-    // Accounts exist only by an owner's invitation of that email, and the provider is the operator's choice.
-    account: { accountLinking: { enabled: true, trustedProviders: [OPENID], requireLocalEmailVerified: false } },
-    rateLimit: { enabled: true, storage: 'database', window: 60, max: 60 },
+    // No provider is trusted: only an email that it calls verified leads to an account. Accounts themselves exist only by
+    // an owner's invitation of that email.
+    account: { accountLinking: { enabled: true, requireLocalEmailVerified: false } },
+    // A limit by address would lock out everyone behind it, and these routes leave nothing to guess.
+    rateLimit: { enabled: false },
     advanced: {
-      cookiePrefix: 'galley_platform',
-      useSecureCookies: isHttps,
+      // Over HTTPS, no other host of the domain can set the cookies.
+      cookiePrefix: isHttps ? '__Host-galley_platform' : 'galley_platform',
+      useSecureCookies: false,
+      defaultCookieAttributes: { secure: isHttps },
       cookies: { session_token: { attributes: { sameSite: 'strict' } } },
-      // Without a proxy's header: a client could put any address into it.
-      ipAddress: { ipAddressHeaders: ['x-galley-client'] },
+      ipAddress: { ipAddressHeaders: [CLIENT_HEADER] },
     },
     databaseHooks: {
       session: {
@@ -121,7 +123,7 @@ const unverified = z.object({ email_verified: z.literal([false, 'false']) });
 
 /**
  * Rejects a provider's identity if its claims say that the email is unverified: it could be anyone's. A provider may omit
- * the claim.
+ * the claim; then the identity leads to no account that exists.
  */
 function rejectUnverified(claims: Record<string, unknown> | undefined): { error: string } | undefined {
   return unverified.safeParse(claims).success ? { error: EMAIL_NOT_VERIFIED } : undefined;
@@ -147,7 +149,6 @@ const TABLES = {
   member: members,
   invitation: invitations,
   passkey: passkeys,
-  rateLimit: authRateLimits,
 };
 
 function openIdPlugin({ issuer, clientId, clientSecret }: OpenIdSettings) {

@@ -1,3 +1,5 @@
+import type { Guess } from '../../web/slow-guesses.ts';
+import type { Turns } from '../../web/turns.ts';
 import type { ApiContext } from '../api/platform-api-deps.ts';
 import type { Auth } from './auth.ts';
 import type { OpenIdSettings } from './auth-settings.ts';
@@ -11,6 +13,10 @@ export type DashboardContext = ApiContext & {
    * many modules, which a platform without sessions never needs.
    */
   auth(): Promise<Auth>;
+  /** Checks a password, and slows down who guesses. */
+  guess: Guess;
+  /** One at a time per client network. */
+  anonymousTurns: Turns;
   /** Emails that may sign up at this moment; the first administrator's. */
   admitted: Set<string>;
   /** Ends live updates. */

@@ -30,6 +30,7 @@ import {
 } from './access.ts';
 import { MAX_NAME, MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
+import { keepDevice } from './device-cookie.ts';
 import { withMessage } from './done-messages.ts';
 import { hashSetupSecret, SETUP } from './first-administrator.ts';
 import { InvitationPage, SetupPage } from './sign-in-pages.tsx';
@@ -111,6 +112,7 @@ async function setUp(context: DashboardContext, request: Request, response: Resp
     const actor = { kind: 'operator' as const, id: 'setup-link', name: 'setup link' };
     await recordAction(db, { organizationId, actor, action: 'member.join', target: email, detail: 'owner' });
     copyCookies(answer.headers, response);
+    keepDevice(context, response, email);
   } catch (error) {
     // The link works again: the account may not have been created.
     await insertSetupLink(db, { sha256, expiresAt: new Date(Date.now() + 3_600_000) });
@@ -166,6 +168,7 @@ async function join(context: DashboardContext, request: Request, response: Respo
     }
     const answer = await signUp(context, request, { ...parsed.data, email: invitation.email });
     copyCookies(answer.headers, response);
+    keepDevice(context, response, invitation.email);
     headers = withCookies(headers, answer.headers);
   }
   const accepted = await (await context.auth()).api.acceptInvitation({

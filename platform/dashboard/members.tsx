@@ -1,16 +1,18 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import { CopyField } from '../../ui/components/code.tsx';
+import { Confirm } from '../../ui/components/confirm.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
-import { ActionButton, Button, Field, Form, Select } from '../../ui/components/form.tsx';
+import { ActionButton, Button, ButtonLink, Checkbox, Field, Form, Select } from '../../ui/components/form.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { HttpError } from '../../web/http-error.ts';
 import { fieldOf } from '../../web/request.ts';
+import { revokeOwnKey } from '../admin/api-keys.ts';
 import { parseInput } from '../parse-input.ts';
-import type { Caller } from '../store/api-keys.ts';
+import { type ApiKeyRow, type Caller, listOrganizationKeys } from '../store/api-keys.ts';
 import { recordAction } from '../store/audit-log.ts';
 import { listMembers, listPendingInvitations, type MemberRow, ROLES } from '../store/members.ts';
 import { asSession, invitationPath, type SignedMember, succeed } from './access.ts';
@@ -90,13 +92,28 @@ function addMemberActions(router: Router, context: DashboardContext): void {
     await recordAction(db, { ...signed.caller, action: 'member.role', target: email, detail: role });
     return withMessage(PATHS.members, 'role-changed');
   });
-  addAction(router, `${PATHS.members}/:id/remove`, OWNERS, async (request, signed) => {
-    const { id, email } = await memberOf(signed, request.params.id);
-    const body = { memberIdOrEmail: id, organizationId: signed.caller.organizationId };
-    const answer = await (await context.auth()).api.removeMember({ body, ...asSession(request) });
-    await succeed(answer, 409, 'The member could not be removed');
-    await recordAction(db, { ...signed.caller, action: 'member.remove', target: email });
-    return withMessage(PATHS.members, 'member-removed');
+  const keysOf = async ({ caller: { organizationId } }: SignedMember, { email }: MemberRow): Promise<ApiKeyRow[]> =>
+    (await listOrganizationKeys(db, organizationId)).filter((key) => key.createdBy === email && key.revokedAt === null);
+  addPage(router, {
+    path: `${PATHS.members}/:id/remove`,
+    roles: OWNERS,
+    async show(request, signed) {
+      const member = await memberOf(signed, request.params.id);
+      const keys = await keysOf(signed, member);
+      return <RemoveMemberPage signed={signed} member={member} keys={keys} now={context.now()} />;
+    },
+    actors: OWNERS,
+    async act(request, signed) {
+      const { caller } = signed;
+      const member = await memberOf(signed, request.params.id);
+      const chosen = (await keysOf(signed, member)).filter(({ id }) => fieldOf(request, `revoke-${id}`) === 'yes');
+      const body = { memberIdOrEmail: member.id, organizationId: caller.organizationId };
+      const answer = await (await context.auth()).api.removeMember({ body, ...asSession(request) });
+      await succeed(answer, 409, 'The member could not be removed');
+      await recordAction(db, { ...caller, action: 'member.remove', target: member.email });
+      for (const { id } of chosen) await revokeOwnKey(db, caller, id);
+      return withMessage(PATHS.members, 'member-removed');
+    },
   });
   addAction(router, `${PATHS.members}/invitations/:id/cancel`, OWNERS, async (request, { caller }) => {
     const open = await listPendingInvitations(db, caller.organizationId);
@@ -198,18 +215,56 @@ function MemberTable({ signed, members, now }: Pick<MembersProps, 'signed' | 'me
                   <Select label={`Role of ${email}`} isLabelHidden name="role" value={role} options={ROLE_OPTIONS} />
                   <Button label={`Change the role of ${email}`}>Change</Button>
                 </Form>
-                <ActionButton
-                  action={pathOf('members', id, 'remove')}
-                  csrf={signed.csrf}
-                  variant="danger"
-                  label={`Remove ${email}`}
-                >
+                <ButtonLink href={pathOf('members', id, 'remove')} variant="danger" label={`Remove ${email}`}>
                   Remove
-                </ActionButton>
+                </ButtonLink>
               </div>
             ),
         },
       ]}
     />
+  );
+}
+
+/** A form has at most 40 fields. */
+const MAX_KEYS = 30;
+
+type RemoveMemberProps = { signed: SignedMember; member: MemberRow; keys: readonly ApiKeyRow[]; now: Date };
+
+/** Asks which of the member's keys to revoke: programs may need them. */
+function RemoveMemberPage({ signed, member, keys, now }: RemoveMemberProps) {
+  const more = keys.length - MAX_KEYS;
+  const choices = keys.slice(0, MAX_KEYS).map(({ id, name, prefix, lastUsedAt }) => {
+    const used = lastUsedAt === null ? 'never used' : `last used ${lastUsedAt.toISOString().slice(0, 16)}Z`;
+    return <Checkbox key={id} name={`revoke-${id}`} value="yes" label={`Revoke ${name ?? ''} ${prefix}…, ${used}`} />;
+  });
+  return (
+    <MemberLayout
+      signed={signed}
+      section="members"
+      title={`Remove ${member.email}`}
+      crumbs={[{ label: 'Members', href: PATHS.members }]}
+    >
+      <Confirm
+        question="Remove this member?"
+        action={pathOf('members', member.id, 'remove')}
+        csrf={signed.csrf}
+        confirmLabel="Remove the member"
+        cancelHref={PATHS.members}
+        inputs={choices}
+      >
+        <p>
+          <Text>{member.name}</Text> (<Text>{member.email}</Text>, since{' '}
+          <RelativeTime at={member.createdAt} now={now} />) can no longer see or change anything of the organization.
+        </p>
+        {keys.length > 0 && (
+          <p>
+            They created {keys.length === 1 ? 'an API key' : `${keys.length} API keys`} and may still know them. Keys
+            that you don't choose stay valid.
+            {more > 0 && ` ${more} more are under API keys.`}
+          </p>
+        )}
+      </Confirm>
+    </MemberLayout>
   );
 }

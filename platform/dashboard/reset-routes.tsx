@@ -8,17 +8,23 @@ import { sendPage } from '../../web/send-page.ts';
 import { createResetLink, hashResetSecret, RESET } from '../admin/reset-links.ts';
 import { addRoute } from '../api/add-route.ts';
 import { recordAction } from '../store/audit-log.ts';
+import type { Database } from '../store/database.ts';
 import {
+  deletePasskeys,
+  deleteResetLinks,
   deleteSessions,
   findResetLink,
   findUser,
+  findUserByEmail,
   insertPasswordReset,
   listMemberships,
+  listPasskeys,
   takeResetLink,
 } from '../store/members.ts';
 import { MIN_PASSWORD } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
-import { takeSignInAttempt } from './sign-in-limit.ts';
+import type { SendMail } from './mail.ts';
+import { takeResetMail } from './sign-in-lanes.ts';
 import { ForgotPage, ResetPage } from './sign-in-pages.tsx';
 
 const FORGOT = '/ui/forgot';
@@ -28,8 +34,8 @@ export function addResetRoutes(router: Router, context: DashboardContext): void 
   addRoute(router, RESET, {
     get: async (request, response) => {
       const link = queryOf(request, 'link');
-      await requireLink(context, link);
-      await sendPage(request, response, <ResetPage link={link} />);
+      const passkeys = await listPasskeys(context.db, await requireLink(context, link));
+      await sendPage(request, response, <ResetPage link={link} passkeys={passkeys} />);
     },
     post: [sameOriginOnly, readForm, (request, response) => reset(context, request, response)],
   });
@@ -37,7 +43,7 @@ export function addResetRoutes(router: Router, context: DashboardContext): void 
     get: async (request, response) => {
       await sendPage(request, response, <ForgotPage hasMail={context.sendMail !== undefined} />);
     },
-    post: [sameOriginOnly, readForm, (request, response) => mailLink(context, request, response)],
+    post: [sameOriginOnly, readForm, (request, response) => acceptEmail(context, request, response)],
   });
 }
 
@@ -45,18 +51,22 @@ function linkEnded(): HttpError {
   return new HttpError(410, 'This link was used or has expired: ask for a new one');
 }
 
-async function requireLink({ db }: DashboardContext, link: string): Promise<void> {
-  if ((await findResetLink(db, hashResetSecret(link))) === undefined) throw linkEnded();
+/** The user of a link. Throws 410 if it has ended. */
+async function requireLink({ db }: DashboardContext, link: string): Promise<string> {
+  const userId = await findResetLink(db, hashResetSecret(link));
+  if (userId === undefined) throw linkEnded();
+  return userId;
 }
 
 async function reset(context: DashboardContext, request: Request, response: Response): Promise<void> {
   const { db } = context;
   const link = fieldOf(request, 'link');
-  await requireLink(context, link);
+  const owner = await requireLink(context, link);
   const newPassword = fieldOf(request, 'password');
   if (newPassword.length < MIN_PASSWORD || newPassword.length > 200) {
     const error = `Expected ${MIN_PASSWORD} to 200 characters`;
-    return sendPage(request, response, <ResetPage link={link} error={error} />, 400);
+    const passkeys = await listPasskeys(db, owner);
+    return sendPage(request, response, <ResetPage link={link} passkeys={passkeys} error={error} />, 400);
   }
   const userId = await takeResetLink(db, hashResetSecret(link));
   if (userId === undefined) throw linkEnded();
@@ -65,35 +75,46 @@ async function reset(context: DashboardContext, request: Request, response: Resp
   await insertPasswordReset(db, { token, userId, expiresAt: new Date(Date.now() + 60_000) });
   const answer = await (await context.auth()).api.resetPassword({ body: { newPassword, token }, asResponse: true });
   if (!answer.ok) throw new HttpError(503, 'The password could not be changed now: ask for a new link');
-  await deleteSessions(db, userId);
+  const keepsPasskeys = fieldOf(request, 'passkeys') === 'keep';
+  await db.transaction(async (tx) => {
+    await deleteSessions(tx, userId);
+    await deleteResetLinks(tx, userId);
+    if (!keepsPasskeys) await deletePasskeys(tx, userId);
+  });
   const user = await findUser(db, userId);
-  for (const { organizationId } of user === undefined ? [] : await listMemberships(db, userId)) {
-    const target = user?.email ?? '';
-    const actor = { kind: 'member' as const, id: userId, name: target };
-    await recordAction(db, { organizationId, actor, action: 'password.reset', target });
-  }
+  if (user !== undefined) await recordReset(db, user, keepsPasskeys ? 'kept the passkeys' : 'removed all passkeys');
   response.redirect(303, `${SIGN_IN}?reason=reset`);
 }
 
+/** In each of the person's organizations, because an account is for all of them. */
+async function recordReset(db: Database, user: { id: string; email: string }, detail: string): Promise<void> {
+  const actor = { kind: 'member' as const, id: user.id, name: user.email };
+  for (const { organizationId } of await listMemberships(db, user.id)) {
+    await recordAction(db, { organizationId, actor, action: 'password.reset', target: user.email, detail });
+  }
+}
+
 /** An unknown email gets the same response after the same time, which doesn't reveal who has an account. */
-async function mailLink(context: DashboardContext, request: Request, response: Response): Promise<void> {
-  const { sendMail, logger, db } = context;
+function acceptEmail(context: DashboardContext, request: Request, response: Response): void {
+  const { sendMail, logger } = context;
   if (sendMail === undefined) throw new HttpError(404, 'This platform sends no mail: ask its operator for a link');
   const parsed = z.email().max(254).safeParse(fieldOf(request, 'email').trim());
   if (!parsed.success) throw new HttpError(400, 'Enter your email, such as ada@example.com');
-  const email = parsed.data;
-  const waitSeconds = await takeSignInAttempt(db, { email, address: request.ip ?? '' });
-  if (waitSeconds > 0) throw new HttpError(429, `Too many attempts: try again in ${waitSeconds} seconds`);
-  void createResetLink(db, { email, publicUrl: context.publicUrl() })
-    .then(({ url }) =>
-      sendMail({
-        to: email,
-        subject: 'A new password for Galley',
-        text: `Set a new password here, once within an hour:\n\n${url}\n\nIf you did not ask for it, ignore this mail: your password stays.\n`,
-      }),
-    )
-    .catch((error: unknown) => {
-      if (!(error instanceof HttpError)) logger.error({ err: error }, 'The mail for a new password could not be sent');
-    });
+  mailLink(context, sendMail, parsed.data).catch((error: unknown) => {
+    logger.error({ err: error }, 'The mail for a new password could not be sent');
+  });
   response.redirect(303, `${SIGN_IN}?reason=mailed`);
+}
+
+/** Only the account limits its mails: others, with any email and from any address, take nothing from it. */
+async function mailLink(context: DashboardContext, sendMail: SendMail, email: string): Promise<void> {
+  const { db } = context;
+  const user = await findUserByEmail(db, email);
+  if (user === undefined || !(await takeResetMail(db, user.id))) return;
+  const { url } = await createResetLink(db, { email, publicUrl: context.publicUrl() });
+  await sendMail({
+    to: user.email,
+    subject: 'A new password for Galley',
+    text: `Set a new password here, once within an hour:\n\n${url}\n\nIf you did not ask for it, ignore this mail: your password stays.\n`,
+  });
 }

@@ -2,9 +2,12 @@ import { toNodeHandler } from 'better-auth/node';
 import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
 import type { Crumb } from '../../ui/page.tsx';
 import { ErrorPage } from '../../ui/short-page.tsx';
+import { clientAddress } from '../../web/client-address.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { renderErrors } from '../../web/render-errors.ts';
 import { sendPage } from '../../web/send-page.ts';
+import { createGuessing, type Wait } from '../../web/slow-guesses.ts';
+import { createTurns } from '../../web/turns.ts';
 import { methodNotAllowed } from '../api/add-route.ts';
 import { asPlatformError } from '../api/error-handler.ts';
 import type { ApiContext } from '../api/platform-api-deps.ts';
@@ -14,7 +17,7 @@ import { addAccountRoutes } from './account.tsx';
 import { addAgentRoutes } from './agents/agent-routes.tsx';
 import { addAuditRoutes } from './audit.tsx';
 import type { Auth } from './auth.ts';
-import { AUTH_PATH, OPENID, type OpenIdSettings } from './auth-settings.ts';
+import { AUTH_PATH, CLIENT_HEADER, OPENID, type OpenIdSettings } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { addExportRoutes } from './exports/export-routes.tsx';
 import { addJoinRoutes } from './join-routes.tsx';
@@ -24,6 +27,7 @@ import { addMemberRoutes } from './members.tsx';
 import { addOverviewRoutes } from './overview.tsx';
 import { addProjectRoutes } from './projects/project-routes.tsx';
 import { addResetRoutes } from './reset-routes.tsx';
+import { createSignInFailures } from './sign-in-lanes.ts';
 import { addMemberSignInRoutes } from './sign-in-routes.tsx';
 
 type DashboardOptions = {
@@ -31,6 +35,7 @@ type DashboardOptions = {
   operatorToken: string;
   openId?: OpenIdSettings | undefined;
   stopped?: AbortSignal | undefined;
+  wait?: Wait | undefined;
 };
 
 /** What pages need: sessions, and everything of the API. */
@@ -39,12 +44,15 @@ export function createDashboardContext({
   operatorToken,
   openId,
   stopped,
+  wait,
 }: DashboardOptions): DashboardContext {
   const admitted = new Set<string>();
   let auth: Promise<Auth> | undefined;
   return {
     ...context,
     ...{ operatorToken, openId, stopped, admitted },
+    guess: createGuessing(createSignInFailures(context.db), wait),
+    anonymousTurns: createTurns(),
     auth() {
       const { db, logger } = context;
       const create = async (): Promise<Auth> => {
@@ -98,8 +106,8 @@ function addAuthRoutes(router: Router, context: DashboardContext): void {
   for (const [path, method] of Object.entries(AUTH_ROUTES)) {
     router.all(`${AUTH_PATH}${path}`, async (request, response) => {
       if (request.method !== method) methodNotAllowed([method])(request, response, () => undefined);
-      // Better Auth limits requests by this address; a client can't choose it.
-      request.headers['x-galley-client'] = request.ip ?? '';
+      // Sessions have this address; a client can't choose it.
+      request.headers[CLIENT_HEADER] = clientAddress(request);
       await toNodeHandler(await context.auth())(request, response);
     });
   }

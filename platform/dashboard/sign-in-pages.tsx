@@ -1,11 +1,11 @@
-import { Button, ButtonLink, Field, Form } from '../../ui/components/form.tsx';
+import { Button, ButtonLink, Checkbox, Field, Form } from '../../ui/components/form.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { PasskeyActions } from '../../ui/components/passkey-actions.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { ShortPage } from '../../ui/short-page.tsx';
 import { SIGN_IN } from '../../web/access.ts';
 import { RESET } from '../admin/reset-links.ts';
-import type { InvitationRow } from '../store/members.ts';
+import type { InvitationRow, listPasskeys } from '../store/members.ts';
 import { invitationPath } from './access.ts';
 import { MIN_PASSWORD } from './auth-settings.ts';
 import { SETUP } from './first-administrator.ts';
@@ -76,12 +76,23 @@ export function ForgotPage({ hasMail }: { hasMail: boolean }) {
   );
 }
 
-/** The form of a link for a new password. */
-export function ResetPage({ link, error }: { link: string; error?: string }) {
+type ResetProps = { link: string; passkeys: Awaited<ReturnType<typeof listPasskeys>>; error?: string };
+
+/** The form of a link for a new password. Someone who got in may have added a passkey, so they are removed by default. */
+export function ResetPage({ link, passkeys, error }: ResetProps) {
+  const added = passkeys.map(({ createdAt }) => createdAt?.toISOString().slice(0, 10) ?? 'unknown').join(', ');
   return (
     <ShortPage title="New password" name={NAME} heading="Set a new password">
       <Form action={RESET} csrf="" fields={{ link }}>
         <NewPassword label="New password" then="All your sessions end." error={error} />
+        {passkeys.length > 0 && (
+          <Checkbox
+            label={`Keep my passkeys, added on: ${added}`}
+            name="passkeys"
+            value="keep"
+            hint="Keep them only if you added each of them yourself. Otherwise they are removed."
+          />
+        )}
         <Button variant="primary">Set the password</Button>
       </Form>
     </ShortPage>

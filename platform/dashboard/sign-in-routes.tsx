@@ -1,16 +1,17 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { localPath, SIGN_IN, sameOriginOnly } from '../../web/access.ts';
+import { clientAddress } from '../../web/client-address.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../web/request.ts';
-import { retryAfter } from '../../web/retry-after.ts';
 import { sendPage } from '../../web/send-page.ts';
 import { addRoute } from '../api/add-route.ts';
 import { recordAction } from '../store/audit-log.ts';
 import { asSession, copyCookies, FORM, findSigned, requireMember, signedOf } from './access.ts';
-import { EMAIL_NOT_VERIFIED, OPENID, OPENID_FAILED } from './auth-settings.ts';
+import { EMAIL_NOT_VERIFIED, NOT_LINKED, OPENID, OPENID_FAILED } from './auth-settings.ts';
+import { signInWithPassword } from './check-password.ts';
 import type { DashboardContext } from './dashboard-context.ts';
-import { forgetSignInAttempts, takeSignInAttempt } from './sign-in-limit.ts';
+import { keepDevice } from './device-cookie.ts';
 import { MemberSignInPage, SignedInPage } from './sign-in-pages.tsx';
 
 /** Where a sign-in may lead. */
@@ -52,11 +53,14 @@ const REASONS: Readonly<Record<string, string>> = {
   openid: 'Single sign-on did not work, or you have no invitation. Ask an owner of your organization.',
   [EMAIL_NOT_VERIFIED]:
     'Your single sign-on says that your email is not verified. Verify it there, then sign in again.',
+  [NOT_LINKED]:
+    'There is an account with your email, and your single sign-on does not say that the email is verified. Sign in with your password.',
 };
 
 function reasonOf(request: Request): string | undefined {
   // Better Auth adds why a sign-in by OpenID failed.
-  const reason = queryOf(request, 'error') === EMAIL_NOT_VERIFIED ? EMAIL_NOT_VERIFIED : queryOf(request, 'reason');
+  const error = queryOf(request, 'error');
+  const reason = error === EMAIL_NOT_VERIFIED || error === NOT_LINKED ? error : queryOf(request, 'reason');
   return Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
 }
 
@@ -74,24 +78,14 @@ async function signIn(context: DashboardContext, request: Request, response: Res
     sendPage(request, response, signInPage(context, { to, email: entered, error }), status);
   const parsed = email.safeParse(entered);
   if (!parsed.success) return again(400, 'Enter your email, such as ada@example.com.');
-  const attempt = { email: parsed.data, address: request.ip ?? '' };
-  const waitSeconds = await takeSignInAttempt(context.db, attempt);
-  if (waitSeconds > 0) {
-    response.set(retryAfter(waitSeconds));
-    return again(
-      429,
-      `Too many failed attempts from this address. Try again in ${Math.ceil(waitSeconds / 60)} minutes.`,
-    );
-  }
-  const body = { email: parsed.data, password: fieldOf(request, 'password').slice(0, 200) };
-  const answer = await (await context.auth()).api.signInEmail({ body, ...asSession(request) });
-  if (!answer.ok) {
-    if (answer.status >= 500) throw new HttpError(503, 'Signing in is not possible now', retryAfter(5));
-    context.logger.warn({ address: attempt.address }, 'A sign-in to the dashboard failed');
+  const password = fieldOf(request, 'password').slice(0, 200);
+  const answer = await signInWithPassword(context, request, { email: parsed.data, password });
+  if (answer === undefined) {
+    context.logger.warn({ address: clientAddress(request) }, 'A sign-in to the dashboard failed');
     return again(401, 'The email or the password is wrong.');
   }
-  await forgetSignInAttempts(context.db, attempt);
   copyCookies(answer.headers, response);
+  keepDevice(context, response, parsed.data);
   response.redirect(303, to);
 }
 

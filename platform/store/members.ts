@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { and, asc, desc, eq, gt } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, isNotNull, like } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import type { Plan } from './organizations.ts';
-import { invitations, members, passkeys, sessions, setupLinks, users, verifications } from './schema/members.ts';
+import {
+  accounts,
+  invitations,
+  members,
+  passkeys,
+  sessions,
+  setupLinks,
+  users,
+  verifications,
+} from './schema/members.ts';
 import { organizations } from './schema/organizations.ts';
 
 export const ROLES = ['owner', 'developer', 'reviewer'] as const;
@@ -116,6 +125,31 @@ export async function listSessions(db: Executor, userId: string) {
 /** Ends all sessions of a user. */
 export async function deleteSessions(db: Executor, userId: string): Promise<void> {
   await db.delete(sessions).where(eq(sessions.userId, userId));
+}
+
+/** Ends one person's links for a new password. */
+export async function deleteResetLinks(db: Executor, userId: string): Promise<void> {
+  await db
+    .delete(verifications)
+    .where(and(like(verifications.identifier, 'reset-link:%'), eq(verifications.value, userId)));
+}
+
+export async function deletePasskeys(db: Executor, userId: string): Promise<void> {
+  await db.delete(passkeys).where(eq(passkeys.userId, userId));
+}
+
+/** Notes that the session's person has just proved who they are. */
+export async function renewProof(db: Executor, sessionId: string): Promise<void> {
+  await db.update(sessions).set({ createdAt: new Date() }).where(eq(sessions.id, sessionId));
+}
+
+/** False for a person who only signs in by OpenID. */
+export async function hasPassword(db: Executor, userId: string): Promise<boolean> {
+  const [row] = await db
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(and(eq(accounts.userId, userId), isNotNull(accounts.password)));
+  return row !== undefined;
 }
 
 export async function findUserByEmail(db: Executor, email: string) {

@@ -5,7 +5,7 @@ export type OpenIdProvider = {
   clientId: string;
   clientSecret: string;
   /** Where to send people back to. Call it before the first sign-in. */
-  allow(redirectUri: string): void;
+  allow(...redirectUris: string[]): void;
   close(): Promise<void>;
 };
 
@@ -24,9 +24,9 @@ export async function startOpenIdProvider(
   const [clientId, clientSecret] = ['galley', 'secret-of-the-client'];
   return {
     ...{ issuer: site.origin, clientId, clientSecret },
-    allow(redirectUri) {
+    allow(...redirectUris) {
       const provider = new Provider(site.origin, {
-        clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
+        clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: redirectUris }],
         claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
         cookies: { keys: ['key-of-the-cookies'] },
         findAccount: (_context, id) => ({

@@ -4,7 +4,7 @@ import { Confirm } from '../../ui/components/confirm.tsx';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
 import { Diff, TextDiff } from '../../ui/components/diff.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
-import { ActionButton, Button, ButtonLink, Field, Form, Select } from '../../ui/components/form.tsx';
+import { ActionButton, Button, ButtonLink, Checkbox, Field, Form, Select } from '../../ui/components/form.tsx';
 import { Icon, type IconName } from '../../ui/components/icon.tsx';
 import { Live, LiveIndicator } from '../../ui/components/live.tsx';
 import { Markdown } from '../../ui/components/markdown.tsx';
@@ -170,6 +170,7 @@ function Forms({ write }: Samples) {
     <Panel title={write('Forms')}>
       <Form action="/" inline>
         <Field label={write('Search')} name="search" type="search" value={write('docs')} />
+        <Checkbox label={write('Keep it')} name="keep" value="yes" hint={write('Unchecked at first.')} />
         <Select label={write('Phase')} name="phase" value="live" options={[{ value: 'live', label: write('Live') }]} />
         <Button icon="search">{write('Search')}</Button>
       </Form>

@@ -64,8 +64,10 @@ const PASSKEYS = '/ui/auth/passkey';
 async function callPasskeys(path, body) {
   const sent = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   const response = await fetch(`${PASSKEYS}/${path}`, sent);
-  if (!response.ok) throw new Error((await response.json().catch(() => ({}))).message ?? `HTTP ${response.status}`);
-  return response.json();
+  const answer = await response.json().catch(() => ({}));
+  if (answer.code === 'SESSION_NOT_FRESH') throw new Error('You signed in too long ago: reload the page.');
+  if (!response.ok) throw new Error(answer.message ?? `HTTP ${response.status}`);
+  return answer;
 }
 
 /** Adds a passkey to the account, or signs in with one. */

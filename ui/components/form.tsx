@@ -138,6 +138,25 @@ export function Field({ label, name, type = 'text', value, hint, error, rows, ..
   );
 }
 
+type CheckboxProps = { label: string; name: string; value: string; hint?: string };
+
+/** Unchecked at first. */
+export function Checkbox({ label, hint, ...input }: CheckboxProps) {
+  const id = `field-${input.name}`;
+  return (
+    <div class="field">
+      <label for={id}>
+        <input type="checkbox" id={id} aria-describedby={hint && `${id}-hint`} {...input} /> {label}
+      </label>
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
 type SelectProps = {
   label: string;
   /** Shows the label only to screen readers, such as in a row of a table. */

@@ -48,11 +48,11 @@ export async function sendPullRequest(
 }
 
 /** The reviewer whose link opened the page; undefined if none did or it has ended. */
-function actingReviewer({ now }: ReadContext, request: Request, row: PullRequestRow): ActingReviewer | undefined {
-  const token = keptReviewToken(request);
+function actingReviewer(context: ReadContext, request: Request, row: PullRequestRow): ActingReviewer | undefined {
+  const token = keptReviewToken(request, pageOf(context, row));
   if (token === undefined) return undefined;
   try {
-    return { name: readReviewToken(row, token, now()).reviewer, token };
+    return { name: readReviewToken(row, token, context.now()).reviewer, token };
   } catch (error) {
     if (error instanceof HttpError) return undefined;
     throw error;

@@ -1,7 +1,14 @@
+import { parseCookie } from 'cookie';
 import type { Request, Response } from 'express';
 
-/** One per pull request: the cookie's path is its page. */
-const NAME = 'galley_review';
+/**
+ * One per pull request: the cookie's path is its page, so its name can't begin with `__Host-`. Over HTTPS, `__Secure-`
+ * keeps pages without it from setting the cookie.
+ */
+function nameFor(page: string): { name: string; secure: boolean } {
+  const secure = page.startsWith('https:');
+  return { name: secure ? '__Secure-galley_review' : 'galley_review', secure };
+}
 
 /** Long enough to read; after that the link in the mail opens the page again. */
 const LONGEST_MS = 12 * 3_600_000;
@@ -15,18 +22,18 @@ export function keepReviewToken(
   token: string,
   at: { page: string; expiresAt: Date; now: Date },
 ): void {
-  const { pathname, protocol } = new URL(at.page);
-  response.cookie(NAME, token, {
-    path: pathname,
+  const { name, secure } = nameFor(at.page);
+  response.cookie(name, token, {
+    path: new URL(at.page).pathname,
     httpOnly: true,
     // Not "strict", because the navigation begins in a mail program, which may be another site.
     sameSite: 'lax',
-    secure: protocol === 'https:',
+    secure,
     maxAge: Math.min(LONGEST_MS, at.expiresAt.getTime() - at.now.getTime()),
   });
 }
 
-export function keptReviewToken(request: Request): string | undefined {
-  const cookies = (request.headers.cookie ?? '').split(';').map((each) => each.trim());
-  return cookies.find((each) => each.startsWith(`${NAME}=`))?.slice(NAME.length + 1);
+/** @param page the URL of the pull request's page */
+export function keptReviewToken(request: Request, page: string): string | undefined {
+  return parseCookie(request.get('cookie') ?? '')[nameFor(page).name];
 }

@@ -8,6 +8,8 @@ export type Browser = {
   get(path: string): Promise<Shown>;
   /** Sends a form's fields as they are. */
   post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Shown>;
+  /** Sends JSON, as a page's script does. */
+  postJson(path: string, body: unknown): Promise<Shown>;
   /** Sends the form of that page whose action is `action`, with its hidden fields. */
   submit(page: string, action: string, fields?: Record<string, string>): Promise<Shown>;
   cookies: Map<string, string>;
@@ -43,6 +45,12 @@ export function openBrowser(baseUrl: string): Browser {
     cookies,
     get: (path) => request(path, {}),
     post,
+    postJson: (path, body) =>
+      request(path, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { origin: baseUrl, 'content-type': 'application/json' },
+      }),
     async submit(page, action, fields = {}) {
       const { status, text } = await request(page, {});
       const form = formsOf(text).find((each) => each.action === action);

@@ -112,7 +112,9 @@ describe('people who join and sign in', () => {
     await bob.getByText('This needs the role owner or developer').waitFor();
     expect(await problemsOf(bob, 'not-allowed')).toEqual([]);
 
-    await owner.getByRole('button', { name: `Remove ${email}` }).click();
+    await owner.getByRole('link', { name: `Remove ${email}` }).click();
+    expect(await problemsOf(owner, 'remove-member')).toEqual([]);
+    await owner.getByRole('button', { name: 'Remove the member' }).click();
     await owner.getByText('The member was removed').waitFor();
     await bob.goto(url);
     await bob.getByText('You are in no organization').waitFor();

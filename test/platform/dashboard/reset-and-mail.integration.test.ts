@@ -48,7 +48,6 @@ describe('links for people who forgot the password or are invited', () => {
     expect((await owner.get('/')).location).toMatch(/^\/ui\/sign-in/);
     expect(await signIn(PASSWORD)).toBeNull();
     expect(await signIn(NEW_PASSWORD)).toBe('/');
-    await fixture.platform.db.execute(sql`delete from usage_log`);
   });
 
   it('are mailed to the person, and nobody learns who has an account', async () => {
@@ -61,6 +60,21 @@ describe('links for people who forgot the password or are invited', () => {
     expect(mails.map(({ to }) => to)).toEqual([EMAIL]);
     expect((await setPassword(mailed(), PASSWORD)).location).toBe('/ui/sign-in?reason=reset');
     expect(await signIn(PASSWORD)).toBe('/');
+  });
+
+  it('lock no one out: floods of them take nothing from sign-ins, nor from the links that an account got', async () => {
+    const forgot = async (email: string) => (await fixture.browser().post('/ui/forgot', { email })).location;
+    const before = mails.length;
+    for (let request = 0; request < 61; request += 1) {
+      expect(await forgot(`invented${request}@example.com`)).toBe('/ui/sign-in?reason=mailed');
+    }
+    for (let request = 0; request < 10; request += 1) await forgot(EMAIL.toUpperCase());
+    expect(await signIn(PASSWORD)).toBe('/');
+    // One was mailed in the test before.
+    while (mails.length < before + 4) await new Promise(setImmediate);
+    const { rows } = await fixture.platform.db.execute(sql`select 1 from usage_log where scope like 'reset-mail:%'`);
+    expect([mails.length, rows.length]).toEqual([before + 4, 5]);
+    expect((await fixture.browser().get(mailed())).status).toBe(200);
   });
 
   it('invite by mail, and show the link if the mail server does not take it', async () => {
@@ -81,13 +95,14 @@ describe('an API key', () => {
   let fixture: DashboardFixture;
 
   beforeAll(async () => {
-    fixture = await startDashboard();
+    fixture = await startDashboard({ trustedProxies: ['127.0.0.1'] });
   });
   afterAll(() => fixture?.stop());
 
-  const ask = async (key: string) =>
-    (await fetch(`${fixture.platform.baseUrl}/v1/static-export/jobs`, { headers: { authorization: `Bearer ${key}` } }))
-      .status;
+  const ask = async (key: string, headers: Record<string, string> = {}) => {
+    const url = `${fixture.platform.baseUrl}/v1/static-export/jobs`;
+    return (await fetch(url, { headers: { ...headers, authorization: `Bearer ${key}` } })).status;
+  };
 
   it('opens the API only from its addresses, its use is stored once a minute, and old keys still work', async () => {
     const owner = await fixture.setUp(EMAIL, 'Handbook');
@@ -97,7 +112,11 @@ describe('an API key', () => {
       const { text } = await owner.submit('/ui/settings/keys', '/ui/settings/keys', fields);
       return /galley_[\w-]{49}/.exec(text)?.[0] ?? '';
     };
-    expect(await ask(await create('10.0.0.0/8, 192.0.2.1'))).toBe(401);
+    const remote = await create('10.0.0.0/8, 192.0.2.1');
+    expect(await ask(remote)).toBe(401);
+    // Behind a trusted proxy, the address is what the proxy added last.
+    expect(await ask(remote, { 'x-forwarded-for': '203.0.113.1, 10.1.2.3' })).toBe(200);
+    expect(await ask(remote, { 'x-forwarded-for': '10.1.2.3, 203.0.113.1' })).toBe(401);
     const key = await create('127.0.0.0/8');
     const lastUse = async () =>
       (await db.execute(sql`select last_used_at from api_keys where prefix = ${key.slice(0, 13)}`)).rows[0];
