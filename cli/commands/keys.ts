@@ -5,7 +5,14 @@ import { printJson } from '../output.ts';
 const WHERE =
   '\nWorks beside a running service: on DATABASE_URL, or on the embedded database of GALLEY_HOME through the running `up`.';
 
-type CreateOptions = { organization: string; plan?: 'enterprise' | 'free'; name?: string; json?: boolean };
+type CreateOptions = {
+  organization: string;
+  plan?: 'enterprise' | 'free';
+  name?: string;
+  scope?: 'read';
+  project?: string;
+  json?: boolean;
+};
 
 export function keysCommand(): Command {
   const command = new Command('keys').description('keys of the Admin API');
@@ -17,6 +24,8 @@ export function keysCommand(): Command {
       new Option('--plan <plan>', "a new organization's plan (default: enterprise)").choices(['enterprise', 'free']),
     )
     .option('--name <label>', 'what the key is for')
+    .addOption(new Option('--scope <scope>', 'read: it may change nothing').choices(['read']))
+    .option('--project <id>', 'it opens only this project, and ends with it')
     .option('--json', 'print {id, key, organization}')
     .addHelpText('after', `\nThe key is shown only once; Galley stores only its hash.${WHERE}`)
     .action(create);
@@ -52,9 +61,12 @@ async function list({ organization, json }: { organization?: string; json?: bool
       process.stdout.write(`${JSON.stringify(keys, null, 2)}\n`);
       return;
     }
-    for (const { id, prefix, organization: of, plan, name, createdAt, revokedAt } of keys) {
+    for (const { id, prefix, organization: of, plan, name, createdAt, revokedAt, ...key } of keys) {
       const state = revokedAt === null ? 'active' : `revoked ${revokedAt}`;
-      process.stdout.write(`${[id, `${prefix}…`, of, plan, name ?? '-', createdAt, state].join('\t')}\n`);
+      const scope = `${key.scope ?? 'all'} ${key.project ?? 'all'}`;
+      const use = `used ${key.lastUsedAt ?? 'never'}`;
+      const columns = [id, `${prefix}…`, of, plan, name ?? '-', createdAt, scope, key.createdBy ?? '-', use, state];
+      process.stdout.write(`${columns.join('\t')}\n`);
     }
   });
 }

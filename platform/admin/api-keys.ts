@@ -1,21 +1,30 @@
-import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
+import { isAddressRange } from '../../base/ip-address.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { type Caller, findOrganizationKey, insertApiKey, listApiKeys, revokeApiKey } from '../store/api-keys.ts';
 import { recordAction } from '../store/audit-log.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Executor } from '../store/database.ts';
 import { ensureOrganization } from '../store/organizations.ts';
+import { getProject } from '../store/projects.ts';
 import { hashApiKey, makeApiKey, shownPart } from './api-key-text.ts';
 import { plan } from './organizations.ts';
+import { projectId } from './project-requests.ts';
 import { label } from './text.ts';
 
 /** The database can't even look for some texts, such as one with a NUL. */
 const KEY_ID = /^key_[\w-]{1,60}$/;
 
+/** What limits a key: the scope `read`, and one project. */
+const scopes = {
+  scope: z.enum(['read'], { error: 'expected read' }).optional(),
+  project: projectId.optional(),
+};
+
 export const createKeyRequest = z.strictObject({
   organization: label,
   plan: plan.optional(),
   name: label.optional(),
+  ...scopes,
 });
 export type CreateKeyRequest = z.infer<typeof createKeyRequest>;
 
@@ -28,15 +37,22 @@ export const keyListing = z.object({
   plan,
   name: z.string().nullable(),
   prefix: z.string(),
+  /** Null: it may change things, too. */
+  scope: z.enum(['read']).nullable(),
+  /** Null: all of the organization's. */
+  project: z.string().nullable(),
   createdAt: z.string(),
+  /** The member's email; null: an operator created it. */
+  createdBy: z.string().nullable(),
+  lastUsedAt: z.string().nullable(),
   revokedAt: z.string().nullable(),
 });
 export type KeyListing = z.infer<typeof keyListing>;
 
 /**
  * Creates a key, and its organization if there is none (plan `enterprise` by default). The key is in this answer and
- * nowhere else. Throws an `HttpError` 400 if the organization exists with another plan: a key must not change the plan
- * of everyone else's.
+ * nowhere else. Throws an `HttpError` 400 if the organization exists with another plan (a key must not change the plan
+ * of everyone else's), or if the project isn't the organization's.
  */
 export async function createKey(db: Database, request: CreateKeyRequest): Promise<CreatedKey> {
   const key = makeApiKey();
@@ -55,9 +71,22 @@ export async function createKey(db: Database, request: CreateKeyRequest): Promis
       name: request.name ?? null,
       prefix: shownPart(key),
       sha256: hashApiKey(key),
+      ...(await scopeColumns(tx, organization.id, request)),
     });
     return { id, key, organization: organization.name };
   });
+}
+
+async function scopeColumns(
+  db: Executor,
+  organizationId: string,
+  { scope, project }: { scope?: 'read' | undefined; project?: string | undefined },
+): Promise<{ readOnly: boolean; projectId: string | null }> {
+  const found = project === undefined ? undefined : await getProject(db, project);
+  if (project !== undefined && found?.organizationId !== organizationId) {
+    throw new HttpError(400, `project: the organization has no project ${project}`);
+  }
+  return { readOnly: scope === 'read', projectId: project ?? null };
 }
 
 /** All keys, or an organization's, newest first, without what they open. Times are RFC 3339. */
@@ -66,9 +95,11 @@ export async function listKeys(
   filter: { organization?: string | undefined } = {},
 ): Promise<KeyListing[]> {
   const rows = await listApiKeys(db, filter);
-  return rows.map((row) => ({
+  return rows.map(({ readOnly, ...row }) => ({
     ...row,
+    scope: readOnly ? 'read' : null,
     createdAt: row.createdAt.toISOString(),
+    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
     revokedAt: row.revokedAt?.toISOString() ?? null,
   }));
 }
@@ -85,7 +116,7 @@ export async function revokeKey(db: Database, id: string): Promise<{ id: string;
 /** An IP address, or a range such as `10.0.0.0/8`. */
 const addressRange = z
   .string()
-  .refine((text) => parseRange(text) !== undefined, 'expected addresses or ranges such as 203.0.113.7 or 10.0.0.0/8');
+  .refine(isAddressRange, 'expected addresses or ranges such as 203.0.113.7 or 10.0.0.0/8');
 
 export const createOwnKeyRequest = z.strictObject({
   name: label,
@@ -93,6 +124,7 @@ export const createOwnKeyRequest = z.strictObject({
   days: z.int().min(1).max(3_650).optional(),
   /** Undefined: any address may use it. */
   addresses: z.array(addressRange).min(1).max(50).optional(),
+  ...scopes,
 });
 type CreateOwnKeyRequest = z.infer<typeof createOwnKeyRequest>;
 
@@ -102,7 +134,7 @@ const DAY_MS = 86_400_000;
 export async function createOwnKey(
   db: Database,
   caller: Caller,
-  { name, days, addresses }: CreateOwnKeyRequest,
+  { name, days, addresses, ...limits }: CreateOwnKeyRequest,
 ): Promise<{ id: string; key: string }> {
   const key = makeApiKey();
   return db.transaction(async (tx) => {
@@ -114,6 +146,7 @@ export async function createOwnKey(
       createdBy: caller.actor.name,
       expiresAt: days === undefined ? null : new Date(Date.now() + days * DAY_MS),
       allowedAddresses: addresses ?? null,
+      ...(await scopeColumns(tx, caller.organizationId, limits)),
     });
     await recordAction(tx, { ...caller, action: 'key.create', target: id, detail: name });
     return { id, key };
@@ -130,26 +163,4 @@ export async function revokeOwnKey(db: Database, caller: Caller, id: string): Pr
     await revokeApiKey(tx, id);
     await recordAction(tx, { ...caller, action: 'key.revoke', target: id, detail: key.name ?? key.prefix });
   });
-}
-
-type Range = { address: string; bits: number; family: 'ipv4' | 'ipv6' };
-
-function parseRange(text: string): Range | undefined {
-  const [, address = '', prefix] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
-  const version = isIP(address);
-  const longest = version === 4 ? 32 : 128;
-  const bits = prefix === undefined ? longest : Number(prefix);
-  if (version === 0 || bits > longest) return undefined;
-  return { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' };
-}
-
-/** Whether an address is in one of the ranges. IPv4 addresses in IPv6 notation count as IPv4. */
-export function isAllowedAddress(ranges: readonly string[], address: string): boolean {
-  const list = new BlockList();
-  for (const range of ranges.map(parseRange)) {
-    if (range !== undefined) list.addSubnet(range.address, range.bits, range.family);
-  }
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
-  const version = isIP(plain);
-  return version !== 0 && list.check(plain, version === 4 ? 'ipv4' : 'ipv6');
 }

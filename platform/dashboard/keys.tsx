@@ -3,7 +3,7 @@ import { Badge } from '../../ui/components/badge.tsx';
 import { CopyField } from '../../ui/components/code.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
-import { Button, ButtonLink, Field, Form } from '../../ui/components/form.tsx';
+import { Button, ButtonLink, Field, Form, Select } from '../../ui/components/form.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { None } from '../../ui/components/none.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
@@ -69,6 +69,8 @@ function requestedKey(request: Request) {
     name: fieldOf(request, 'name'),
     ...(days.trim() !== '' && { days: Number(days) }),
     ...(addresses.length > 0 && { addresses }),
+    ...(fieldOf(request, 'scope') !== '' && { scope: fieldOf(request, 'scope') }),
+    ...(fieldOf(request, 'project') !== '' && { project: fieldOf(request, 'project') }),
   };
 }
 
@@ -86,6 +88,11 @@ type KeysProps = Pick<MemberLayoutProps, 'signed' | 'messages'> & {
   /** A new key, shown this once. */
   created?: string;
 };
+
+const SCOPES = [
+  { value: '', label: 'read and change' },
+  { value: 'read', label: 'only read' },
+] as const;
 
 function KeysPage({ signed, keys, projects, now, created, ...layout }: KeysProps) {
   return (
@@ -106,6 +113,13 @@ function KeysPage({ signed, keys, projects, now, created, ...layout }: KeysProps
       <Panel title="Create a key">
         <Form action={PATHS.keys} csrf={signed.csrf} inline>
           <Field label="Name" name="name" maxLength={200} required />
+          <Select label="May" name="scope" value="" options={SCOPES} />
+          <Select
+            label="Project"
+            name="project"
+            value=""
+            options={[{ value: '', label: 'all' }, ...projects.map(({ id, domain }) => ({ value: id, label: domain }))]}
+          />
           <Field label="Expires after days (empty: never)" name="days" type="number" />
           <Field label="Addresses, such as 10.0.0.0/8 (empty: any)" name="addresses" />
           <Button variant="primary" icon="key">
@@ -133,6 +147,8 @@ function KeyTable({ keys, now }: { keys: readonly ApiKeyRow[]; now: Date }) {
           cell: ({ name }) => (name === null ? <None>unnamed</None> : <Text>{name}</Text>),
         },
         { label: 'Prefix', cell: ({ prefix }) => <code>{prefix}…</code> },
+        { label: 'May', cell: ({ readOnly }) => (readOnly ? 'only read' : 'read and change') },
+        { label: 'Project', cell: ({ projectId }) => projectId ?? 'all' },
         { label: 'State', cell: (key) => <KeyState apiKey={key} now={now} /> },
         {
           label: 'Created',

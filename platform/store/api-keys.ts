@@ -3,13 +3,26 @@ import type { Actor } from './audit-log.ts';
 import type { Executor } from './database.ts';
 import { newId } from './ids.ts';
 import type { Plan } from './organizations.ts';
-import { apiKeys, organizations } from './schema/organizations.ts';
+import { apiKeys } from './schema/api-keys.ts';
+import { organizations } from './schema/organizations.ts';
 
 /** Who asks: an API key or a member, for one organization. */
-export type Caller = { organizationId: string; plan: Plan; actor: Actor };
+export type Caller = {
+  organizationId: string;
+  plan: Plan;
+  actor: Actor;
+  /** The only project that a key opens; undefined: all of the organization's. */
+  projectId?: string | undefined;
+};
 
-/** A key's caller, and what restricts the key. */
-type KeyCaller = Caller & { lastUsedAt: Date | null; allowedAddresses: string[] | null };
+/** Whether something of a project is the caller's. */
+export function isOwn(caller: Caller, of: { organizationId: string; projectId: string }): boolean {
+  const opens = caller.projectId === undefined || caller.projectId === of.projectId;
+  return opens && caller.organizationId === of.organizationId;
+}
+
+/** A key's caller, and what restricts the key besides. */
+type KeyCaller = { caller: Caller } & Pick<ApiKeyRow, 'lastUsedAt' | 'allowedAddresses' | 'readOnly'>;
 
 export async function insertApiKey(
   db: Executor,
@@ -37,9 +50,9 @@ export async function findCaller(
       ),
     );
   if (row === undefined) return undefined;
-  const { id, organizationId, name, prefix, lastUsedAt, allowedAddresses } = row.key;
+  const { id, organizationId, projectId, name, prefix, ...restrictions } = row.key;
   const actor = { kind: 'key' as const, id, name: name ?? prefix };
-  return { organizationId, plan: row.plan, actor, lastUsedAt, allowedAddresses };
+  return { caller: { organizationId, plan: row.plan, actor, projectId: projectId ?? undefined }, ...restrictions };
 }
 
 /** Notes a key's use unless one was noted after `unlessAfter`: of simultaneous requests, only the first writes. */
@@ -88,7 +101,11 @@ export async function listApiKeys(db: Executor, { organization }: { organization
       plan: organizations.plan,
       name: apiKeys.name,
       prefix: apiKeys.prefix,
+      readOnly: apiKeys.readOnly,
+      project: apiKeys.projectId,
       createdAt: apiKeys.createdAt,
+      createdBy: apiKeys.createdBy,
+      lastUsedAt: apiKeys.lastUsedAt,
       revokedAt: apiKeys.revokedAt,
     })
     .from(apiKeys)

@@ -102,6 +102,8 @@ async function newestCompleted(
 
 type ExportJobFilter = {
   organizationId: string;
+  /** Undefined: those of all its projects. */
+  projectId?: string | undefined;
   domain?: string | undefined;
   status?: ExportJobStatus | undefined;
   /** Selects only jobs older than the one of this sequence. */
@@ -117,6 +119,7 @@ export async function listExportJobs(db: Executor, filter: ExportJobFilter): Pro
     .where(
       and(
         eq(exportJobs.organizationId, filter.organizationId),
+        filter.projectId === undefined ? undefined : eq(exportJobs.projectId, filter.projectId),
         filter.domain === undefined ? undefined : eq(exportJobs.domain, filter.domain),
         filter.status === undefined ? undefined : eq(exportJobs.status, filter.status),
         filter.beforeSequence === undefined ? undefined : lt(exportJobs.sequence, filter.beforeSequence),

@@ -1,7 +1,7 @@
 import type { AgentJob } from '../../../contract/admin-api.ts';
 import { HttpError } from '../../../web/http-error.ts';
 import { type AgentJobRow, getAgentJob } from '../../store/agent-jobs.ts';
-import type { Caller } from '../../store/api-keys.ts';
+import { type Caller, isOwn } from '../../store/api-keys.ts';
 import type { Database } from '../../store/database.ts';
 import { getProject, type Project } from '../../store/projects.ts';
 import { isStorable } from '../../store/storable-text.ts';
@@ -38,7 +38,7 @@ export function withoutCredentials(repository: string): string {
  */
 export async function findOwnProject(db: Database, caller: Caller, projectId: unknown): Promise<Project> {
   const project = isFindable(projectId) ? await getProject(db, projectId) : undefined;
-  if (project === undefined || project.organizationId !== caller.organizationId) {
+  if (project === undefined || !isOwn(caller, { organizationId: project.organizationId, projectId: project.id })) {
     throw new HttpError(404, 'There is no such project');
   }
   return project;
@@ -51,7 +51,7 @@ export async function findOwnAgentJob(
   { projectId, id }: { projectId?: unknown; id?: unknown },
 ): Promise<AgentJobRow> {
   const row = isFindable(id) ? await getAgentJob(db, id) : undefined;
-  if (row === undefined || row.organizationId !== caller.organizationId || row.projectId !== projectId) {
+  if (row === undefined || !isOwn(caller, row) || row.projectId !== projectId) {
     throw new HttpError(404, 'There is no such agent job in this project');
   }
   return row;

@@ -54,7 +54,7 @@ const createAgentJob = operation({
   requestBody: promptBody("Replace 'colour' with 'color' in README.md"),
   responses: {
     201: success('The job is active.', 'AgentJob', { headers: counted, links: NEXT }),
-    ...refusals(400, 401, 404, 413, 415, 422, 429),
+    ...refusals(400, 401, 403, 404, 413, 415, 422, 429),
   },
 });
 
@@ -92,7 +92,7 @@ const messageAgentJob = operation({
   requestBody: promptBody("Replace 'grey' with 'gray' in README.md"),
   responses: {
     200: success('The job is active again.', 'AgentJob', { headers: counted }),
-    ...refusals(400, 401, 404, 409, 413, 415, 422, 429),
+    ...refusals(400, 401, 403, 404, 409, 413, 415, 422, 429),
   },
 });
 
@@ -101,7 +101,7 @@ const cancelAgentJob = operation({
   summary: 'Cancel an agent job',
   description: 'A cancelled job fails with the error `cancelled`, once its work has stopped.',
   parameters: jobPath,
-  responses: { ...ok('Accepted, or finished before.', 'AgentCancellation'), ...refusals(401, 404) },
+  responses: { ...ok('Accepted, or finished before.', 'AgentCancellation'), ...refusals(401, 403, 404) },
 });
 
 const archiveAgentJob = operation({
@@ -109,7 +109,7 @@ const archiveAgentJob = operation({
   summary: 'Archive an ended agent job',
   description: 'An archived job takes no more messages. Archiving it again changes nothing. 409 while it is active.',
   parameters: jobPath,
-  responses: { ...ok('The job is archived.', 'AgentJob'), ...refusals(401, 404, 409) },
+  responses: { ...ok('The job is archived.', 'AgentJob'), ...refusals(401, 403, 404, 409) },
 });
 
 /** The agent endpoints of the contract. */

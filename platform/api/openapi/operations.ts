@@ -64,7 +64,7 @@ export function textResponse(description: string): ResponseObject {
 const REFUSALS = {
   400: 'The request is invalid; the message names the field.',
   401: 'The key is missing, malformed, unknown or revoked.',
-  403: "The organization's plan is not Enterprise.",
+  403: 'The key has the scope `read`, or a static export needs the Enterprise plan.',
   404: 'It does not exist, or it belongs to another organization.',
   409: 'The current state does not allow it; the message gives the reason.',
   413: 'The body is over 1 MiB.',

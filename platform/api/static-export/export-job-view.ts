@@ -1,6 +1,6 @@
 import type { ExportJob } from '../../../contract/admin-api.ts';
 import { HttpError } from '../../../web/http-error.ts';
-import type { Caller } from '../../store/api-keys.ts';
+import { type Caller, isOwn } from '../../store/api-keys.ts';
 import type { Database } from '../../store/database.ts';
 import { type ExportJobRow, getExportJob } from '../../store/export-jobs.ts';
 import { isStorable } from '../../store/storable-text.ts';
@@ -25,7 +25,7 @@ export function exportJobView(row: ExportJobRow): ExportJob {
  */
 export async function findOwnJob(db: Database, caller: Caller, jobId: unknown): Promise<ExportJobRow> {
   const row = typeof jobId === 'string' && isStorable(jobId) ? await getExportJob(db, jobId) : undefined;
-  if (row === undefined || row.organizationId !== caller.organizationId) {
+  if (row === undefined || !isOwn(caller, row)) {
     throw new HttpError(404, 'There is no such export job');
   }
   return row;

@@ -20,8 +20,8 @@ export async function listExports(
   { cursor: beforeSequence, limit, ...filter }: z.output<typeof listExportsQuery>,
 ): Promise<ExportJobPage> {
   requireEnterprise(caller);
-  const { organizationId } = caller;
+  const { organizationId, projectId } = caller;
   // One row more than requested shows whether there is another page.
-  const rows = await listExportJobs(db, { ...filter, organizationId, beforeSequence, limit: limit + 1 });
+  const rows = await listExportJobs(db, { ...filter, organizationId, projectId, beforeSequence, limit: limit + 1 });
   return { jobs: rows.slice(0, limit).map(exportJobView), nextCursor: nextCursor(rows, limit) };
 }

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { exportJob, type StartExportRequest, startExportRequest } from '../../../contract/admin-api.ts';
 import { HttpError } from '../../../web/http-error.ts';
 import { parseInput } from '../../parse-input.ts';
-import type { Caller } from '../../store/api-keys.ts';
+import { type Caller, isOwn } from '../../store/api-keys.ts';
 import { recordAction } from '../../store/audit-log.ts';
 import type { Transaction } from '../../store/database.ts';
 import { findActiveExportJob, findExportOfVersion, insertExportJob } from '../../store/export-jobs.ts';
@@ -77,7 +77,9 @@ async function findNamedProject({ db }: ApiContext, caller: Caller, input: unkno
   if (!named.success) return undefined;
   const { domain } = named.data;
   const project = await findProjectByDomain(db, { organizationId: caller.organizationId, domain });
-  if (project === undefined) throw new HttpError(404, `No project of the organization has the domain ${domain}`);
+  if (project === undefined || !isOwn(caller, { organizationId: project.organizationId, projectId: project.id })) {
+    throw new HttpError(404, `No project of the organization has the domain ${domain}`);
+  }
   return project;
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { bigint, bigserial, boolean, check, index, integer, pgTable, text, unique } from 'drizzle-orm/pg-core';
+import { bigserial, boolean, check, index, integer, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import { moment } from './moment.ts';
 import { organizations } from './organizations.ts';
 
@@ -143,14 +143,6 @@ export const passkeys = pgTable(
   },
   (table) => [index('passkeys_of_user').on(table.userId)],
 );
-
-/** Requests of one client address to one path of Better Auth, within its window. */
-export const authRateLimits = pgTable('auth_rate_limits', {
-  id: text('id').primaryKey(),
-  key: text('key').notNull().unique(),
-  count: integer('count').notNull(),
-  lastRequest: bigint('last_request', { mode: 'number' }).notNull(),
-});
 
 /** Who did what in an organization, in order. Rows are never changed. */
 export const auditLog = pgTable(

@@ -83,6 +83,26 @@ describe('the admin routes', () => {
     expect((await set({ organization: 'Plans', plan: 'gold' })).status).toBe(400);
   });
 
+  it('create keys with scopes, for projects of their organization only', async () => {
+    await api.adminPost('/admin/keys', { organization: 'Scopes' });
+    await api.adminPost('/admin/projects', { organization: 'Scopes', project: 'prj_scopes', domain: 'scopes.example' });
+    const limits = { scope: 'read', project: 'prj_scopes' };
+    expect((await api.adminPost('/admin/keys', { organization: 'Scopes', ...limits })).status).toBe(201);
+    for (const wrong of [{ scope: 'write' }, { project: 'scopes' }, { organization: 'Elsewhere', ...limits }]) {
+      expect((await api.adminPost('/admin/keys', { organization: 'Scopes', ...wrong })).status).toBe(400);
+    }
+    const listed = JSON.parse((await api.get('/admin/keys?organization=Scopes', { key })).text).keys;
+    const unused = { createdBy: null, lastUsedAt: null };
+    expect(listed).toMatchObject([
+      { ...limits, ...unused },
+      { scope: null, project: null, ...unused },
+    ]);
+    const elsewhere = await api.get('/admin/keys?organization=Elsewhere', { key });
+    expect(JSON.parse(elsewhere.text)).toEqual({ keys: [] });
+    await api.request('DELETE', '/admin/projects/prj_scopes?contents=delete', { key });
+    expect(JSON.parse((await api.get('/admin/keys?organization=Scopes', { key })).text).keys).toHaveLength(1);
+  });
+
   it('add, change and list projects, without their webhook secret', async () => {
     await api.adminPost('/admin/keys', { organization: 'Docs' });
     const added = await api.adminPost('/admin/projects', {

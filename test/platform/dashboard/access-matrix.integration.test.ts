@@ -71,7 +71,10 @@ const DECISIONS: readonly PageRow[] = [
   ['POST /pulls/:id/review_links', 403, 401, 403, 401],
 ];
 
-/** Every endpoint of the Admin API: the organization's key, another's, and no, a revoked, or an expired one (401). */
+/**
+ * Every endpoint of the Admin API: the organization's key, and another's. A key of the project is like the former, one of
+ * another project like the latter, and one that may only read gets 403 for POST. No, a revoked, or an expired one: 401.
+ */
 const ENDPOINTS: readonly [route: string, own: Cell, other: Cell, body?: object][] = [
   ['POST /v2/agent/:projectId/job', 'in', 404, { prompt: '' }],
   ['GET /v2/agent/:projectId/job/:id', 'in', 404],
@@ -156,6 +159,7 @@ describe('who may do what', () => {
     await db.execute(sql`update api_keys set expires_at = now() - interval '1 hour' where id = ${expired.id}`);
     Object.assign(keys, { own: own.key, revoked: revoked.key, expired: expired.key });
     keys.other = (await createKey(db, { organization: 'Elsewhere' })).key;
+    keys.read = (await createKey(db, { organization: 'Matrix', scope: 'read' })).key;
     await db.execute(sql`
       update members set organization_id = (select id from organizations where name = 'Elsewhere')
       where user_id = (select id from users where email = 'other@example.com')`);
@@ -167,6 +171,9 @@ describe('who may do what', () => {
       repository,
       origin: fixture.platform.baseUrl,
     });
+    await addProject(db, { organization: 'Matrix', project: 'prj_sibling', domain: 'sibling.example.com' });
+    for (const project of ['prj_matrix', 'prj_sibling'])
+      keys[project] = (await createKey(db, { organization: 'Matrix', project })).key;
     const project = await getProject(db, 'prj_matrix');
     const organizationId = project?.organizationId ?? '';
     const of = { organizationId, projectId: 'prj_matrix', at: new Date() };
@@ -266,7 +273,9 @@ describe('who may do what', () => {
   it('holds for keys', async () => {
     const wrong: [string, string, Cell][] = [];
     for (const [route, own, other, body] of ENDPOINTS) {
-      const expected = { own, other, revoked: 401, expired: 401, none: 401 } as const;
+      const read = route.startsWith('GET') ? own : 403;
+      const ofProject = { prj_matrix: own, prj_sibling: other };
+      const expected = { own, other, read, ...ofProject, revoked: 401, expired: 401, none: 401 } as const;
       for (const [who, cell] of Object.entries(expected)) {
         const [method = '', path = ''] = [route.split(' ')[0], pathOf(route)];
         const response = await fetch(fixture.platform.baseUrl + path, {
@@ -292,6 +301,15 @@ describe('who may do what', () => {
       }
     }
     expect(wrong).toEqual([]);
+    for (const [who, count] of [
+      ['own', 1],
+      ['prj_matrix', 1],
+      ['prj_sibling', 0],
+    ] as const) {
+      const headers = { authorization: `Bearer ${keys[who]}` };
+      const jobs = await fetch(`${fixture.platform.baseUrl}/v1/static-export/jobs`, { headers });
+      expect([who, JSON.parse(await jobs.text()).jobs.length]).toEqual([who, count]);
+    }
     const listed = await fetch(`${fixture.platform.baseUrl}/admin/keys`, {
       headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
     });
