@@ -5,7 +5,7 @@ import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { type ExportSettings, readCrawl } from '../settings.ts';
 import { rewriteProgress, type StageDeps } from '../stage.ts';
 import { notFoundUrl } from '../urls/assign-path.ts';
-import { isOfSite, originUrl } from '../urls/identity.ts';
+import { isOfSite, shownUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
 import type { Site } from '../urls/types.ts';
 import { followRedirect, planBundle, redirectTargets } from './plan-bundle.ts';
@@ -67,16 +67,16 @@ function isOriginFailure(row: SettledRow): boolean {
   return row.status === null ? !row.reason?.startsWith('refused') : row.status >= 500 || row.status === 429;
 }
 
-/** Why a page that must exist can't be exported. URLs are those that were requested. */
+/** Why a page that must exist can't be exported. */
 function failureOfEntry(url: string, rows: ReadonlyMap<string, SettledRow>, site: Site): string | undefined {
   const row = rows.get(url);
-  const requested = originUrl(url, site);
+  const requested = shownUrl(url, site);
   if (row === undefined) return `${requested} was not fetched`;
   const end = followRedirect(row, rows);
   if (end.kind === 'nowhere') return `${requested}: ${end.reason}`;
   if (end.kind === 'outside') return `${requested} redirects to ${end.url}, which is not part of the site`;
   if (end.row.outcome === 'file') return undefined;
-  const ended = originUrl(end.row.url, site);
+  const ended = shownUrl(end.row.url, site);
   if (end.row.outcome === 'skipped') return `${ended} was left out: ${end.row.reason ?? 'not wanted'}`;
   return `${ended} can't be fetched: ${end.row.reason ?? 'no response'}`;
 }
@@ -98,7 +98,7 @@ export function judgeCrawl(rows: readonly SettledRow[], settings: ExportSettings
   const pages = rows.filter((row) => isOfSite(row.url, settings.site) && (row.isPage || row.rank === rankOf('page')));
   const failed = pages.filter(isOriginFailure);
   if (failed.length > MIN_FAILED && failed.length > pages.length * MAX_FAILED_SHARE) {
-    const example = failed[0] && `${originUrl(failed[0].url, settings.site)} (${failed[0].reason})`;
+    const example = failed[0] && `${shownUrl(failed[0].url, settings.site)} (${failed[0].reason})`;
     return `The origin did not respond for ${failed.length} of ${pages.length} pages, for example ${example}`;
   }
   return undefined;

@@ -1,7 +1,7 @@
 import { ExportFailure } from '../export-failure.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher, FetchFailure } from '../ports.ts';
-import { originUrl } from '../urls/identity.ts';
+import { shownUrl } from '../urls/identity.ts';
 import { crawlDelayMs, MAX_ROBOTS_CHARACTERS, type RobotsSettings } from '../urls/robots.ts';
 import type { Site } from '../urls/types.ts';
 import { type Pause, retryUntilResponse } from './retry-until-response.ts';
@@ -46,7 +46,7 @@ export async function readRules(
       const count = tries === 1 ? 'one try' : `${tries} tries`;
       throw new ExportFailure(
         'ExportImpossible',
-        `${originUrl(url, site)} can't be read (${failure.reason}, after ${count}), so what may be exported isn't known; ` +
+        `${shownUrl(url, site)} can't be read (${failure.reason}, after ${count}), so what may be exported isn't known; ` +
           (failure.status === null ? 'if another server has the site, set the origin of its project; ' : '') +
           "robots: ignore in the project's settings exports without it",
       );

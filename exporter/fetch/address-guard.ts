@@ -99,9 +99,8 @@ export function createAddressGuard(options: { operatorHosts: readonly string[]; 
       const addresses = isIP(literal) === 0 ? await resolveOnce(literal) : [literal];
       if (addresses.length === 0) throw new RefusedUrl(`${hostname} has no address`);
       // One private address is enough to refuse the name: a mixed result is how DNS rebinding begins.
-      const refused = addresses.find((address) => !isPublicAddress(address));
-      if (refused !== undefined && !isOperatorHost(hostname, port)) {
-        throw new RefusedUrl(`refused: ${hostname} leads to ${refused}, which is not a public address`);
+      if (!addresses.every(isPublicAddress) && !isOperatorHost(hostname, port)) {
+        throw new RefusedUrl(`refused: ${hostname} is not at a public address`);
       }
       return addresses;
     },

@@ -1,4 +1,5 @@
 import { backoff } from '../../base/backoff.ts';
+import { withoutAddresses } from '../../base/without-addresses.ts';
 import type { FetchFailure, Validators } from '../ports.ts';
 import { RefusedUrl } from './address-guard.ts';
 import { errorMessage, fetchErrorCode, isCausedBy } from './error-code.ts';
@@ -30,11 +31,22 @@ export function failureOfLateness({ reason }: Lateness): FetchFailure {
   return { kind: 'failed', reason, status: null, soft: true, retryAfterMs: undefined, late: true };
 }
 
-/** The failure of a thrown error. URLs that the guard refused, bad certificates and unknown names aren't retried. */
+/** Errors whose own messages are unclear, or name the host that an operator set as the site's origin. */
+const MESSAGES: ReadonlyMap<string | undefined, string> = new Map([
+  // undici fails an assertion only if a response breaks the protocol, such as an unrequested 101.
+  ['ERR_ASSERTION', 'the response breaks the rules of HTTP'],
+  ['ENOTFOUND', 'no such host (ENOTFOUND)'],
+  ['EAI_AGAIN', 'its host name could not be looked up (EAI_AGAIN)'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host'],
+]);
+
+/**
+ * The failure of a thrown error. URLs that the guard refused, bad certificates and unknown names aren't retried. The
+ * reason is for the project's members, who don't learn addresses of the operator's network.
+ */
 export function failureOfError(error: unknown): FetchFailure {
   const code = fetchErrorCode(error);
-  // undici fails an assertion only if a response breaks the protocol, such as an unrequested 101.
-  const message = code === 'ERR_ASSERTION' ? 'the response breaks the rules of HTTP' : errorMessage(error);
+  const message = MESSAGES.get(code) ?? withoutAddresses(errorMessage(error));
   const hard =
     isCausedBy(error, RefusedUrl) ||
     isCausedBy(error, UnreadableBody) ||

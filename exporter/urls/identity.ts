@@ -96,6 +96,11 @@ export function originUrl(url: string, site: Site): string {
   return isOfSite(url, site) ? site.origin + url.slice(`https://${site.domain}`.length) : url;
 }
 
+/** A URL in a message for the project's members, who don't learn the origin that an operator set. */
+export function shownUrl(url: string, site: Site): string {
+  return isOfSite(url, site) && site.origin !== `https://${site.domain}` ? `${url} (at its origin)` : url;
+}
+
 /** Whether the crawl should fetch a resource (see the table at `ResourceKind`). Files of `keepHosts` stay links. */
 export function isWanted(
   { url, kind }: Resource,

@@ -212,7 +212,7 @@ describe('galley export of a site that cannot be exported', () => {
     const { code, stderr } = await exportingApart('--report', 'report.json');
     expect([code, stderr]).toEqual([
       1,
-      expect.stringContaining(`The export failed: The start page ${site.origin}/ can't be fetched: HTTP 404`),
+      expect.stringContaining("The start page https://docs.example.com/ (at its origin) can't be fetched: HTTP 404"),
     ]);
     const report = exportReport.parse(JSON.parse(await readFile(join(folder, 'report.json'), 'utf8')));
     expect(report.brokenLinks).toMatchObject([{ url: 'https://docs.example.com/', status: 404 }]);

@@ -143,7 +143,7 @@ describe('an export in one process', () => {
     site.setHandler(serveFiles({}));
     const deps = depsOf(never);
     await expect(exportInProcess(deps, requestOf(), { signal: never })).rejects.toMatchObject({
-      message: expect.stringContaining(`The start page ${site.origin}/ can't be fetched`),
+      message: expect.stringContaining("The start page https://docs.example.com/ (at its origin) can't be fetched"),
       type: 'ExportImpossible',
     });
     expect(site.requests.filter((path) => path === '/')).toHaveLength(1);

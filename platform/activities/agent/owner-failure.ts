@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { withoutAddresses } from '../../../base/without-addresses.ts';
 import { ForgeError } from '../../../forge/forge-error.ts';
 import { GitError } from '../../../forge/git/git-error.ts';
 import { maskSecrets } from './mask-secrets.ts';
@@ -24,7 +25,8 @@ export function impossible(message: string): ApplicationFailure {
  * retryable if that may help. Other errors are returned unchanged.
  */
 export function ownerFailure(error: unknown, secrets: readonly string[]): unknown {
-  const redacted = (text: string) => plainText(maskSecrets(text, secrets)).slice(0, MESSAGE_CHARACTERS);
+  const redacted = (text: string) =>
+    withoutAddresses(plainText(maskSecrets(text, secrets))).slice(0, MESSAGE_CHARACTERS);
   if (error instanceof GitError) return failure(redacted(sentence(error.message)), error.retryable, null);
   if (error instanceof ForgeError) {
     return failure(redacted(`The forge refused: ${error.message}`), error.retryable, error.retryAfterMs);

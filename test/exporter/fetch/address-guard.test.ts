@@ -71,8 +71,12 @@ describe('the address guard', () => {
       operatorHosts: [],
       resolve: async (hostname) => answers.get(hostname) ?? [],
     });
-    await expect(resolving.addressesFor('inside.example', 443)).rejects.toThrow(/10\.0\.0\.5/);
-    await expect(resolving.addressesFor('mixed.example', 443)).rejects.toThrow(/127\.0\.0\.1/);
+    await expect(resolving.addressesFor('inside.example', 443)).rejects.toThrow(
+      'refused: inside.example is not at a public address',
+    );
+    await expect(resolving.addressesFor('mixed.example', 443)).rejects.toThrow(
+      'refused: mixed.example is not at a public address',
+    );
     await expect(resolving.addressesFor('mapped.example', 443)).rejects.toThrow(RefusedUrl);
     await expect(resolving.addressesFor('nowhere.example', 443)).rejects.toThrow(/no address/);
     await expect(resolving.addressesFor('localhost', 80)).rejects.toThrow(RefusedUrl);

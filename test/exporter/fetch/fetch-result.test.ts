@@ -29,6 +29,19 @@ describe('fetchRetryDelayMs', () => {
     expect(fetchRetryDelayMs(failureOfStatus(429, 3_600_000), 1, 5)).toBeUndefined();
   });
 
+  it('names no address and no host of the operator', () => {
+    const reasonOf = (message: string, code: string) => {
+      const failure = failureOfError(
+        new TypeError('fetch failed', { cause: Object.assign(new Error(message), { code }) }),
+      );
+      return failure.reason;
+    };
+    expect(reasonOf('connect ECONNREFUSED 10.0.0.5:8080', 'ECONNREFUSED')).not.toContain('10.0.0.5');
+    expect(reasonOf('getaddrinfo ENOTFOUND cms.internal', 'ENOTFOUND')).toBe('no such host (ENOTFOUND)');
+    const certificate = reasonOf('Host: cms.internal. is not in the altnames', 'ERR_TLS_CERT_ALTNAME_INVALID');
+    expect(certificate).toBe('its certificate is for another host');
+  });
+
   it('does not retry a permanent failure', () => {
     expect(fetchRetryDelayMs(failureOfStatus(404, undefined), 1, 5)).toBeUndefined();
   });

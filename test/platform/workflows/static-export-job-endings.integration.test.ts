@@ -46,7 +46,11 @@ describe('the end of a staticExportJob', () => {
     ['the start page is missing', serveFiles({}), /The start page .* HTTP 404/],
     ['the start page leads to another site', serveFiles({ '/': away }), /redirects to https:\/\/www\.elsewhere/],
     ['robots.txt forbids the start page', robots('User-agent: *\nDisallow: /'), /robots\.txt disallows/],
-    ['robots.txt fails', failingAt('/robots.txt', 501), /^http:\/\/127\.0\.0\.1:\d+\/robots\.txt .*HTTP 501/],
+    [
+      'robots.txt fails',
+      failingAt('/robots.txt', 501),
+      /^https:\/\/docs\.example\.com\/robots\.txt \(at its origin\) .*HTTP 501/,
+    ],
     ['no browser can render the pages', robots(''), /render: browser.*install Chromium/, { render: 'browser' }],
   ])('fails with a clear message when %s, and leaves nothing behind', async (_what, handler, error, settings = {}) => {
     site.setHandler(handler);

@@ -15,6 +15,13 @@ describe('the failure that the owner of a job sees', () => {
     });
   });
 
+  it('names no address of the network', () => {
+    const error = new ForgeError("Gitea can't be reached: connect ECONNREFUSED 10.0.0.5:3000", {
+      ...{ status: null, retryable: true },
+    });
+    expect(failureFor(error)).toMatchObject({ message: expect.not.stringContaining('10.0.0.5') });
+  });
+
   it.each([
     [7_000, 7_000],
     [86_400_000, 3_600_000],

@@ -44,11 +44,12 @@ export function createAllowList({ allow, refuse }: AgentNetwork, resolve: Resolv
     async addressesFor(hostname, port) {
       const host = `${hostname}:${port} of AGENT_NETWORK_ALLOW`;
       const addresses = await addressesOf(hostname, `${host} can't be resolved`);
-      const hidden = addresses.find((address) => !isPublicAddress(address));
-      if (hidden !== undefined) throw new RefusedUrl(`${host} resolves to ${hidden}, which is not a public address`);
+      // The agent and its job's owner read the reasons, and mustn't learn addresses of the operator's network.
+      if (!addresses.every(isPublicAddress)) throw new RefusedUrl(`${host} is not at a public address`);
       const own = await ownAddresses(port, `${host} is refused: a server of Galley on that port can't be resolved`);
-      const galleys = addresses.find((address) => own.includes(address));
-      if (galleys !== undefined) throw new RefusedUrl(`${host} resolves to ${galleys}, which belongs to Galley itself`);
+      if (addresses.some((address) => own.includes(address))) {
+        throw new RefusedUrl(`${host} is at an address that belongs to Galley itself`);
+      }
       return addresses;
     },
   };

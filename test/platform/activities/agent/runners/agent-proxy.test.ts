@@ -35,7 +35,7 @@ describe("the agent's allow list", () => {
     const { list, lookups } = listWith({ 'api.example': [[PUBLIC], ['127.0.0.1']] });
     list.checkUrl(new URL('https://API.example/x'));
     expect(await list.addressesFor('api.example', 443)).toEqual([PUBLIC]);
-    await expect(list.addressesFor('api.example', 443)).rejects.toThrow('resolves to 127.0.0.1');
+    await expect(list.addressesFor('api.example', 443)).rejects.toThrow('not at a public address');
     expect(lookups).toEqual(['api.example', 'api.example']);
     list.checkUrl(new URL('https://[2606:4700:0::1]'));
     expect(await list.addressesFor('[2606:4700::1]', 443)).toEqual(['2606:4700::1']);
@@ -47,8 +47,8 @@ describe("the agent's allow list", () => {
   ])('rejects an allowed name that resolves to %s, also beside a public address', async (address) => {
     for (const answer of [[address], [PUBLIC, address]]) {
       const { list } = listWith({ 'api.example': [answer] });
-      const reason = `api.example:443 of AGENT_NETWORK_ALLOW resolves to ${address}, which is not a public address`;
-      await expect(list.addressesFor('api.example', 443)).rejects.toThrow(new RefusedUrl(reason));
+      const reason = new RefusedUrl('api.example:443 of AGENT_NETWORK_ALLOW is not at a public address');
+      await expect(list.addressesFor('api.example', 443)).rejects.toThrow(reason);
     }
   });
 
