@@ -29,7 +29,7 @@ export function tokenSource({ parse, sample, eventHeaders }: Parts): WebhookSour
     verify({ header }, { settings: { header: name }, secrets }) {
       const value = header(name ?? 'authorization');
       if (!value) return rejected('missing-header');
-      const token = name === undefined ? /^Bearer +(\S.*?) *$/i.exec(value)?.[1] : value;
+      const token = name === undefined ? /^Bearer +(\S.*)$/i.exec(value)?.[1]?.trimEnd() : value;
       if (token === undefined) return rejected('malformed-header');
       return anyEqualInConstantTime(secrets, token) ? { ok: true, vendorId: null } : rejected('bad-signature');
     },

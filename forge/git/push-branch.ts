@@ -26,7 +26,7 @@ export async function pushBranch(
   if (exitCode === 0) return;
   const refusal = /^!\t[^\t]*\t(.*)$/m.exec(stdout)?.[1] ?? 'the push failed';
   if (MOVED.test(refusal)) throw new GitError(`the branch ${branch} has moved meanwhile`, 'conflict');
-  const why = /\(([^)]*)\)/.exec(refusal)?.[1] ?? refusal;
+  const why = /\(([^()]*)\)/.exec(refusal)?.[1] ?? refusal;
   const words = remoteWords(stderr, secretsOf(remote));
   const message = `the repository refused the push: ${why}${words === '' ? '' : `: ${words}`}`;
   throw new GitError(message, PASSING.test(why) ? 'unreachable' : 'rejected');

@@ -109,7 +109,7 @@ function runner(
       .at(-1)
       ?.replace(/^Error: /, '');
     const why = result.timedOut ? `no end within ${TIMEOUT_MS / 1000} s` : said || result.shortMessage || 'it failed';
-    throw new Error(`helm ${args[0]}: ${why}`.replaceAll(/https?:\/\/\S+\?\S*/g, '…').slice(0, 400));
+    throw new Error(`helm ${args[0]}: ${why}`.replaceAll(/https?:\/\/[^\s?]{1,2000}\?\S*/g, '…').slice(0, 400));
   };
 }
 

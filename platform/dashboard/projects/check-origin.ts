@@ -70,14 +70,19 @@ async function fetchPath(fetcher: Fetcher, { site, path, signal }: Look): Promis
   }
 }
 
+// Each is bounded, so that no page makes one of them try every character with every other.
+const TITLE = /<title[^<>]{0,200}>([^<]{1,200})/i;
+const LINKS = /<a\s[^<>]{0,2000}?\bhref[ \t]{0,9}=[ \t]{0,9}["']?([^"'\s<>]{1,2000})/gi;
+const DISALLOWS = /^[ \t]{0,99}disallow:[ \t]{0,99}\S/gim;
+
 function startFinding({ url, status, contentType, body, problem }: Fetched): OriginFinding {
   const what = 'Start page';
   if (problem !== null) return { what, isGood: false, found: `${url}: ${problem}` };
   if (!/\bhtml\b/i.test(contentType)) {
     return { what, isGood: false, found: `${url}: HTTP ${status}, but ${contentType || 'no content type'}, not HTML` };
   }
-  const title = /<title[^>]*>([^<]{1,200})/i.exec(body)?.[1]?.trim() ?? 'no title';
-  const links = new Set([...body.matchAll(/<a\s[^>]*?href\s*=\s*["']?([^"'\s>]+)/gi)].map(([, href]) => href)).size;
+  const title = TITLE.exec(body)?.[1]?.trim() ?? 'no title';
+  const links = new Set([...body.matchAll(LINKS)].map(([, href]) => href)).size;
   return { what, isGood: true, found: `${url}: HTTP ${status}, “${title}”, ${links} links` };
 }
 
@@ -85,7 +90,7 @@ function optionalFinding(what: string, { status, body, problem }: Fetched): Orig
   if (status === 404 || status === 410) return { what, isGood: true, found: 'none: the export follows links instead' };
   if (problem !== null) return { what, isGood: false, found: problem };
   if (what === 'robots.txt') {
-    const disallows = [...body.matchAll(/^\s*disallow:\s*\S/gim)].length;
+    const disallows = [...body.matchAll(DISALLOWS)].length;
     return { what, isGood: true, found: `${disallows} rules that disallow something` };
   }
   return { what, isGood: true, found: `${[...body.matchAll(/<loc>/gi)].length} addresses` };
