@@ -1,4 +1,4 @@
-import { request } from 'undici';
+import { request } from '../base/request.ts';
 
 /** What the client uses of `RequestInit`. */
 type HttpInit = {

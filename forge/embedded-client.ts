@@ -1,4 +1,4 @@
-import { request } from 'undici';
+import { request } from '../base/request.ts';
 import { parseRetryAfterMs } from '../base/retry-after.ts';
 import { ForgeError } from './forge-error.ts';
 import { readBounded } from './read-bounded.ts';

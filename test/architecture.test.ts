@@ -158,6 +158,13 @@ describe('the folders', () => {
     expect(readers).toEqual([]);
   });
 
+  it('send requests of undici only through base/request.ts, whose bodies may fail while nothing reads them', () => {
+    const direct = folders
+      .flatMap(sourceFiles)
+      .filter((file) => /\b(?:request|stream|pipeline)\b.*from 'undici'/.test(readFileSync(join(root, file), 'utf8')));
+    expect(direct).toEqual(['base/request.ts']);
+  });
+
   it('open no connection to Temporal whose waiting retry would end the process when the connection closes', () => {
     const ofTests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))

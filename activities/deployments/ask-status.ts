@@ -1,5 +1,5 @@
-import { request } from 'undici';
 import { z } from 'zod';
+import { request } from '../../base/request.ts';
 
 /** What a deployment should serve. */
 export type WantedJob = {

@@ -1,5 +1,5 @@
-import { request } from 'undici';
 import { errorCode } from '../../base/error-code.ts';
+import { request } from '../../base/request.ts';
 import type { OutgoingMessage } from './sign-message.ts';
 
 /** An attempt may take this long, from the connection to the end of the response. */

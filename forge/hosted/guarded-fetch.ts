@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { request } from 'undici';
+import { request } from '../../base/request.ts';
 import { ForgeError } from '../forge-error.ts';
 import { readBounded } from '../read-bounded.ts';
 

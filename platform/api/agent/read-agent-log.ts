@@ -41,7 +41,7 @@ export function agentLogHandler({ db, objects, logger }: ApiContext): RequestHan
 
 /** The logs in the order of the runs, each after a header line. A log that isn't in the store is omitted. */
 export async function* joinAgentLogs(
-  objects: ObjectStore,
+  objects: Pick<ObjectStore, 'get'>,
   logs: readonly RunLog[],
 ): AsyncGenerator<Uint8Array, undefined> {
   let endsLine = true;
@@ -65,9 +65,12 @@ export async function* joinAgentLogs(
   }
 }
 
-async function openLog(objects: ObjectStore, key: string) {
+async function openLog(objects: Pick<ObjectStore, 'get'>, key: string) {
   try {
-    return await objects.get(key);
+    const log = await objects.get(key);
+    // The reading throws it. While a slow client hasn't taken what precedes the log, nothing else listens.
+    log.on('error', () => undefined);
+    return log;
   } catch (error) {
     if (error instanceof ObjectMissingError) return undefined;
     throw error;

@@ -1,6 +1,6 @@
 import { Webhooks } from '@octokit/webhooks';
-import { request } from 'undici';
 import { errorCode } from '../../../base/error-code.ts';
+import { request } from '../../../base/request.ts';
 import type { DeliveryRow } from '../../store/forge-deliveries.ts';
 
 export type Attempt =

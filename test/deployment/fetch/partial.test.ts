@@ -203,6 +203,26 @@ it('if a server sends more than the requested part, nothing more is read, and th
   expect(written).toBeLessThan(limitBytes);
 });
 
+it.each([
+  ['another range', (total: number) => ({ status: 206, 'content-range': `bytes 0-9/${total}` })],
+  ['416', (total: number) => ({ status: 416, 'content-range': `bytes */${total}` })],
+])('a later range request answered with %s is an error, and a repaired link recovers', async (_name, answer) => {
+  store.intercept = ({ request, response, start }) => {
+    if (request.url !== '/2' || start === 0) return false;
+    const { status, ...headers } = answer(whole.next.length);
+    response.writeHead(status, headers).end(Buffer.alloc(10));
+    return true;
+  };
+  // Not for the whole archive either, which is the next try.
+  store.bodies.set('/2', Buffer.concat([whole.next.subarray(0, -200), Buffer.alloc(200)]));
+  await fixture.writeValues({ enabled: true, bundleUrl: `${origin}/2` });
+  const failed = await running.until('said why', ({ lastError }) => lastError !== null);
+  expect(failed).toMatchObject({ version: '1', stale: true });
+  store.intercept = () => false;
+  store.bodies.set('/2', whole.next);
+  await running.until('recovered', ({ version, lastError }) => version === '2' && lastError === null);
+});
+
 it('a process that ends midway leaves nothing behind, and the next one completes the version', async () => {
   const gate = createGate();
   store.intercept = async ({ start, response }) => {
