@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { sha256Hex } from '../base/sha256.ts';
 import { createDeployment, createSharedParts } from '../deployment/deployment.ts';
 import { createHostHandler } from '../deployment/hosts.ts';
+import { freePort } from '../embedded/ports.ts';
 import type { Home } from './process/home.ts';
 import type { Lifetime } from './process/lifetime.ts';
 import { serve } from './process/serve.ts';
@@ -48,13 +49,17 @@ export async function startDeployment(options: Options, { home, logger, lifetime
       logger: logger.child({ part: 'deployment', ...(host === undefined ? {} : { host }) }),
     }),
   }));
+  const listening = { host: options.host, port: options.port, variable: 'DEPLOYMENT_PORT' };
+  // Another process on this port may be using the same folders, which must stay as they are then.
+  if (listening.port !== 0) await freePort(listening);
+  for (const { deployment } of hosted) lifetime.onStop('deployment', () => deployment.stop());
+  // Before it listens: a visitor must not be told that there is nothing yet.
+  const starts = await Promise.allSettled(hosted.map(({ deployment }) => deployment.start()));
+  for (const start of starts) if (start.status === 'rejected') throw start.reason;
+  lifetime.signal.throwIfAborted();
   const app = createHostHandler(hosted, shared.metrics);
-  const service = await serve(app, { host: options.host, port: options.port, variable: 'DEPLOYMENT_PORT' });
+  const service = await serve(app, listening);
   lifetime.onStop('deployment server', () => service.stop());
-  for (const { deployment } of hosted) {
-    lifetime.onStop('deployment', () => deployment.stop());
-    await deployment.start();
-  }
   return { url: service.url };
 }
 
