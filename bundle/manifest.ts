@@ -17,6 +17,11 @@ export const NO_LIMITS: BundleLimits = {
   maxFiles: Number.MAX_SAFE_INTEGER,
 };
 
+const GIB = 1024 ** 3;
+
+/** What a deployment accepts by default. */
+export const DEPLOYMENT_LIMITS = { maxBundleBytes: 4 * GIB, maxUnpackedBytes: 16 * GIB, maxFiles: 250_000 };
+
 const MAX_SIBLINGS = 3;
 
 /**
@@ -31,6 +36,7 @@ export function checkManifest(bytes: Buffer, limits: BundleLimits): BundleManife
     throw new BundleInvalidError(`the manifest names more than the ${limits.maxFiles} files allowed`);
   }
   checkPaths(manifest.files);
+  checkContentTypes(manifest.files);
   checkSiblings(manifest.files);
   const unpackedBytes = manifest.files.reduce((sum, { size }) => sum + size, 0);
   if (unpackedBytes > limits.maxUnpackedBytes) {
@@ -86,6 +92,15 @@ function checkPaths(files: readonly BundleFile[]): void {
     if (folders.has(collisionKey(path)))
       throw new BundleInvalidError(`the path ${quoted(path)} is a file and a folder`);
   }
+}
+
+/** What Node sends as the value of a header. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,1000}$/;
+
+function checkContentTypes(files: readonly BundleFile[]): void {
+  const wrong = files.find(({ contentType }) => !HEADER_VALUE.test(contentType));
+  if (wrong !== undefined)
+    throw new BundleInvalidError(`the contentType of ${quoted(wrong.path)} is no header's value`);
 }
 
 function checkSiblings(files: readonly BundleFile[]): void {

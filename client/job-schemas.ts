@@ -69,6 +69,8 @@ export const receivedBundle = z.object({
   expiresAt: time,
   sizeBytes: number,
   sha256: text,
+  /** Missing if the service doesn't report it. */
+  manifestSha256: bundle.shape.manifestSha256.catch(undefined),
   version: text,
 } satisfies Record<keyof typeof bundle.shape, z.ZodType>);
 

@@ -91,6 +91,11 @@ export const bundle = z.object({
   expiresAt: timestamp,
   sizeBytes: z.int().min(0),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Of the bytes of its manifest; missing for an export of before it was recorded. */
+  manifestSha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
   version: z.string(),
 });
 export type Bundle = z.infer<typeof bundle>;

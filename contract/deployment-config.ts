@@ -26,6 +26,8 @@ export const deploymentConfig = z
     wave: z.int().min(1).max(100).optional(),
     /** A person approves each version before it is written here. */
     approve: z.boolean().optional(),
+    /** False: no `integrity` is written with links, and none is checked. */
+    integrity: z.boolean().optional(),
     /** What visitors open; the origin of `statusUrl` by default. */
     url: httpUrl.optional(),
     /** The `/-/status` of the deployment, or of each of its replicas. */

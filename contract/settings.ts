@@ -32,6 +32,8 @@ export const deploymentSettings = z.object({
   wave: z.int(),
   /** A person approves each version before it is written here. */
   approve: z.boolean(),
+  /** False: links are written without the `integrity` of their bundle. */
+  integrity: z.boolean().optional(),
   url: z.string().nullable(),
   /** How its status is asked; null without a `statusUrl`. */
   confirm: z.object({ withinMs: ms, rollback: z.boolean() }).nullable(),

@@ -1,15 +1,17 @@
 import { z } from 'zod';
+import { integrityText } from './integrity.ts';
 
 /**
  * The group of a deployment's values file that Galley uses: docs/reference/values-file.md. The orchestrator writes
- * `enabled` and `bundleUrl`. `version` is the operator's pin, `publicKey` the only key whose signatures on bundles the
- * deployment accepts (`createVerifier`).
+ * `enabled`, `bundleUrl` and `integrity`, the only manifest that the deployment accepts from the link. `version` is the
+ * operator's pin, `publicKey` the only key whose signatures on bundles it accepts (`createVerifier`).
  */
 export const staticExportValues = z.object({
   enabled: z.boolean(),
   bundleUrl: z.url({ protocol: /^(https?|file)$/ }).optional(),
   version: z.coerce.string().min(1).optional(),
   publicKey: z.string().optional(),
+  integrity: integrityText.optional(),
 });
 
 export const DEPLOYMENT_KINDS = ['cloud', 'client-hosted', 'air-gapped'] as const;

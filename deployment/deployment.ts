@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { DEPLOYMENT_LIMITS } from '../bundle/manifest.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { createEndpoints } from './endpoints.ts';
 import { BundleAcquirer } from './fetch/acquire-bundle.ts';
@@ -65,7 +66,7 @@ export function createSharedParts(): SharedParts {
 }
 
 export type Deployment = {
-  /** Responds immediately, with 503 until there is something to serve. */
+  /** Responds with 503 while there is nothing to serve, and until `start` has opened what there is. */
   app: RequestListener;
   /**
    * Opens the last good version, then follows the values file in the background.
@@ -78,16 +79,15 @@ export type Deployment = {
   status(): DeploymentStatus;
 };
 
-const GIB = 1024 ** 3;
 const HOUR_MS = 3_600_000;
 
 /** The self-hosted server of one bundle. */
 export function createDeployment(options: DeploymentOptions): Deployment {
   const { valuesFile, homeDir, logger, pollIntervalMs = 2_000, keepPrevious = 2, exitOnInvalidValues = true } = options;
   const limits = {
-    maxBundleBytes: options.maxBundleBytes ?? 4 * GIB,
-    maxUnpackedBytes: options.maxUnpackedBytes ?? 16 * GIB,
-    maxFiles: options.maxFiles ?? 250_000,
+    maxBundleBytes: options.maxBundleBytes ?? DEPLOYMENT_LIMITS.maxBundleBytes,
+    maxUnpackedBytes: options.maxUnpackedBytes ?? DEPLOYMENT_LIMITS.maxUnpackedBytes,
+    maxFiles: options.maxFiles ?? DEPLOYMENT_LIMITS.maxFiles,
   };
   let served: Served | undefined;
   let follower: Follower | undefined;

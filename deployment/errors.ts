@@ -19,8 +19,8 @@ export class ValuesReadError extends Error {
   }
 }
 
-/** Thrown if a bundle isn't signed for `staticExport.publicKey`. Another key may accept the same bytes. */
-export class BundleSignatureError extends BundleInvalidError {}
+/** Thrown if a bundle isn't what `publicKey` and `integrity` require. Another values file may accept the same bytes. */
+export class BundleRefusedError extends BundleInvalidError {}
 
 /** Thrown if a valid bundle has another version than `staticExport.version` pins. */
 export class VersionPinnedError extends Error {

@@ -1,4 +1,5 @@
 import { linkFingerprint } from '../bundle/fetch/link.ts';
+import { integrityOf } from '../contract/integrity.ts';
 import type { DeploymentKind } from '../contract/values-file.ts';
 import type { FollowerReport } from './fetch/follower.ts';
 import type { Served } from './fetch/served.ts';
@@ -28,6 +29,8 @@ export type DeploymentStatus = {
   /** When a failed attempt is retried; a change of the values file is acted on immediately. */
   nextTryAt: string | null;
   download: { receivedBytes: number; totalBytes: number | null } | null;
+  /** What the current attempt waits for, and since when nothing of it has arrived. */
+  waiting: { for: string; since: string } | null;
 };
 
 export function describeStatus(
@@ -54,6 +57,7 @@ export function describeStatus(
     checkedAt: report?.checkedAt ?? null,
     nextTryAt: report?.nextTryAt ?? null,
     download: report?.download ?? null,
+    waiting: report?.waiting ?? null,
   };
 }
 
@@ -63,6 +67,8 @@ function isStale(served: Served | undefined, values: ValuesState | undefined): b
   if (!wanted.enabled) return served.state().enabled;
   const site = served.site();
   if (site === undefined || (wanted.version ?? site.manifest.version) !== site.manifest.version) return true;
+  const { version, integrity } = wanted;
+  if (version === undefined && integrity !== undefined && integrityOf(site.manifestSha256) !== integrity) return true;
   return served.state().current?.linkFingerprint !== linkFingerprint(wanted.link);
 }
 

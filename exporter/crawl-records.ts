@@ -269,6 +269,7 @@ export type CrawlFindings = {
 export type PackedArchive = {
   archiveKey: string;
   archiveSha256: string;
+  manifestSha256: string;
   archiveSizeBytes: number;
   /** Where the first member after the manifest's begins. */
   headBytes: number;

@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { AdminApiResponse, Bundle } from '../../client/admin-api-client.ts';
+import { integrityOf } from '../../contract/integrity.ts';
 import type { CallAdminApi } from './call-admin-api.ts';
 import { temporaryFailure } from './call-admin-api.ts';
 import { benignWait, finalFailure } from './outcomes.ts';
@@ -27,6 +28,8 @@ export type BundleLink = {
    */
   obtainedAtMs: number;
   version: string | null;
+  /** Of the bundle's manifest (contract/integrity.ts), if the service reports it. */
+  integrity?: string | undefined;
 };
 
 /**
@@ -53,6 +56,7 @@ export function createCreateBundle(call: CallAdminApi) {
       ...lifetimeOf(result, response),
       obtainedAtMs: currentAttemptScheduledTimestampMs,
       version: shortVersion(result),
+      ...(result.manifestSha256 !== undefined && { integrity: integrityOf(result.manifestSha256) }),
     };
   };
 }

@@ -28,6 +28,8 @@ export type DeploymentWrite = {
   /** True for the site's newest job; false if an operator's pin asks for this one. */
   newest: boolean;
   bundleUrl: string;
+  /** The manifest that the bundle at the link must have (contract/integrity.ts); missing if unknown or not wanted. */
+  integrity?: string | undefined;
   /** When the link expires (RFC 3339), and how long it is valid in all. */
   expiresAt: string;
   lifetimeMs: number;

@@ -8,8 +8,8 @@ export class ValuesFileError extends Error {
   override readonly name = 'ValuesFileError';
 }
 
-/** What Galley writes. `enabled` only ever becomes true; undefined leaves it unchanged. */
-type ValuesEdit = { enabled: true | undefined; bundleUrl: string };
+/** What Galley writes. `enabled` only ever becomes true. What is undefined stays as it is. */
+type ValuesEdit = { enabled: true | undefined; bundleUrl: string; integrity?: string | undefined };
 
 const GROUP = 'staticExport';
 
@@ -20,8 +20,8 @@ const MAX_ALIASES = 10_000;
 const MAX_PIN = 200;
 
 /**
- * Sets `staticExport.enabled` and `staticExport.bundleUrl` in a values file by replacing only their characters:
- * comments, order, quoting, anchors and line ends elsewhere stay byte for byte.
+ * Sets `enabled`, `bundleUrl` and `integrity` of `staticExport` in a values file by replacing only their characters: comments,
+ * order, quoting, anchors and line ends elsewhere stay byte for byte.
  * @throws ValuesFileError if the text isn't YAML or `staticExport` isn't a group.
  */
 export function editValues(text: string, edit: ValuesEdit): string {
@@ -126,9 +126,17 @@ function expectedValues(text: string, edit: ValuesEdit): unknown {
   const document = parse(text);
   const group: unknown = document.get(GROUP, true);
   if (!isMap(group)) document.set(GROUP, document.createNode({}));
-  if (edit.enabled) setKeepingAnchor(document, [GROUP, 'enabled'], true);
-  setKeepingAnchor(document, [GROUP, 'bundleUrl'], edit.bundleUrl);
+  for (const [name, value] of editedKeys(edit)) setKeepingAnchor(document, [GROUP, name], value);
   return toValues(document, text);
+}
+
+/** In the order in which new ones are written. */
+function editedKeys({ enabled, bundleUrl, integrity }: ValuesEdit): [name: string, value: true | string][] {
+  return [
+    ...(enabled === undefined ? [] : [['enabled', enabled] satisfies [string, true]]),
+    ['bundleUrl', bundleUrl],
+    ...(integrity === undefined ? [] : [['integrity', integrity] satisfies [string, string]]),
+  ];
 }
 
 function setKeepingAnchor(document: Document, path: string[], value: unknown): void {
@@ -149,8 +157,7 @@ function* candidateSplices(text: string, document: Document.Parsed, edit: Values
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
   const entries = (quoted: boolean): string[] => {
     const key = (name: string): string => (quoted ? JSON.stringify(name) : name);
-    const url = `${key('bundleUrl')}: ${JSON.stringify(edit.bundleUrl)}`;
-    return edit.enabled ? [`${key('enabled')}: true`, url] : [url];
+    return editedKeys(edit).map(([name, value]) => `${key(name)}: ${JSON.stringify(value)}`);
   };
   const block = (indent: string): string =>
     entries(false)
@@ -193,9 +200,7 @@ function* candidateSplices(text: string, document: Document.Parsed, edit: Values
 function* groupSplices(text: string, group: YAMLMap, edit: ValuesEdit, newline: string): Generator<TextEdit[]> {
   const splices: TextEdit[] = [];
   const missing: [string, string][] = [];
-  const values: [string, true | string][] = [['bundleUrl', edit.bundleUrl]];
-  if (edit.enabled) values.unshift(['enabled', true]);
-  for (const [name, value] of values) {
+  for (const [name, value] of editedKeys(edit)) {
     const pair = findPair(group, name);
     if (pair === undefined) missing.push([name, JSON.stringify(value)]);
     else splices.push(...replacementFor(text, pair, value, group.flow === true));

@@ -42,6 +42,7 @@ export function planEdit(write: DeploymentWrite, text: string, current: Sidecar 
   const edited = editValues(text, {
     enabled: write.kind === 'deploy' && !off ? true : undefined,
     bundleUrl: write.bundleUrl,
+    integrity: write.integrity,
   });
   return {
     kind: 'edit',

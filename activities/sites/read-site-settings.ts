@@ -55,7 +55,7 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
 }
 
 function settingsOf(deployment: DeploymentConfig): DeploymentSettings {
-  const { host = null, wave = 1, approve = false, statusUrl, confirmWithin, rollback } = deployment;
+  const { host = null, wave = 1, approve = false, integrity = true, statusUrl, confirmWithin, rollback } = deployment;
   const isAsked = statusUrl !== undefined;
   return {
     place: deploymentPlace(deployment),
@@ -64,6 +64,7 @@ function settingsOf(deployment: DeploymentConfig): DeploymentSettings {
     host,
     wave,
     approve,
+    ...(integrity ? {} : { integrity }),
     url: deploymentUrl(deployment),
     confirm: isAsked ? { withinMs: confirmWithin ?? CONFIRM_WITHIN_MS, rollback: rollback === 'auto' } : null,
   };

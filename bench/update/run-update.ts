@@ -105,7 +105,7 @@ function createFetcher(home: string, store: Store): Fetcher {
     const { site } = await acquirer.acquire({
       link: new URL(`${store.origin}/${edition}`),
       pinnedVersion: undefined,
-      publicKey: undefined,
+      required: {},
       state: { formatVersion: 1, enabled: true, current: null, previous: [] },
       current,
       revalidate: false,

@@ -4,6 +4,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rm, stat, writeFile } 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { errorCode } from '../../base/error-code.ts';
 import { BundleInvalidError, BundleUnavailableError, reason } from '../errors.ts';
 import { type BundleResponse, openHttp } from './http-source.ts';
 import { linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
@@ -34,20 +35,27 @@ const partNote = z.object({ etag: z.string(), totalBytes: z.int().optional() });
  */
 export async function downloadBundle(request: DownloadRequest): Promise<Download> {
   const { link, folder } = request;
-  const key = sha256InLink(link) ?? resourceFingerprint(link);
-  const file = join(folder, `${key}.part`);
-  const note = join(folder, `${key}.json`);
+  const place = await clearFolder(link, folder);
   await mkdir(folder, { recursive: true });
-  for (const name of await readdir(folder)) {
-    if (!name.startsWith(key)) await rm(join(folder, name), { force: true });
-  }
-  return link.protocol === 'file:' ? await copyFile(request, file) : await fetchFile(request, file, note);
+  return link.protocol === 'file:' ? await copyFile(request, place.file) : await fetchFile(request, place);
 }
 
-/** Whether an earlier download of this link's object can continue. */
-export async function isResumable(link: URL, folder: string): Promise<boolean> {
+type Place = { file: string; note: string };
+
+/** Removes what is left of downloads of other bundles: it may be what fills the disk. */
+async function clearFolder(link: URL, folder: string): Promise<Place> {
   const key = sha256InLink(link) ?? resourceFingerprint(link);
-  return (await resumable(join(folder, `${key}.part`), join(folder, `${key}.json`))) !== undefined;
+  const names = await readdir(folder).catch((error: unknown): string[] => {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  });
+  for (const name of names) if (!name.startsWith(key)) await rm(join(folder, name), { force: true });
+  return { file: join(folder, `${key}.part`), note: join(folder, `${key}.json`) };
+}
+
+/** Leaves in the folder only what is of a link's object. Returns whether an earlier download of it can continue. */
+export async function prepareDownload(link: URL, folder: string): Promise<boolean> {
+  return (await resumable(await clearFolder(link, folder))) !== undefined;
 }
 
 async function copyFile(request: DownloadRequest, file: string): Promise<Download> {
@@ -60,10 +68,9 @@ async function copyFile(request: DownloadRequest, file: string): Promise<Downloa
   const foundEtag = `"${found.mtimeMs}-${found.size}"`;
   if (etag === foundEtag) return { kind: 'unchanged' };
   if (found.size > maxSizeBytes) throw tooLarge(maxSizeBytes);
-  const body = createReadStream(path, { signal });
   return await save(request, {
     file,
-    body,
+    body: contentOf(path, signal),
     offset: 0,
     hash: createHash('sha256'),
     totalBytes: found.size,
@@ -71,9 +78,14 @@ async function copyFile(request: DownloadRequest, file: string): Promise<Downloa
   });
 }
 
-async function fetchFile(request: DownloadRequest, file: string, note: string): Promise<Download> {
+/** Opened when it is read: a stream that fails before that ends the process. */
+async function* contentOf(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+  yield* createReadStream(path, { signal });
+}
+
+async function fetchFile(request: DownloadRequest, { file, note }: Place): Promise<Download> {
   const { link, etag, maxSizeBytes, signal } = request;
-  const part = await resumable(file, note);
+  const part = await resumable({ file, note });
   const headers: Record<string, string> = {};
   // Stopped after its last byte, before anyone used it.
   const whole = part?.sizeBytes === part?.totalBytes ? part : undefined;
@@ -141,6 +153,8 @@ async function save(request: DownloadRequest, incoming: Incoming): Promise<Downl
       request.onProgress(sizeBytes, totalBytes);
     }
   } catch (error) {
+    // Continued, it would be too large again; until then it would take the space that a smaller bundle needs.
+    if (error instanceof BundleInvalidError || isDiskFull(error)) await rm(file, { force: true });
     if (error instanceof BundleInvalidError) throw error;
     throw new BundleUnavailableError(
       `the download from ${linkLabel(request.link)} broke off (${reason(error)})`,
@@ -150,6 +164,10 @@ async function save(request: DownloadRequest, incoming: Incoming): Promise<Downl
     await handle.close();
   }
   return { kind: 'fetched', file, sha256: hash.digest('hex'), sizeBytes, etag };
+}
+
+function isDiskFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');
 }
 
 async function hashOf(file: string, signal: AbortSignal): Promise<Hash> {
@@ -166,7 +184,7 @@ async function writeAll(handle: FileHandle, chunk: Buffer): Promise<void> {
 
 type Part = z.infer<typeof partNote> & { sizeBytes: number };
 
-async function resumable(file: string, note: string): Promise<Part | undefined> {
+async function resumable({ file, note }: Place): Promise<Part | undefined> {
   try {
     const { etag, totalBytes } = partNote.parse(JSON.parse(await readFile(note, 'utf8')));
     const { size } = await stat(file);

@@ -36,12 +36,13 @@ export function deploymentCommand(): Command {
     });
 }
 
-type ImportOptions = { values: string; json?: boolean };
+type ImportOptions = { values: string; allowOlder?: boolean; json?: boolean };
 
 function importCommand(): Command {
   return new Command('import')
     .argument('<folder>', 'the transfer folder (bundle.tar.gz, values.yaml, SHA256SUMS), or the one above it')
     .requiredOption('--values <file>', 'the values file of the deployment that is to serve the bundle')
+    .option('--allow-older', 'also import a bundle that is older than the one served')
     .option('--json', 'print what was imported as JSON')
     .description('verify a transfer folder and serve its bundle')
     .addHelpText(
@@ -49,9 +50,9 @@ function importCommand(): Command {
       '\nCopies the bundle to bundles/ beside the values file and links to it there.\n' +
         'If the file sets staticExport.publicKey, the folder and the bundle must be\nsigned for it.',
     )
-    .action(async (folder: string, { values, json = false }: ImportOptions) => {
+    .action(async (folder: string, { values, allowOlder = false, json = false }: ImportOptions) => {
       const { importFolder } = await import('../deployment/import-folder.ts');
-      const imported = await importFolder(resolve(folder), resolve(values));
+      const imported = await importFolder(resolve(folder), resolve(values), { allowOlder });
       const { version, bundle, changed } = imported;
       const text = changed ? `Imported version ${version}: ${bundle}` : `Version ${version} was imported already`;
       process.stdout.write(`${json ? JSON.stringify(imported, null, 2) : text}\n`);

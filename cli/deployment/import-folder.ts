@@ -1,29 +1,35 @@
-import { randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { constants, createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { ValuesFileError as EditError, editValues } from '../../activities/deployments/edit-values.ts';
 import { withFileLock } from '../../activities/deployments/file-lock.ts';
 import { LATEST } from '../../activities/deployments/targets/airgap.ts';
 import { errorCode } from '../../base/error-code.ts';
 import { replaceFile } from '../../base/replace-file.ts';
-import { hashFile, measure } from '../../base/sha256.ts';
+import { hashFile, measure, sha256Hex } from '../../base/sha256.ts';
 import { BundleInvalidError } from '../../bundle/errors.ts';
-import { checkManifest, NO_LIMITS } from '../../bundle/manifest.ts';
+import { checkManifest, DEPLOYMENT_LIMITS } from '../../bundle/manifest.ts';
 import { readBundleHead } from '../../bundle/read-bundle.ts';
+import type { BundleManifest } from '../../contract/bundle.ts';
+import { integrityOf } from '../../contract/integrity.ts';
 import { createVerifier } from '../../contract/signing.ts';
 import { ValuesReadError } from '../../deployment/errors.ts';
-import { checkSignature } from '../../deployment/fetch/signature.ts';
-import { parseValues, readPublicKey } from '../../deployment/values/values.ts';
+import { checkHead } from '../../deployment/fetch/authenticity.ts';
+import { parseValues, readWrittenKeys } from '../../deployment/values/values.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 
 const BUNDLE = 'bundle.tar.gz';
 const VALUES = 'values.yaml';
 const SUMS = 'SHA256SUMS';
 const SUMS_SIGNATURE = 'SHA256SUMS.sig';
+
+/** Of every file but the bundle. */
+const MAX_TEXT_BYTES = 1024 * 1024;
 
 /** What `latest` in a site's folder names. It comes from another machine, so it must be a plain name. */
 const latestFile = z.object({ folder: z.string().regex(/^(?!\.)[\w.+-]+$/) });
@@ -41,31 +47,38 @@ export type Imported = {
  * Verifies a transfer folder and installs its bundle: the archive goes to `bundles/` beside the values file, which then
  * links to it. Nothing is changed unless everything is right; a repeated import changes nothing.
  * @param given a version's folder, or one above it that an airgap deployment wrote: its newest version is imported
+ * @param options `allowOlder`: also a bundle that is older than the one that the values file links to
  * @throws UsageError naming what is wrong with the folder or the values file, CommandError if the file kept changing
  */
-export async function importFolder(given: string, valuesFile: string): Promise<Imported> {
+export async function importFolder(
+  given: string,
+  valuesFile: string,
+  { allowOlder = false }: { allowOlder?: boolean } = {},
+): Promise<Imported> {
   const folder = await findVersion(given);
   const text = await readValues(valuesFile);
-  const publicKey = readValuesKey(text, valuesFile);
+  const { publicKey, link } = readKeys(text, valuesFile);
   const sums = await readSums(folder, publicKey);
   for (const [name, sha256] of sums) {
-    if (name !== BUNDLE && (await hashOf(join(folder, name))) !== sha256) throw wrongSum(folder, name);
+    if (name !== BUNDLE && (await hashOf(folder, name)) !== sha256) throw wrongSum(folder, name);
   }
   const bundles = join(dirname(valuesFile), 'bundles');
   await mkdir(bundles, { recursive: true });
   const partial = join(bundles, `.${randomUUID()}.part`);
   try {
     // The copy is verified, not the medium: that could change in between.
-    const sha256 = await copyAndHash(join(folder, BUNDLE), partial);
+    const sha256 = await copyAndHash(folder, partial);
     if (sha256 !== sums.get(BUNDLE)) throw wrongSum(folder, BUNDLE);
-    const version = await readVersion(partial, folder, publicKey);
+    const { manifest, integrity } = await readHead(partial, folder, publicKey);
+    const { version } = manifest;
+    if (!allowOlder) await refuseOlder(manifest, folder, link);
     const bundle = join(bundles, `${encodeURIComponent(version)}.tar.gz`);
     const bundleUrl = pathToFileURL(bundle).href;
     // Before anything is installed: the values file may not be editable.
-    edited(text, bundleUrl, valuesFile);
-    const isInstalled = (await hashOf(bundle).catch(() => undefined)) === sha256;
+    edited(text, { bundleUrl, integrity }, valuesFile);
+    const isInstalled = (await hashFile(bundle).catch(() => undefined)) === sha256;
     if (!isInstalled) await rename(partial, bundle);
-    const isLinked = await linkBundle(valuesFile, bundleUrl);
+    const isLinked = await linkBundle(valuesFile, { bundleUrl, integrity });
     return { version, bundle, bundleUrl, changed: !isInstalled || !isLinked };
   } finally {
     await rm(partial, { force: true });
@@ -95,7 +108,8 @@ async function isSite(folder: string): Promise<boolean> {
 
 async function newestVersion(site: string): Promise<string> {
   try {
-    return join(site, latestFile.parse(JSON.parse(await readFile(join(site, LATEST), 'utf8'))).folder);
+    const latest = await readPart(site, LATEST);
+    return join(site, latestFile.parse(JSON.parse(latest.toString('utf8'))).folder);
   } catch {
     throw new UsageError(`${site}: ${LATEST} names no version: name the folder of a version`);
   }
@@ -116,10 +130,10 @@ async function readValues(valuesFile: string): Promise<string> {
   }
 }
 
-function readValuesKey(text: string, valuesFile: string): string | undefined {
+function readKeys(text: string, valuesFile: string): ReturnType<typeof readWrittenKeys> {
   try {
     parseValues(text, valuesFile);
-    return readPublicKey(text, valuesFile);
+    return readWrittenKeys(text, valuesFile);
   } catch (error) {
     if (error instanceof ValuesReadError) throw new UsageError(error.message);
     throw error;
@@ -152,45 +166,88 @@ async function readSums(folder: string, publicKey: string | undefined): Promise<
   return sums;
 }
 
-async function readPart(folder: string, name: string): Promise<Buffer> {
-  return await readFile(join(folder, name)).catch((error: unknown) => {
+/**
+ * The content of a regular file: on a medium from elsewhere, a pipe or a device would never end, and a link could lead to
+ * any file of this machine.
+ */
+async function* contentOf(folder: string, name: string, maxBytes: number): AsyncGenerator<Buffer> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const refuse = (): never => {
+    throw new UsageError(`${folder}: ${name}: expected a regular file of at most ${maxBytes} bytes`);
+  };
+  const handle = await open(join(folder, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
+    if (['ELOOP', 'ENXIO', 'EMLINK'].includes(errorCode(error) ?? '')) return refuse();
     throw unreadable(error, folder, name);
   });
-}
-
-async function hashOf(file: string): Promise<string> {
   try {
-    return await hashFile(file);
-  } catch (error) {
-    throw unreadable(error, dirname(file), basename(file));
+    const found = await handle.stat();
+    if (!found.isFile() || found.size > maxBytes) refuse();
+    if (found.size > 0) yield* handle.createReadStream({ end: found.size - 1, autoClose: false });
+  } finally {
+    await handle.close();
   }
 }
 
-async function copyAndHash(from: string, to: string): Promise<string> {
-  await stat(from).catch((error: unknown) => {
-    throw unreadable(error, dirname(from), basename(from));
-  });
+async function readPart(folder: string, name: string): Promise<Buffer> {
+  return await buffer(contentOf(folder, name, MAX_TEXT_BYTES));
+}
+
+async function hashOf(folder: string, name: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of contentOf(folder, name, MAX_TEXT_BYTES)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+async function copyAndHash(folder: string, to: string): Promise<string> {
   const measured = measure();
-  await pipeline(createReadStream(from), measured.stream, createWriteStream(to, { flags: 'wx', flush: true }));
+  const content = contentOf(folder, BUNDLE, DEPLOYMENT_LIMITS.maxBundleBytes);
+  await pipeline(content, measured.stream, createWriteStream(to, { flags: 'wx', flush: true }));
   return measured.result().sha256;
 }
 
-async function readVersion(bundle: string, folder: string, publicKey: string | undefined): Promise<string> {
+type CheckedHead = { manifest: BundleManifest; integrity: string };
+
+async function readHead(bundle: string, folder: string, publicKey: string | undefined): Promise<CheckedHead> {
   try {
-    const { manifest, signature } = await readBundleHead(createReadStream(bundle));
-    checkSignature(publicKey, manifest, signature);
-    return checkManifest(manifest, NO_LIMITS).version;
+    const head = await readBundleHead(createReadStream(bundle));
+    checkHead({ publicKey }, head);
+    const manifest = checkManifest(head.manifest, DEPLOYMENT_LIMITS);
+    return { manifest, integrity: integrityOf(sha256Hex(head.manifest)) };
   } catch (error) {
     if (error instanceof BundleInvalidError) throw new UsageError(`${folder}: ${BUNDLE}: ${error.message}`);
     throw error;
   }
 }
 
+/** A signature doesn't make an old bundle new: someone may have carried the folder of last year. */
+async function refuseOlder(carried: BundleManifest, folder: string, link: URL | undefined): Promise<void> {
+  const served = await readServed(link);
+  if (served === undefined || Date.parse(carried.createdAt) >= Date.parse(served.createdAt)) return;
+  throw new UsageError(
+    `${folder}: version ${carried.version} of ${carried.createdAt} is older than ${served.version} of ` +
+      `${served.createdAt}, which the values file links to. To go back to it, add --allow-older`,
+  );
+}
+
+/** The manifest of the installed bundle; undefined if there is none. */
+async function readServed(link: URL | undefined): Promise<BundleManifest | undefined> {
+  if (link?.protocol !== 'file:') return undefined;
+  try {
+    const path = await realpath(fileURLToPath(link));
+    const content = contentOf(dirname(path), basename(path), DEPLOYMENT_LIMITS.maxBundleBytes);
+    const { manifest } = await readBundleHead(content);
+    return checkManifest(manifest, DEPLOYMENT_LIMITS);
+  } catch (error) {
+    if (error instanceof BundleInvalidError || error instanceof UsageError || isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Returns whether the values file linked to the bundle already. */
-async function linkBundle(valuesFile: string, bundleUrl: string): Promise<boolean> {
+async function linkBundle(valuesFile: string, link: Link): Promise<boolean> {
   return await withFileLock(valuesFile, async (stillHeld) => {
     const text = await readValues(valuesFile);
-    const next = edited(text, bundleUrl, valuesFile);
+    const next = edited(text, link, valuesFile);
     if (next === text) return true;
     const lastCheck = async (): Promise<void> => {
       stillHeld();
@@ -202,9 +259,13 @@ async function linkBundle(valuesFile: string, bundleUrl: string): Promise<boolea
   });
 }
 
-function edited(text: string, bundleUrl: string, valuesFile: string): string {
+type Link = { bundleUrl: string; integrity: string };
+
+/** `integrity` is only replaced: otherwise that of an earlier link would refuse the bundle. */
+function edited(text: string, { bundleUrl, integrity }: Link, valuesFile: string): string {
   try {
-    return editValues(text, { enabled: true, bundleUrl });
+    const replaced = readWrittenKeys(text, valuesFile).integrity ? integrity : undefined;
+    return editValues(text, { enabled: true, bundleUrl, integrity: replaced });
   } catch (error) {
     if (error instanceof EditError) throw new UsageError(`${valuesFile}: ${error.message}`);
     throw error;

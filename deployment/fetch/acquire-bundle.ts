@@ -4,16 +4,16 @@ import type { Logger } from 'pino';
 import { errorText, isSystemError } from '../../base/error-code.ts';
 import { sha256Hex } from '../../base/sha256.ts';
 import { BundleInvalidError, BundleUnavailableError } from '../../bundle/errors.ts';
-import { downloadBundle, isResumable } from '../../bundle/fetch/download.ts';
+import { downloadBundle, prepareDownload } from '../../bundle/fetch/download.ts';
 import type { BundleResponse } from '../../bundle/fetch/http-source.ts';
 import { linkFingerprint, linkLabel, resourceFingerprint, sha256InLink } from '../../bundle/fetch/link.ts';
 import { openPartialSource, type PartialSource } from '../../bundle/fetch/partial-source.ts';
 import { type BundleLimits, checkManifest } from '../../bundle/manifest.ts';
-import { BundleSignatureError, VersionPinnedError } from '../errors.ts';
+import { BundleRefusedError, VersionPinnedError } from '../errors.ts';
 import type { ServedSite } from '../site.ts';
 import { assembleVersion } from './assemble-version.ts';
+import { checkHead, checkStored, isAccepted, type Required } from './authenticity.ts';
 import type { ServedState } from './served.ts';
-import { checkSignature, checkStoredSignature } from './signature.ts';
 import { createTreeWriter } from './tree-writer.ts';
 import { unpackBundle } from './unpack.ts';
 import type { VersionStore } from './version-store.ts';
@@ -28,8 +28,7 @@ type AcquireDeps = {
 export type AcquireRequest = {
   link: URL;
   pinnedVersion: string | undefined;
-  /** Bundles must be signed for this key; undefined: any bundle is accepted. */
-  publicKey: string | undefined;
+  required: Required;
   state: ServedState;
   /** The version being served. */
   current: ServedSite | undefined;
@@ -66,14 +65,14 @@ export class BundleAcquirer {
   async acquire(request: AcquireRequest): Promise<Acquired> {
     try {
       const acquired = await this.#fromLink(request);
-      await checkStoredSignature(request.publicKey, acquired.site.root);
+      await checkStored(requiredOnDisk(request), acquired.site);
       if (request.pinnedVersion === undefined) this.#rejectedLink = undefined;
       return acquired;
     } catch (error) {
       if (!(error instanceof VersionPinnedError)) throw error;
       const site = await this.#pinnedFromDisk(request);
       if (site === undefined) throw error;
-      await checkStoredSignature(request.publicKey, site.root);
+      await checkStored(requiredOnDisk(request), site);
       this.#rejectedLink = linkFingerprint(request.link);
       return { site, etag: undefined };
     }
@@ -87,8 +86,8 @@ export class BundleAcquirer {
     const fingerprint = linkFingerprint(link);
     const isUnpinned = pinnedVersion === undefined && this.#rejectedLink === fingerprint;
     const sameLink = pointer?.linkFingerprint === fingerprint && !isUnpinned;
-    // The object at the link may be signed by now.
-    const mayKeep = sameLink && !revalidate && (await isSigned(request.publicKey, current));
+    // The object at the link may be another one by now.
+    const mayKeep = sameLink && !revalidate && (await isAccepted(requiredOnDisk(request), current));
     if (fits && (named === current.archiveSha256 || mayKeep)) {
       return { site: current, etag: pointer?.etag };
     }
@@ -118,7 +117,7 @@ export class BundleAcquirer {
       const site = (await this.#fromDisk(sha256, pinnedVersion)) ?? (await this.#unpack(file, sha256, request));
       return { site, etag: download.etag };
     } catch (error) {
-      const isBad = error instanceof BundleInvalidError && !(error instanceof BundleSignatureError);
+      const isBad = error instanceof BundleInvalidError && !(error instanceof BundleRefusedError);
       if (isBad && sha256InLink(link) === sha256) this.#knownBad.set(sha256, error.message);
       throw error;
     } finally {
@@ -131,7 +130,8 @@ export class BundleAcquirer {
     const { link, current, signal } = request;
     const { downloadsFolder, limits, logger } = this.#deps;
     const whole = { response: undefined };
-    if (current === undefined || link.protocol === 'file:' || (await isResumable(link, downloadsFolder))) return whole;
+    const isResumable = await prepareDownload(link, downloadsFolder);
+    if (isResumable || current === undefined || link.protocol === 'file:') return whole;
     try {
       const opened = await openPartialSource(link, etag, { signal, maxSizeBytes: limits.maxBundleBytes });
       if (opened.kind === 'unchanged') return { site: current, etag };
@@ -140,7 +140,7 @@ export class BundleAcquirer {
     } catch (error) {
       signal.throwIfAborted();
       const isRefused = error instanceof BundleUnavailableError && error.status !== null;
-      const isFinal = error instanceof VersionPinnedError || error instanceof BundleSignatureError;
+      const isFinal = error instanceof VersionPinnedError || error instanceof BundleRefusedError;
       if (isRefused || isFinal || isSystemError(error)) throw error;
       logger.warn({ from: linkLabel(link) }, `Fetching the whole bundle instead of its changes: ${errorText(error)}`);
       return whole;
@@ -148,16 +148,16 @@ export class BundleAcquirer {
   }
 
   async #assemble(request: AcquireRequest, source: PartialSource): Promise<Acquired | undefined> {
-    const { link, pinnedVersion, publicKey, signal, onProgress } = request;
+    const { link, pinnedVersion, required, signal, onProgress } = request;
     const { store, limits, logger } = this.#deps;
     const { head, etag } = source;
-    checkSignature(publicKey, head.manifest, head.signature);
+    checkHead(required, head);
     const manifest = checkManifest(head.manifest, limits);
     checkPin(pinnedVersion, manifest.version);
     const sites = await this.#versionsOnDisk(request);
     const manifestSha256 = sha256Hex(head.manifest);
     for (const site of sites) {
-      if (site.manifestSha256 === manifestSha256 && (await isSigned(publicKey, site))) return { site, etag };
+      if (site.manifestSha256 === manifestSha256 && (await isAccepted(required, site))) return { site, etag };
     }
     const name = createHash('sha256')
       .update(head.manifest)
@@ -198,7 +198,7 @@ export class BundleAcquirer {
   async #unpack(
     file: string,
     sha256: string,
-    { pinnedVersion, publicKey, signal }: AcquireRequest,
+    { pinnedVersion, required, signal }: AcquireRequest,
   ): Promise<ServedSite> {
     const { store, limits } = this.#deps;
     const staging = await store.stage();
@@ -207,7 +207,7 @@ export class BundleAcquirer {
         archive: file,
         folder: staging,
         limits,
-        publicKey,
+        required,
         signal,
         accept: ({ version }) => {
           this.#knownVersions.set(sha256, version);
@@ -232,12 +232,9 @@ export class BundleAcquirer {
   }
 }
 
-async function isSigned(publicKey: string | undefined, site: ServedSite | undefined): Promise<boolean> {
-  if (site === undefined) return false;
-  return await checkStoredSignature(publicKey, site.root).then(
-    () => true,
-    () => false,
-  );
+/** The link's integrity says nothing about a pinned version that is on the disk: it stays. */
+function requiredOnDisk({ required, pinnedVersion }: AcquireRequest): Required {
+  return pinnedVersion === undefined ? required : { publicKey: required.publicKey };
 }
 
 function checkPin(pinnedVersion: string | undefined, found: string): void {

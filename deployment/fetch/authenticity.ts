@@ -1,36 +1,59 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../base/error-code.ts';
+import { sha256Hex } from '../../base/sha256.ts';
+import type { Head } from '../../bundle/read-bundle.ts';
 import { MANIFEST_PATH, SIGNATURE_PATH } from '../../contract/bundle.ts';
+import { integrityOf } from '../../contract/integrity.ts';
 import { createVerifier } from '../../contract/signing.ts';
-import { BundleSignatureError } from '../errors.ts';
+import { BundleRefusedError } from '../errors.ts';
+import type { ServedSite } from '../site.ts';
+
+/** What the values file requires of a bundle. */
+export type Required = {
+  /** It must be signed for this key. */
+  publicKey?: string | undefined;
+  /** It must have the manifest with this hash. */
+  integrity?: string | undefined;
+};
 
 /**
- * Checks a manifest's signature; the manifest in turn contains the hash of every file. Without a key every manifest is
- * accepted.
- * @throws BundleSignatureError
+ * Checks a manifest, which in turn contains the hash of every file.
+ * @throws BundleRefusedError
  */
-export function checkSignature(
-  publicKey: string | undefined,
-  manifest: Uint8Array,
-  signature: Uint8Array | undefined,
-): void {
+export function checkHead({ publicKey, integrity }: Required, { manifest, signature }: Head): void {
+  checkIntegrity(integrity, sha256Hex(manifest));
   if (publicKey === undefined) return;
   if (signature === undefined) {
-    throw new BundleSignatureError(`it has no ${SIGNATURE_PATH}, and staticExport.publicKey requires a signature`);
+    throw new BundleRefusedError(`it has no ${SIGNATURE_PATH}, and staticExport.publicKey requires a signature`);
   }
-  if (!createVerifier(publicKey).verifies(manifest, Buffer.from(signature).toString('latin1'))) {
-    throw new BundleSignatureError('its signature is not one of staticExport.publicKey for this manifest');
+  if (!createVerifier(publicKey).verifies(manifest, signature.toString('latin1'))) {
+    throw new BundleRefusedError('its signature is not one of staticExport.publicKey for this manifest');
   }
 }
 
-/** The same for a version on the disk: it may have been unpacked before the key was set. */
-export async function checkStoredSignature(publicKey: string | undefined, root: string): Promise<void> {
-  if (publicKey === undefined) return;
+/** The same for a version on the disk: it may have been unpacked before the values file required it. */
+export async function checkStored(required: Required, { root, manifestSha256 }: ServedSite): Promise<void> {
+  checkIntegrity(required.integrity, manifestSha256);
+  if (required.publicKey === undefined) return;
   const manifest = await readFile(join(root, MANIFEST_PATH));
   const signature = await readFile(join(root, SIGNATURE_PATH)).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   });
-  checkSignature(publicKey, manifest, signature);
+  checkHead(required, { manifest, ...(signature !== undefined && { signature }) });
+}
+
+/** Whether a version on the disk is what is required. */
+export async function isAccepted(required: Required, site: ServedSite | undefined): Promise<boolean> {
+  if (site === undefined) return false;
+  return await checkStored(required, site).then(
+    () => true,
+    () => false,
+  );
+}
+
+function checkIntegrity(integrity: string | undefined, manifestSha256: string): void {
+  if (integrity === undefined || integrityOf(manifestSha256) === integrity) return;
+  throw new BundleRefusedError('its manifest is not the one of staticExport.integrity: it is another bundle');
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { BundleUnavailableError } from '../../bundle/errors.ts';
-import { resourceFingerprint } from '../../bundle/fetch/link.ts';
+import { linkLabel, resourceFingerprint } from '../../bundle/fetch/link.ts';
 import { problemMessage, ValuesReadError } from '../errors.ts';
 import type { Wanted } from '../values/values.ts';
 import type { ValuesState } from '../values/watch-values.ts';
@@ -28,6 +28,7 @@ export type FollowerReport = {
   checkedAt: string | null;
   nextTryAt: string | null;
   download: { receivedBytes: number; totalBytes: number | null } | null;
+  waiting: { for: string; since: string } | null;
 };
 
 /**
@@ -37,7 +38,13 @@ export type FollowerReport = {
  */
 export class Follower {
   readonly #deps: FollowerDeps;
-  readonly #report: FollowerReport = { problem: null, checkedAt: null, nextTryAt: null, download: null };
+  readonly #report: FollowerReport = {
+    problem: null,
+    checkedAt: null,
+    nextTryAt: null,
+    download: null,
+    waiting: null,
+  };
   #values: ValuesState | undefined;
   #running: Promise<void> | undefined;
   #runningLink: URL | undefined;
@@ -90,6 +97,7 @@ export class Follower {
       clearTimeout(this.#grace);
       this.#running = undefined;
       this.#report.download = null;
+      this.#report.waiting = null;
       if (this.#stopped) return;
       if (tried !== this.#values) {
         this.#start();
@@ -120,21 +128,24 @@ export class Follower {
     }
   }
 
-  async #serve({ link, version, publicKey }: WantedOn, signal: AbortSignal): Promise<void> {
+  async #serve({ link, version, publicKey, integrity }: WantedOn, signal: AbortSignal): Promise<void> {
     const { served, acquire, logger } = this.#deps;
     await served.setEnabled(true);
     this.#runningLink = link;
+    this.#waitFor(`a response of ${linkLabel(link)}`);
     const revalidate = this.#isFirst || link.protocol === 'file:';
     const { site, etag } = await acquire({
       link,
       pinnedVersion: version,
-      publicKey,
+      required: { publicKey, integrity },
       state: served.state(),
       current: served.site(),
       revalidate,
       signal,
       onProgress: (receivedBytes, totalBytes) => {
         this.#report.download = { receivedBytes, totalBytes: totalBytes ?? null };
+        const isWhole = receivedBytes === totalBytes;
+        this.#waitFor(isWhole ? 'the bundle to be stored' : `more of the bundle from ${linkLabel(link)}`);
       },
     });
     signal.throwIfAborted();
@@ -147,6 +158,10 @@ export class Follower {
         'Serving a new version',
       );
     }
+  }
+
+  #waitFor(what: string): void {
+    this.#report.waiting = { for: what, since: this.#deps.now().toISOString() };
   }
 
   #planRetry(error: unknown): void {

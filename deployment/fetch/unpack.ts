@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type BundleLimits, checkManifest } from '../../bundle/manifest.ts';
 import { readBundle } from '../../bundle/read-bundle.ts';
 import type { BundleManifest } from '../../contract/bundle.ts';
-import { checkSignature } from './signature.ts';
+import { checkHead, type Required } from './authenticity.ts';
 import { createTreeWriter } from './tree-writer.ts';
 
 type UnpackRequest = {
@@ -11,8 +11,7 @@ type UnpackRequest = {
   folder: string;
   limits: BundleLimits;
   signal: AbortSignal;
-  /** The bundle must be signed for this key; undefined: it may be unsigned. */
-  publicKey?: string | undefined;
+  required?: Required;
   /** Called with the checked manifest before any file is written; an error ends the unpacking. */
   accept(manifest: BundleManifest): void;
 };
@@ -23,12 +22,12 @@ type UnpackRequest = {
  * @throws BundleInvalidError naming what is wrong
  */
 export async function unpackBundle(request: UnpackRequest): Promise<BundleManifest> {
-  const { archive, folder, limits, publicKey, accept, signal } = request;
+  const { archive, folder, limits, required = {}, accept, signal } = request;
   const writer = createTreeWriter(folder);
   try {
     const { head, manifest } = await readBundle(createReadStream(archive), {
       onHead(read) {
-        checkSignature(publicKey, read.manifest, read.signature);
+        checkHead(required, read);
         const checked = checkManifest(read.manifest, limits);
         accept(checked);
         return checked;

@@ -22,8 +22,9 @@ export type Wanted = { settings: DeploymentValues } & (
       enabled: true;
       link: URL;
       version: string | undefined;
-      /** Bundles must be signed for this key; undefined: any bundle is accepted. */
+      /** The key that bundles must be signed for, and the manifest that the link's bundle must have. */
       publicKey: string | undefined;
+      integrity: string | undefined;
     }
 );
 
@@ -76,13 +77,14 @@ export function parseValues(text: string, file: string): Wanted {
     // As written: YAML reads 1.10 as the number 1.1, but the operator means the version "1.10".
     version: blankAsAbsent(sourceText(nodeOf(document, 'version', file), file)),
     publicKey: blankAsAbsent(resolvedValue(document, 'publicKey', file)),
+    integrity: blankAsAbsent(resolvedValue(document, 'integrity', file)),
   });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const key = ['staticExport', ...(issue?.path ?? [])].join('.');
     throw new ValuesReadError(file, key, EXPECTED[key] ?? issue?.message ?? 'unexpected value');
   }
-  const { enabled, bundleUrl, version, publicKey } = parsed.data;
+  const { enabled, bundleUrl, version, publicKey, integrity } = parsed.data;
   if (publicKey !== undefined) checkPublicKey(publicKey, file);
   if (!enabled) return { enabled: false, settings };
   if (bundleUrl === undefined) {
@@ -96,19 +98,26 @@ export function parseValues(text: string, file: string): Wanted {
       'expected a file link such as file:///srv/bundle.tar.gz, because an air-gapped deployment makes no outside request',
     );
   }
-  return { enabled: true, link, version, publicKey, settings };
+  return { enabled: true, link, version, publicKey, integrity, settings };
 }
 
+/** Keys of `staticExport`, whether the export is enabled or not. */
+type WrittenKeys = { publicKey: string | undefined; link: URL | undefined; integrity: boolean };
+
 /**
- * `staticExport.publicKey`, whether the export is enabled or not.
- * @throws ValuesReadError if it is no public key
+ * Reads keys that apply to an import; `integrity`: whether there is one.
+ * @throws ValuesReadError if `publicKey` is no public key
  */
-export function readPublicKey(text: string, file: string): string | undefined {
-  const written = blankAsAbsent(resolvedValue(parseDocument(text), 'publicKey', file));
-  if (written === undefined) return undefined;
-  if (typeof written !== 'string') throw new ValuesReadError(file, 'staticExport.publicKey', EXPECTED_PUBLIC_KEY);
-  checkPublicKey(written, file);
-  return written;
+export function readWrittenKeys(text: string, file: string): WrittenKeys {
+  const document = parseDocument(text);
+  const written = (name: string): unknown => blankAsAbsent(resolvedValue(document, name, file));
+  const [publicKey, bundleUrl] = [written('publicKey'), written('bundleUrl')];
+  if (publicKey !== undefined) {
+    if (typeof publicKey !== 'string') throw new ValuesReadError(file, 'staticExport.publicKey', EXPECTED_PUBLIC_KEY);
+    checkPublicKey(publicKey, file);
+  }
+  const link = typeof bundleUrl === 'string' && URL.canParse(bundleUrl) ? new URL(bundleUrl) : undefined;
+  return { publicKey, link, integrity: written('integrity') !== undefined };
 }
 
 /** The group `deployment`. Charts have keys of their own in there, which are ignored. */

@@ -78,12 +78,13 @@ async function signature(values: ValuesState): Promise<string> {
   const { wanted } = values;
   const { settings } = wanted;
   if (!wanted.enabled) return JSON.stringify(['off', settings]);
-  const { link, version, publicKey = '' } = wanted;
+  const { link, version, publicKey = '', integrity = '' } = wanted;
   return JSON.stringify([
     settings,
     link.href,
     version,
     publicKey,
+    integrity,
     link.protocol === 'file:' ? await fileStamp(link) : '',
   ]);
 }

@@ -91,7 +91,7 @@ async function packBundle(
     signal: AbortSignal;
   },
 ): Promise<PackedArchive> {
-  const head = await makeHead(manifest(), options);
+  const { head, manifestSha256 } = await makeHead(manifest(), options);
   const headBytes = head.reduce((sum, { length }) => sum + length, 0);
   const tail = Buffer.from(await trailerMember());
 
@@ -119,17 +119,19 @@ async function packBundle(
     contentType: 'application/gzip',
     sizeBytes: archiveSizeBytes,
   });
-  return { archiveKey, archiveSha256, archiveSizeBytes, headBytes };
+  return { archiveKey, archiveSha256, archiveSizeBytes, headBytes, manifestSha256 };
 }
 
 /** The archive's first members: the manifest and its signature. */
 async function makeHead(
   manifest: AsyncIterable<Buffer>,
   { gzipLevel: level, signer }: { gzipLevel: number; signer: BundleSigner | undefined },
-): Promise<Buffer[]> {
+): Promise<{ head: Buffer[]; manifestSha256: string }> {
   const text: Buffer[] = [];
+  const hash = createHash('sha256');
   async function* kept(): AsyncGenerator<Buffer> {
     for await (const chunk of manifest) {
+      hash.update(chunk);
       // ed25519 signs whole messages only.
       if (signer !== undefined) text.push(chunk);
       yield chunk;
@@ -141,13 +143,8 @@ async function makeHead(
     const signature = await gzipMember([{ path: SIGNATURE_PATH, bytes, contentType: 'text/plain' }], { level });
     rest.push(Buffer.from(signature.bytes));
   }
-  return [
-    withHeadLength(
-      first,
-      rest.reduce((sum, { length }) => sum + length, 0),
-    ),
-    ...rest,
-  ];
+  const restBytes = rest.reduce((sum, { length }) => sum + length, 0);
+  return { head: [withHeadLength(first, restBytes), ...rest], manifestSha256: hash.digest('hex') };
 }
 
 /** A larger extent is streamed. */

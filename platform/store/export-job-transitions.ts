@@ -55,6 +55,7 @@ type ExportResult = {
   pageCount: number;
   archiveKey: string;
   archiveSha256: string;
+  manifestSha256: string;
   archiveSizeBytes: number;
   contentSha256: string;
   reportKey: string;

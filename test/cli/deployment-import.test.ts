@@ -1,12 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { execa } from 'execa';
 import { createAirgapTarget } from '../../activities/deployments/targets/airgap.ts';
 import { importFolder } from '../../cli/deployment/import-folder.ts';
+import { integrityOf } from '../../contract/integrity.ts';
 import { createSigner } from '../../contract/signing.ts';
 import { deploymentWrite } from '../activities/deployments/deployment-write.ts';
-import { buildBundle, sha256, siteOf } from '../deployment/bundles.ts';
+import { buildBundle, manifestOf, sha256, siteOf } from '../deployment/bundles.ts';
 import { buildMemberBundle } from '../deployment/member-bundle.ts';
 import { galleyHere } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
@@ -88,6 +90,53 @@ it.each([
   });
   expect(await readFile(valuesFile(), 'utf8')).toBe(before);
   expect(await readdir(join(folder, 'here', 'bundles')).catch(() => [])).toEqual([]);
+});
+
+const dated = (version: string, createdAt: string): Promise<Buffer> =>
+  buildMemberBundle({ ...siteOf(version), createdAt }, { sign });
+
+it('refuses a signed folder that is older than the bundle served, unless it may go back', async () => {
+  const values = `  publicKey: ${key}\n`;
+  await prepare(await dated('2', '2026-11-22T08:00:00Z'), { signs: true, values });
+  await importFolder(transfer(), valuesFile());
+  const served = await readFile(valuesFile(), 'utf8');
+  await prepare(await dated('1', '2026-11-21T08:00:00+00:00'), { signs: true });
+  await writeFile(valuesFile(), served);
+  await expect(importFolder(transfer(), valuesFile())).rejects.toMatchObject({
+    name: 'UsageError',
+    message: expect.stringMatching(/version 1 of .* is older than 2 of .*add --allow-older$/),
+  });
+  expect(await readFile(valuesFile(), 'utf8')).toBe(served);
+  const command = ['deployment', 'import', transfer(), '--values', valuesFile()];
+  expect(await galleyHere(command)).toMatchObject({ code: 2 });
+  expect(await galleyHere([...command, '--allow-older'])).toMatchObject({ code: 0 });
+  expect(await readFile(valuesFile(), 'utf8')).toContain('/1.tar.gz');
+  expect(await importFolder(transfer(), valuesFile())).toMatchObject({ version: '1', changed: false });
+});
+
+it('replaces the integrity of the link before', async () => {
+  const text = JSON.stringify(manifestOf(siteOf('7')));
+  const before = `sha256-${'A'.repeat(43)}=`;
+  await prepare(await buildBundle(siteOf('7')), { values: `  integrity: ${before} # the bundle\n` });
+  await importFolder(transfer(), valuesFile());
+  const integrity = integrityOf(sha256(text));
+  expect(await readFile(valuesFile(), 'utf8')).toContain(`  integrity: ${integrity} # the bundle\n`);
+});
+
+it.each([
+  ['a link to a device', 'SHA256SUMS', (path: string) => symlink('/dev/zero', path)],
+  ['a link to another file', 'values.yaml', (path: string) => symlink(valuesFile(), path)],
+  ['a pipe', 'bundle.tar.gz', (path: string) => execa('mkfifo', [path])],
+  ['a folder', 'bundle.tar.gz', (path: string) => mkdir(path)],
+  ['too large', 'SHA256SUMS', (path: string) => writeFile(path, '').then(() => truncate(path, 1024 ** 2 + 1))],
+])('refuses a folder with %s instead of a file, without reading it', async (_name, part, replace) => {
+  await prepare(await buildBundle(siteOf('1')));
+  await rm(join(transfer(), part));
+  await replace(join(transfer(), part));
+  await expect(importFolder(transfer(), valuesFile())).rejects.toMatchObject({
+    name: 'UsageError',
+    message: expect.stringMatching(new RegExp(`${part}: expected a regular file of at most \\d+ bytes$`)),
+  });
 });
 
 it('is a command that ends with 0, and with 2 for a bad folder', async () => {

@@ -14,6 +14,7 @@ export type BundleSpec = {
   /** URLs of pages at the origin, by path. */
   urls?: Record<string, string>;
   contentTypes?: Record<string, string>;
+  createdAt?: string;
 };
 
 const TYPES: Record<string, string> = {
@@ -44,7 +45,7 @@ export function manifestOf(spec: BundleSpec): BundleManifest {
     jobId: spec.jobId ?? 'se_0123456789abcdef',
     domain: spec.domain ?? 'docs.example.com',
     version: spec.version ?? '1',
-    createdAt: '2026-11-21T08:00:00Z',
+    createdAt: spec.createdAt ?? '2026-11-21T08:00:00Z',
     contentSha256: sha256(files.map(contentDigestLine).join('')),
     pageCount: files.filter(({ path }) => path.endsWith('.html')).length,
     files,

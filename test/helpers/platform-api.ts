@@ -115,7 +115,8 @@ export async function startTestPlatform(
       await objects.put(reportKey, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
       await markExportJobRunning(db, jobId);
       const sizes = { pageCount: 3, archiveSizeBytes: archive.byteLength, contentSha256: archiveSha256 };
-      await completeExportJob(db, jobId, { archiveKey, archiveSha256, reportKey, ...sizes });
+      const manifestSha256 = archiveSha256;
+      await completeExportJob(db, jobId, { archiveKey, archiveSha256, manifestSha256, reportKey, ...sizes });
     },
     async stop() {
       await close();

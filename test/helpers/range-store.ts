@@ -9,6 +9,7 @@ export class RangeStore {
   /** Sent since the last reset. */
   sentBytes = 0;
   requests = 0;
+  offersRanges = true;
   /** Answers a request itself if it returns true. */
   intercept: (exchange: Exchange) => boolean | Promise<boolean> = () => false;
 
@@ -25,7 +26,7 @@ export class RangeStore {
       response.writeHead(304, { etag }).end();
       return;
     }
-    const isPart = from !== undefined && condition === etag;
+    const isPart = this.offersRanges && from !== undefined && condition === etag;
     const range = { 'content-range': `bytes ${start}-${end - 1}/${body.length}` };
     const sent = isPart ? body.subarray(start, end) : body;
     this.sentBytes += sent.length;

@@ -58,6 +58,31 @@ describe('a site with targets of several kinds', () => {
     expect(findSecrets(history, { path: 'secretsecretsecret', hookKey })).toEqual([]);
   });
 
+  it.concurrent('gets the integrity of each bundle with its link, except where it is off', async () => {
+    const [site, hook] = [await startSite(), await startHook()];
+    const strict = `${site.valuesFile}.strict`;
+    const manifestSha256 = 'ab'.repeat(32);
+    site.api.behaviour.intercept = ({ path }) => {
+      const [, jobId] = /^\/v1\/static-export\/jobs\/(.+)\/bundle$/.exec(path) ?? [];
+      if (jobId === undefined) return undefined;
+      const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+      const bundleUrl = 'https://objects.test/bundle.tar.gz';
+      return { status: 200, body: JSON.stringify({ jobId, bundleUrl, expiresAt, manifestSha256 }) };
+    };
+    const deployments = [
+      { valuesFile: site.valuesFile },
+      { valuesFile: strict, integrity: false },
+      { http: { url: hook.url, secret } },
+    ];
+    site.configure({ deployments });
+    await site.publish();
+    await site.until('live', ({ phase }) => phase === 'live');
+    const integrity = `sha256-${Buffer.from(manifestSha256, 'hex').toString('base64')}`;
+    expect(await readValues(site)).toContain(`integrity: "${integrity}"`);
+    expect(await readFile(strict, 'utf8')).not.toContain('integrity');
+    expect(hook.bodies()).toMatchObject([{ integrity }]);
+  });
+
   it.concurrent('retries one that fails alone, and none waits for one that hangs', async () => {
     const site = await startSite();
     const [failing, hanging, healthy] = [await startHook(), await startHook(), await startHook()];

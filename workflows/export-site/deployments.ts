@@ -21,7 +21,7 @@ export function configureDeployments(state: MutableState, configured: readonly D
     if (known === undefined) return newDeployment(settings, state.epochMs);
     // From now on nothing says what it serves.
     if (settings.confirm === null && known.written !== null) known.lastGood = known.written.jobId;
-    return Object.assign(known, settings);
+    return Object.assign(known, { integrity: undefined }, settings);
   });
 }
 

@@ -123,7 +123,7 @@ async function write(run: SiteRun, deployment: MutableDeployment, step: Write & 
   const { job, link } = step;
   const { reason } = desiredVersion(run.state, deployment);
   const { place, kind } = deployment;
-  const { bundleUrl, expiresAt, lifetimeMs, obtainedAtMs } = link;
+  const { bundleUrl, integrity, expiresAt, lifetimeMs, obtainedAtMs } = link;
   const version = link.version ?? job.version;
   const doing =
     deployment.written?.jobId === job.jobId || deployment.proposed?.jobId === job.jobId ? 'refresh' : 'deploy';
@@ -136,6 +136,7 @@ async function write(run: SiteRun, deployment: MutableDeployment, step: Write & 
     jobId: job.jobId,
     version,
     bundleUrl,
+    ...(deployment.integrity !== false && integrity !== undefined && { integrity }),
     expiresAt,
     lifetimeMs,
     createdAt: job.createdAt,

@@ -74,7 +74,7 @@ export async function publishFiles(
   if (current?.complete && current.jobId === write.jobId && damaged.size === 0) {
     await writeOwnState(place, { ...current, ...order });
   } else {
-    const version = await stageVersion(place, write.bundleUrl, { current, damaged, staging, signal });
+    const version = await stageVersion(place, write, { current, damaged, staging, signal });
     await replaceVersion(place, { current, order, version, staging, signal });
   }
   await staging.clear();
@@ -93,11 +93,11 @@ type Before = Options & { current: PublishedState | null; damaged: ReadonlySet<s
 
 async function stageVersion(
   place: PublishedPlace,
-  bundleUrl: string,
+  write: DeploymentWrite,
   { current, damaged, staging, signal }: Before,
 ): Promise<Version> {
   let version: Version = { wanted: new Map(), intact: new Map(), changed: [] };
-  await stageBundle(bundleUrl, {
+  await stageBundle(write, {
     staging,
     signal,
     async choose(manifest) {

@@ -1,14 +1,20 @@
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { sha256Hex } from '../../../base/sha256.ts';
 import { BundleInvalidError, BundleUnavailableError } from '../../../bundle/errors.ts';
-import { downloadBundle, isResumable } from '../../../bundle/fetch/download.ts';
+import { downloadBundle, prepareDownload } from '../../../bundle/fetch/download.ts';
 import type { BundleResponse } from '../../../bundle/fetch/http-source.ts';
 import { fetchMembers, planRanges } from '../../../bundle/fetch/members.ts';
 import { openPartialSource, type PartialSource } from '../../../bundle/fetch/partial-source.ts';
 import { checkManifest, NO_LIMITS } from '../../../bundle/manifest.ts';
-import { checkedContent, readBundle, readBundleHead } from '../../../bundle/read-bundle.ts';
+import { checkedContent, type Head, readBundle, readBundleHead } from '../../../bundle/read-bundle.ts';
 import type { BundleFile, BundleManifest } from '../../../contract/bundle.ts';
+import { integrityOf } from '../../../contract/integrity.ts';
+import type { DeploymentWrite } from '../deployment-target.ts';
 import type { Staging } from './staging.ts';
+
+/** A bundle: its link, and the manifest that it must have. */
+type Wanted = Pick<DeploymentWrite, 'bundleUrl' | 'integrity'>;
 
 type Staged = {
   staging: Staging;
@@ -22,18 +28,18 @@ type Staged = {
  * download continues where it was interrupted. Every file is checked. Errors name the link's host only: the rest of it
  * is a secret.
  */
-export async function stageBundle(bundleUrl: string, options: Staged): Promise<void> {
+export async function stageBundle({ bundleUrl, integrity }: Wanted, options: Staged): Promise<void> {
   const { staging, signal } = options;
   const link = linkOf(bundleUrl);
   await withReasons(signal, async () => {
     let response: BundleResponse | undefined;
-    if (!(await isResumable(link, staging.downloads))) {
+    if (!(await prepareDownload(link, staging.downloads))) {
       const opened = await openPartialSource(link, undefined, { signal, maxSizeBytes: Number.MAX_SAFE_INTEGER });
-      if (opened.kind === 'partial' && (await stageMembers(opened.source, options))) return;
+      if (opened.kind === 'partial' && (await stageMembers(opened.source, integrity, options))) return;
       if (opened.kind === 'whole') response = opened.response;
     }
     const archive = await downloadArchive(link, { folder: staging.downloads, response, signal });
-    await stageArchive(archive.file, options);
+    await stageArchive(archive.file, integrity, options);
   });
 }
 
@@ -68,8 +74,12 @@ export async function downloadArchive(link: URL, options: Download): Promise<{ f
 }
 
 /** Returns false if the manifest doesn't say where the files are, or says it wrongly. */
-async function stageMembers(source: PartialSource, { staging, choose, signal }: Staged): Promise<boolean> {
-  const manifest = checkManifest(source.head.manifest, NO_LIMITS);
+async function stageMembers(
+  source: PartialSource,
+  integrity: string | undefined,
+  { staging, choose, signal }: Staged,
+): Promise<boolean> {
+  const manifest = checkedManifest(source.head, integrity);
   const needed = await choose(manifest);
   const ranges = planRanges(needed, manifest);
   if (ranges === undefined) return false;
@@ -86,12 +96,16 @@ async function stageMembers(source: PartialSource, { staging, choose, signal }: 
 }
 
 /** Removes the archive if it is read to its end or invalid. */
-async function stageArchive(archive: string, { staging, choose, signal }: Staged): Promise<void> {
+async function stageArchive(
+  archive: string,
+  integrity: string | undefined,
+  { staging, choose, signal }: Staged,
+): Promise<void> {
   const writer = staging.writer();
   try {
-    const { manifest } = await readBundleHead(createReadStream(archive));
-    const needed = new Map((await choose(checkManifest(manifest, NO_LIMITS))).map((file) => [file.path, file]));
-    await readArchive(archive, signal, async (file, content) => {
+    const head = await readBundleHead(createReadStream(archive));
+    const needed = new Map((await choose(checkedManifest(head, integrity))).map((file) => [file.path, file]));
+    await readArchive(archive, { integrity, signal }, async (file, content) => {
       if (needed.has(file.path)) await writer.write(file, content);
     });
     await writer.written();
@@ -103,17 +117,25 @@ async function stageArchive(archive: string, { staging, choose, signal }: Staged
   }
 }
 
+/** A worker unpacks only what the service reported, as a deployment does. */
+function checkedManifest({ manifest }: Head, integrity: string | undefined): BundleManifest {
+  if (integrity !== undefined && integrityOf(sha256Hex(manifest)) !== integrity) {
+    throw new BundleInvalidError('its manifest is not the one that the service reported');
+  }
+  return checkManifest(manifest, NO_LIMITS);
+}
+
 /**
  * Reads an archive from the start to the end, until every file that its manifest names was there.
  * @param onFile gets each file. Its content, if it is read, throws if size or hash differ from the manifest
  */
 export async function readArchive(
   archive: string,
-  signal: AbortSignal,
+  { integrity, signal }: Pick<Wanted, 'integrity'> & { signal: AbortSignal },
   onFile: (file: BundleFile, content: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<void> {
   await readBundle(createReadStream(archive), {
-    onHead: ({ manifest }) => checkManifest(manifest, NO_LIMITS),
+    onHead: (head) => checkedManifest(head, integrity),
     onFile: (file, content) => onFile(file, checkedContent(file, content)),
     signal,
   });

@@ -75,7 +75,7 @@ type NewVersion = { folder: string; name: string; write: DeploymentWrite; signer
 async function writeVersion({ folder, name, write, signer }: NewVersion, signal: AbortSignal): Promise<void> {
   const { file, sha256 } = await withReasons(signal, async () => {
     const archive = await downloadArchive(linkOf(write.bundleUrl), { folder: join(folder, DOWNLOADS), signal });
-    await checkArchive(archive.file, signal);
+    await checkArchive(archive.file, { integrity: write.integrity, signal });
     return archive;
   });
   const temporary = join(folder, DOWNLOADS, 'version');
@@ -94,9 +94,9 @@ async function writeVersion({ folder, name, write, signer }: NewVersion, signal:
 }
 
 /** A damaged bundle can't be repaired on the other side. */
-async function checkArchive(file: string, signal: AbortSignal): Promise<void> {
+async function checkArchive(file: string, options: Parameters<typeof readArchive>[1]): Promise<void> {
   try {
-    await readArchive(file, signal, async (_, content) => {
+    await readArchive(file, options, async (_, content) => {
       for await (const _chunk of content);
     });
   } catch (error) {

@@ -81,7 +81,8 @@ async function upgrade(
   { write, off, sidecar }: { write: DeploymentWrite; off: boolean; sidecar: Sidecar },
 ): Promise<void> {
   const enabled = write.kind === 'deploy' && !off ? { enabled: true } : {};
-  const staticExport = { ...enabled, bundleUrl: write.bundleUrl };
+  const { bundleUrl, integrity } = write;
+  const staticExport = { ...enabled, bundleUrl, ...(integrity !== undefined && { integrity }) };
   const description = `${MARK}${JSON.stringify(sidecar)}`;
   const options = ['--reuse-values', '--values', '-', '--description', description];
   await run(['upgrade', release, chart, ...options], stringify({ staticExport }));

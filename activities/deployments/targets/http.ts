@@ -17,8 +17,8 @@ export function createHttpTarget(name: string, { url, secret }: SettingsOf<'http
   const secrets = [secret].flat().map(canonicalSecret);
   return {
     async write(write, { site, signal }) {
-      const { epoch, sequence, kind, version, jobId, bundleUrl, expiresAt = null } = write;
-      const body = { kind, site, version, jobId, bundleUrl, expiresAt };
+      const { epoch, sequence, kind, version, jobId, bundleUrl, integrity, expiresAt = null } = write;
+      const body = { kind, site, version, jobId, bundleUrl, integrity, expiresAt };
       const identity = `deploy:${site}:${name}:${epoch}:${sequence}`;
       const message = signMessage(body, { identity, secrets, now: new Date() });
       const { status, reason } = await postMessage(url, message, { cancelled: signal });

@@ -18,6 +18,7 @@ export async function createBundleLink(
     expiresAt: link.expiresAt.toISOString(),
     sizeBytes: archiveSizeBytes,
     sha256: archiveSha256,
+    ...(job.manifestSha256 !== null && { manifestSha256: job.manifestSha256 }),
     version: job.version,
   };
 }

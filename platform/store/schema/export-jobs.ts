@@ -39,6 +39,8 @@ export const exportJobs = pgTable(
     error: text('error'),
     archiveKey: text('archive_key'),
     archiveSha256: text('archive_sha256'),
+    /** Null in jobs that were exported before it was recorded. */
+    manifestSha256: text('manifest_sha256'),
     archiveSizeBytes: bigint('archive_size_bytes', { mode: 'number' }),
     contentSha256: text('content_sha256'),
     reportKey: text('report_key'),

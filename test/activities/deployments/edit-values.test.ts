@@ -38,6 +38,28 @@ describe('editing a values file', () => {
     );
   });
 
+  const integrity = `sha256-${'A'.repeat(43)}=`;
+
+  it.each([
+    ['a missing one', '  bundleUrl: old # link\n', `\n  integrity: "${integrity}"\n  bundleUrl: ${LINK} # link\n`],
+    [
+      'one that is there',
+      "  integrity: 'sha256-old' # bundle\n  bundleUrl: old\n",
+      `\n  integrity: '${integrity}' # bundle\n  bundleUrl: ${LINK}\n`,
+    ],
+    ['none of both', '', `\n  bundleUrl: "${LINK}"\n  integrity: "${integrity}"\n`],
+  ])('writes the integrity with the link, to a group with %s', (_, rest, edited) => {
+    const text = `staticExport:\n  enabled: true\n${rest}`;
+    expect(editValues(text, { ...deploy, integrity })).toBe(`staticExport:\n  enabled: true${edited}`);
+  });
+
+  it('leaves an integrity that it has no other for', () => {
+    const text = `staticExport:\n  enabled: true\n  integrity: by-hand # kept\n  bundleUrl: ${LINK}\n`;
+    expect(editValues(text, deploy)).toBe(text);
+    const flow = '{"staticExport": {"enabled": true}}';
+    expect(parse(editValues(flow, { ...deploy, integrity }))).toEqual({ staticExport: { ...deploy, integrity } });
+  });
+
   it.each([
     ['plain', 'bundleUrl: https://old', `bundleUrl: ${LINK}`],
     ['double quoted', 'bundleUrl: "https://old"', `bundleUrl: "${LINK}"`],

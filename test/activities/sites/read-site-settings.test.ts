@@ -11,7 +11,7 @@ const config = galleyConfig.parse({
         timeout: '2h',
         quietPeriod: '1s',
         refreshMargin: '30%',
-        deployments: [{ valuesFile: 'a.yaml' }],
+        deployments: [{ valuesFile: 'a.yaml' }, { valuesFile: 'strict.yaml', integrity: false }],
       },
     },
   },
@@ -40,6 +40,10 @@ describe('the settings of a site', () => {
         {
           ...{ place: 'a.yaml', name: 'a.yaml', kind: 'valuesFile', host: null },
           ...{ wave: 1, approve: false, url: null, confirm: null },
+        },
+        {
+          ...{ place: 'strict.yaml', name: 'strict.yaml', kind: 'valuesFile', host: null },
+          ...{ wave: 1, approve: false, integrity: false, url: null, confirm: null },
         },
       ],
       operators: ['ops@example.com'],

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { BundleInvalidError, BundleUnavailableError } from '../../../bundle/errors.ts';
-import { type Download, downloadBundle } from '../../../bundle/fetch/download.ts';
+import { type Download, downloadBundle, prepareDownload } from '../../../bundle/fetch/download.ts';
 import { sha256 } from '../../deployment/bundles.ts';
 import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
 import { emptiedFolder } from '../../helpers/temporary-folder.ts';
@@ -115,14 +115,17 @@ describe('a download', () => {
     for (const path of ['/announced', '/not']) {
       expect(await failure(origin + path, { maxSizeBytes: 50_000 })).toBeInstanceOf(BundleInvalidError);
     }
+    expect(await readdir(folder)).toEqual([]);
   });
 
-  it('removes the files of other bundles', async () => {
+  it('removes the files of other bundles, and so does its preparation', async () => {
     const origin = await serve((_req, res) => res.end('x'));
     await download(`${origin}/one`);
     const second = await download(`${origin}/two`);
     expect(second.kind === 'fetched' && (await readFile(second.file, 'utf8'))).toBe('x');
     expect(await readdir(folder)).toHaveLength(1);
+    await prepareDownload(new URL(`${origin}/three`), folder);
+    expect(await readdir(folder)).toEqual([]);
   });
 
   it.each([401, 403, 404, 410])('is retried slowly after %d, without leaking the signature', async (status) => {

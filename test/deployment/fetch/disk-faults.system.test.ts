@@ -6,10 +6,12 @@ import { execa } from 'execa';
 import { type GuardedChild, spawnGuarded } from '../../../embedded/guarded-child.ts';
 import { freePort } from '../../helpers/free-port.ts';
 import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
+import { RangeStore } from '../../helpers/range-store.ts';
 import { shellEnvironment } from '../../helpers/shell-environment.ts';
 import { builtGalley } from '../../helpers/system/built-product.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
-import { buildBundle, siteOf } from '../bundles.ts';
+import { siteOf } from '../bundles.ts';
+import { buildMemberBundle } from '../member-bundle.ts';
 
 const TIMEOUT_MS = 300_000;
 
@@ -23,6 +25,7 @@ mount -t tmpfs -o size=${DISK_KIB}k tmpfs "$GALLEY_HOME" && echo $$ > "$PID_FILE
 
 let folder: string;
 let store: HttpSite;
+const bundles = new RangeStore();
 let deployment: GuardedChild;
 let url: string;
 let versions = 0;
@@ -33,7 +36,7 @@ beforeAll(async () => {
   const home = await mkdtemp(join(folder, 'home-'));
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
-  store = await startHttpSite(async (request, response) => response.end(await bundleOf(request.url ?? '')));
+  store = await startHttpSite((request, response) => bundles.respond(request, response));
   await publish();
   const variables = { GALLEY_HOME: home, DEPLOYMENT_PORT: String(port), LOG_LEVEL: 'warn' };
   const environment = shellEnvironment({ ...variables, PID_FILE: join(folder, 'pid') });
@@ -48,14 +51,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Half a megabyte that doesn't compress, so that each version needs disk space. */
-async function bundleOf(path: string): Promise<Buffer> {
-  return await buildBundle(siteOf(path.slice(1), { 'noise.bin': randomBytes(512 * 1024) }));
-}
-
-/** Names the next version in the values file. */
-async function publish(): Promise<number> {
+/**
+ * Names the next version in the values file.
+ * @param noise what doesn't compress, so that each version needs disk space
+ */
+async function publish(noise = randomBytes(512 * 1024)): Promise<number> {
   versions += 1;
+  bundles.bodies.set(`/${versions}`, await buildMemberBundle(siteOf(String(versions), { 'noise.bin': noise })));
   const values = { staticExport: { enabled: true, bundleUrl: `${store.origin}/${versions}` } };
   await writeFile(join(folder, 'values.new'), JSON.stringify(values));
   await rename(join(folder, 'values.new'), join(folder, 'values.yaml'));
@@ -113,6 +115,19 @@ test(
     await expectFailure('ENOSPC', before);
     await onDisk('rm "$HOME_DISK/filler"');
     await untilServed(next);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'a download that filled the disk leaves its space to a smaller bundle, which is fetched in parts',
+  async () => {
+    const noise = randomBytes(512 * 1024);
+    const before = await publish(noise);
+    await untilServed(before);
+    await publish(randomBytes(DISK_KIB * 1024));
+    await expectFailure('ENOSPC', before);
+    await untilServed(await publish(noise));
   },
   TIMEOUT_MS,
 );

@@ -20,6 +20,7 @@ const wanted = (link: string): ValuesState => ({
     link: new URL(link, 'https://store.example'),
     version: undefined,
     publicKey: undefined,
+    integrity: undefined,
   },
 });
 

@@ -78,13 +78,14 @@ it('a link with another version than the pinned one is retried until it has the 
   await running.until('recovered', (status) => status.version === '2' && status.lastError === null);
 });
 
-it('during a slow download the deployment serves the last version and reports the progress', async () => {
-  const gate = createGate();
+it('during a slow download the deployment serves the last version and reports what it waits for', async () => {
+  const [answer, gate] = [createGate(), createGate()];
   const store = await fixture.serve(async (req, res) => {
     if (req.url === '/old') {
       res.end(bundles.old);
       return;
     }
+    await answer.pass();
     res.writeHead(200, { 'content-length': bundles.next.length });
     res.write(bundles.next.subarray(0, 100));
     await gate.pass();
@@ -94,9 +95,15 @@ it('during a slow download the deployment serves the last version and reports th
   const running = await fixture.start();
   await running.until('serving', ({ version }) => version === '1');
   await fixture.writeValues({ enabled: true, bundleUrl: `${store}/next` });
+  const { waiting: silent } = await running.until('asked', ({ waiting }) => waiting !== null);
+  expect(silent?.for).toBe(`a response of ${store}`);
+  answer.open();
   const loading = await running.until('downloading', ({ download }) => download?.receivedBytes === 100);
   expect(loading).toMatchObject({ version: '1', stale: true, download: { totalBytes: bundles.next.length } });
+  expect(loading.waiting?.for).toBe(`more of the bundle from ${store}`);
+  expect(Date.parse(loading.waiting?.since ?? '')).toBeGreaterThanOrEqual(Date.parse(silent?.since ?? ''));
   expect(await running.text('/')).toBe('<title>home 1</title>');
   gate.open();
-  await running.until('served the next version', ({ version, download }) => version === '2' && download === null);
+  const done = await running.until('served the next', ({ version, download }) => version === '2' && download === null);
+  expect(done.waiting).toBeNull();
 });

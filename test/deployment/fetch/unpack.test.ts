@@ -135,6 +135,11 @@ describe('an archive is rejected and leaves nothing outside its folder if', () =
     await expectRejected(archive, "doesn't match its sha256");
   });
 
+  it.each(['text/html\r\nset-cookie: a=b', 'text/→', 'x'.repeat(1_001)])('a contentType is %j', async (contentType) => {
+    const spec = { ...site, contentTypes: { 'index.html': contentType } };
+    await expectRejected(await withManifest(manifestOf(spec)), 'the contentType of "index.html" is no header');
+  });
+
   it('an entry occurs twice', async () => {
     await expectRejected(await corrupted((entries) => entries.push(...entries.slice(1, 2))), 'occurs twice');
   });

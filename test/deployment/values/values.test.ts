@@ -1,5 +1,5 @@
 import { ValuesReadError } from '../../../deployment/errors.ts';
-import { parseValues, readPublicKey } from '../../../deployment/values/values.ts';
+import { parseValues, readWrittenKeys } from '../../../deployment/values/values.ts';
 
 function parse(text: string): unknown {
   const wanted = parseValues(text, 'values.yaml');
@@ -47,7 +47,7 @@ describe('a values file', () => {
     const shared = 'on: &on true\nlink: &link https://x.example/\nimage: {tag: &tag 1.10}\nkey: &key ""\n';
     const text = `${shared}staticExport: {enabled: *on, bundleUrl: *link, version: *tag, publicKey: *key}`;
     expect(parse(text)).toEqual({ link: 'https://x.example/', version: '1.10' });
-    expect(readPublicKey(text, 'values.yaml')).toBeUndefined();
+    expect(readWrittenKeys(text, 'values.yaml')).toMatchObject({ publicKey: undefined, integrity: false });
     expect(() => parse('staticExport: {enabled: *on}')).toThrow('staticExport.enabled: expected an anchor &on before');
   });
 
@@ -59,6 +59,11 @@ describe('a values file', () => {
     ['staticExport: {enabled: true, bundleUrl: 7}', 'staticExport.bundleUrl', 'http, https or file'],
     ['staticExport: {enabled: true, bundleUrl: "file://host/b"}', 'staticExport.bundleUrl', 'file:///'],
     ['staticExport: {enabled: true, bundleUrl: "https://x.example/", version: [1]}', 'staticExport.version', 'text'],
+    [
+      `staticExport: {enabled: true, bundleUrl: "https://x.example/", integrity: sha256-${'A'.repeat(43)}}`,
+      'staticExport.integrity',
+      'sha256- and the base64 SHA-256 of a manifest',
+    ],
     [
       'staticExport: {enabled: true, bundleUrl: "https://x.example/", publicKey: abc}',
       'staticExport.publicKey',

@@ -15,7 +15,13 @@ import {
 } from './crawl-fixture.ts';
 
 const LINKS = { linksOffset: 90, linksLength: 5 };
-const ARCHIVE = { archiveKey: 'bundles/one', archiveSha256: 'sha', archiveSizeBytes: 123, headBytes: 40 };
+const ARCHIVE = {
+  archiveKey: 'bundles/one',
+  archiveSha256: 'sha',
+  archiveSizeBytes: 123,
+  headBytes: 40,
+  manifestSha256: 'm',
+};
 const RESULT = { ...ARCHIVE, pageCount: 1, contentSha256: 'content', reportKey: 'report' };
 
 /** The store's contract for an export that the project's next one reuses. */

@@ -33,7 +33,13 @@ async function completedStore(): Promise<MemoryCrawlStore> {
   await store.settleBatch({ jobId, token: 'one', batch: made(0, broken) });
   const parts = { objectKey: null, partsJson: '["part"]' };
   await store.settleBatch({ jobId, token: 'one', batch: made(1, parts) });
-  const archive = { archiveKey: 'bundle', archiveSha256: 'sha', archiveSizeBytes: 9, headBytes: 4 };
+  const archive = {
+    archiveKey: 'bundle',
+    archiveSha256: 'sha',
+    archiveSizeBytes: 9,
+    headBytes: 4,
+    manifestSha256: 'm',
+  };
   await store.completeExport(jobId, { ...archive, pageCount: 2, contentSha256: 'content', reportKey: 'report' });
   return store;
 }

@@ -246,7 +246,8 @@ describe('the static export endpoints', () => {
       const requestedAt = platform.now();
       const first = await api.post(path, { key: customer.key });
       expect(first.body).toMatchObject({ jobId, version, sizeBytes: 6 });
-      const { bundleUrl, sha256, expiresAt } = JSON.parse(first.text);
+      const { bundleUrl, sha256, manifestSha256, expiresAt } = JSON.parse(first.text);
+      expect(manifestSha256).toMatch(/^[0-9a-f]{64}$/);
       expect(bundleUrl.startsWith(`${platform.baseUrl}/`)).toBe(true);
       expect(new URL(bundleUrl).pathname).toContain(sha256);
       expect(Date.parse(expiresAt)).toBeGreaterThan(requestedAt + HOUR_MS - 1);

@@ -18,6 +18,7 @@ const RESULT = {
   pageCount: 12,
   archiveKey: 'bundles/aa/bundle.tar.gz',
   archiveSha256: 'a'.repeat(64),
+  manifestSha256: 'd'.repeat(64),
   archiveSizeBytes: 5_000_000_000,
   contentSha256: 'b'.repeat(64),
   reportKey: 'reports/aa.json',

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
+import { readBundleHead } from '../../../bundle/read-bundle.ts';
 import { contentDigestLine } from '../../../contract/bundle.ts';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../../../contract/names.ts';
 import { resolveRequest } from '../../../deployment/serve/resolve-request.ts';
 import { createSite } from '../../../deployment/site.ts';
+import { bundleKey } from '../../../exporter/object-keys.ts';
 import { getCrawl } from '../../../platform/store/crawls.ts';
 import { getExportJob } from '../../../platform/store/export-jobs.ts';
 import type { ExportedBundle, ExportRig } from '../../helpers/export-rig.ts';
@@ -84,6 +87,9 @@ describe('an export of a whole site', () => {
     for (const file of manifest.files) digest.update(contentDigestLine(file));
     expect(manifest.contentSha256).toBe(digest.digest('hex'));
     expect(row.contentSha256).toBe(manifest.contentSha256);
+    const archive = await rig.objects.read(bundleKey(row.archiveSha256 ?? ''));
+    const head = await readBundleHead(Readable.from([archive]));
+    expect(row.manifestSha256).toBe(createHash('sha256').update(head.manifest).digest('hex'));
     expect(await fixture.leftovers(row.id)).toEqual([]);
     expect(await getCrawl(rig.db, row.id)).toBeUndefined();
   });

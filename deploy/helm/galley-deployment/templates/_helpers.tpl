@@ -26,7 +26,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{/* The values file: the program reads these two groups of the chart's own values, by the same names. */}}
 {{- define "galley-deployment.valuesFile" -}}
 {{- $staticExport := dict "enabled" .Values.staticExport.enabled -}}
-{{- range $key := list "bundleUrl" "version" "publicKey" -}}
+{{- range $key := list "bundleUrl" "version" "publicKey" "integrity" -}}
 {{- with index $.Values.staticExport $key }}{{ $_ := set $staticExport $key . }}{{ end -}}
 {{- end -}}
 {{- toYaml (dict "staticExport" $staticExport "deployment" .Values.deployment) -}}

@@ -14,7 +14,8 @@ import type { DeploymentReport, DeploymentWrite } from '../../../../activities/d
 import { fencedOutcome } from '../../../../activities/deployments/write-order.ts';
 import { readBundleHead } from '../../../../bundle/read-bundle.ts';
 import { readHeadLength } from '../../../../contract/bundle-head.ts';
-import { buildBundle, sha256 } from '../../../deployment/bundles.ts';
+import { integrityOf } from '../../../../contract/integrity.ts';
+import { buildBundle, manifestOf, sha256 } from '../../../deployment/bundles.ts';
 import { buildMemberBundle } from '../../../deployment/member-bundle.ts';
 import { startHttpSite } from '../../../helpers/http-site.ts';
 import { RangeStore } from '../../../helpers/range-store.ts';
@@ -59,18 +60,19 @@ type Deploy = {
   place: (write: DeploymentWrite) => PublishedPlace;
   files: Record<string, string>;
   sequence: number;
+  integrity?: string;
   /** Runs while the bundle is requested. */
   meanwhile?: () => Promise<unknown>;
 };
 
-async function deploy({ place, files, sequence, meanwhile }: Deploy): Promise<DeploymentReport> {
+async function deploy({ place, files, sequence, integrity, meanwhile }: Deploy): Promise<DeploymentReport> {
   const bundle = await buildBundle({ files });
   const server = await startHttpSite(async (_, response) => {
     await meanwhile?.();
     response.end(bundle);
   });
   const bundleUrl = `${server.origin}/bundle.tar.gz`;
-  const write = deploymentWrite({ sequence, bundleUrl });
+  const write = deploymentWrite({ sequence, bundleUrl, integrity });
   try {
     const staging = createStaging(join(folder, `staging-${sequence}`));
     return await publishFiles(place(write), write, { staging, signal: new AbortController().signal });
@@ -90,6 +92,16 @@ describe('a bucket', () => {
     expect([...objects.keys()].sort()).toEqual(['docs', 'docs/page.html']);
     await deploy({ place, files: { 'docs/page.html': 'page' }, sequence: 4 });
     expect([...objects.keys()]).toEqual(['docs/page.html']);
+  });
+
+  it('gets nothing of a bundle whose manifest is not the one that the service reported', async () => {
+    const { log, placeOf: place } = createBucket();
+    const files = { 'a.html': 'page' };
+    const integrity = integrityOf(sha256(JSON.stringify(manifestOf({ files }))));
+    const other = deploy({ place, files: { 'a.html': 'evil' }, sequence: 1, integrity });
+    await expect(other).rejects.toThrow('its manifest is not the one that the service reported');
+    expect(log).toEqual([]);
+    expect(await deploy({ place, files, sequence: 1, integrity })).toMatchObject({ outcome: 'written' });
   });
 
   const died = (): Promise<void> => Promise.reject(new Error('died'));

@@ -54,7 +54,8 @@ describe('an upgrade of a release', () => {
   it('reuses its values, and the link is in no argument', async () => {
     const target = await startRecorder();
     const bundleUrl = 'https://objects.test/v1?signature=secret';
-    await target.write(deploymentWrite({ bundleUrl }), context);
+    const integrity = `sha256-${'A'.repeat(43)}=`;
+    await target.write(deploymentWrite({ bundleUrl, integrity }), context);
     const upgrade = (await calls()).find(([command]) => command === 'upgrade') ?? [];
     expect(upgrade.slice(0, 6)).toEqual([
       'upgrade',
@@ -67,7 +68,7 @@ describe('an upgrade of a release', () => {
     expect(upgrade.slice(-4)).toEqual(['--namespace', 'web', '--kube-context', 'prod']);
     expect(JSON.stringify(await calls())).not.toContain('signature');
     expect(await readFile(join(folder, 'values'), 'utf8')).toBe(
-      `staticExport:\n  enabled: true\n  bundleUrl: ${bundleUrl}\n`,
+      `staticExport:\n  enabled: true\n  bundleUrl: ${bundleUrl}\n  integrity: ${integrity}\n`,
     );
   });
 

@@ -47,15 +47,18 @@ describeTarget(
 );
 
 describe('the message to a deploy hook', () => {
-  it('has the site, the version, the job, the link and its end, and no error names the secret path', async () => {
+  it('has the site, the version, the job, the link with its integrity and its end, and no error names the secret path', async () => {
     const receiver = await startNotificationReceiver();
     try {
       const target = createHttpTarget('hook', { url: receiver.url, secret: [secret, secret] });
       const link = { bundleUrl: 'https://objects.test/1', expiresAt: '2026-11-25T08:00:00Z' };
-      const write = deploymentWrite({ kind: 'refresh', ...link });
+      const integrity = `sha256-${'A'.repeat(43)}=`;
+      const write = deploymentWrite({ kind: 'refresh', integrity, ...link });
       const context = { site: 'docs', signal: new AbortController().signal };
       await target.write(write, context);
-      expect(receiver.bodies()).toEqual([{ kind: 'refresh', site: 'docs', version: 'v1', jobId: 'se_1', ...link }]);
+      expect(receiver.bodies()).toEqual([
+        { kind: 'refresh', site: 'docs', version: 'v1', jobId: 'se_1', integrity, ...link },
+      ]);
       expect(String(receiver.received[0]?.headers['webhook-signature']).split(' ')).toHaveLength(2);
       receiver.answer = (response) => response.writeHead(301, { location: 'https://elsewhere.test' }).end();
       await expect(target.write(write, context)).rejects.toThrow(
