@@ -7,7 +7,9 @@ export const FAILURES_COUNT_MS = 15 * 60_000;
 /** This many wrong secrets of a lane get an answer at once. */
 const FREE_FAILURES = 10;
 const FIRST_DELAY_MS = 250;
-const LONGEST_DELAY_MS = 4_000;
+const LONGEST_DELAY_MS = 2_000;
+/** A person whose account is attacked from the same network waits at most for this many wrong ones. */
+const MAX_WAITING = 20;
 
 /** Where failures are kept, by lane: an account from one network, for example. */
 export type Failures = {
@@ -29,7 +31,7 @@ const waitUnref: Wait = (ms) => sleep(ms, undefined, { ref: false });
  * failures each wrong one holds up its lane. A right one is never rejected or delayed for the failures of others.
  */
 export function createGuessing(failures: Failures, wait: Wait = waitUnref): Guess {
-  const turns = createTurns();
+  const turns = createTurns(MAX_WAITING);
   return (lane, check) =>
     turns(lane, async () => {
       const found = await check();

@@ -30,6 +30,9 @@ import { addResetRoutes } from './reset-routes.tsx';
 import { createSignInFailures } from './sign-in-lanes.ts';
 import { addMemberSignInRoutes } from './sign-in-routes.tsx';
 
+/** Passwords from one client network that wait to be checked, each for the time of some hashes. */
+const MAX_ANONYMOUS = 100;
+
 type DashboardOptions = {
   context: ApiContext;
   operatorToken: string;
@@ -52,7 +55,7 @@ export function createDashboardContext({
     ...context,
     ...{ operatorToken, openId, stopped, admitted },
     guess: createGuessing(createSignInFailures(context.db), wait),
-    anonymousTurns: createTurns(),
+    anonymousTurns: createTurns(MAX_ANONYMOUS),
     auth() {
       const { db, logger } = context;
       const create = async (): Promise<Auth> => {

@@ -2,7 +2,7 @@ import { createTurns } from '../../web/turns.ts';
 
 describe('turns', () => {
   it('run one at a time for a key, each to its end, and beside those of other keys', async () => {
-    const turns = createTurns();
+    const turns = createTurns(100);
     const running = { a: 0, b: 0 };
     let both = 0;
     const work = (key: 'a' | 'b') => async () => {
@@ -19,7 +19,7 @@ describe('turns', () => {
   });
 
   it('go on after work that fails', async () => {
-    const turns = createTurns();
+    const turns = createTurns(100);
     const failing = turns('a', () => Promise.reject(new Error('no')));
     const next = turns('a', async () => 'yes');
     await expect(failing).rejects.toThrow('no');
@@ -27,7 +27,7 @@ describe('turns', () => {
   });
 
   it('are taken in random order, and a flood rejects as many as come too many, not the newest', async () => {
-    const turns = createTurns();
+    const turns = createTurns(100);
     let open = (): void => undefined;
     const first = turns('a', () => new Promise<void>((resolve) => (open = resolve)));
     const order: number[] = [];

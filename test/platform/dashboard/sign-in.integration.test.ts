@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
-import type { Browser } from './browser.ts';
+import { startTestPlatform } from '../../helpers/platform-api.ts';
+import { type Browser, openBrowser } from './browser.ts';
 import { type DashboardFixture, PASSWORD, startDashboard } from './dashboard-fixture.ts';
 
 describe('the dashboard', () => {
@@ -91,6 +92,22 @@ describe('the dashboard', () => {
     }
     expect(waits.splice(0)).toEqual([250]);
     expect((await signIn(known, { email, password: PASSWORD })).status).toBe(303);
+  });
+
+  it('has only cookies over HTTPS that no other host can set', async () => {
+    const publicUrl = 'https://platform.example.com';
+    const secure = await startTestPlatform(fixture.database, { publicUrl });
+    const browser = openBrowser(secure.baseUrl);
+    const set = (await signIn(browser, { email, password: PASSWORD })).headers.getSetCookie();
+    await browser.get('/ui/auth/passkey/generate-authenticate-options');
+    const names = [...browser.cookies.keys()];
+    expect([names.length, names.filter((name) => !name.startsWith('__Host-'))]).toEqual([3, []]);
+    for (const cookie of set) expect(cookie).toMatch(/; Path=\/;(?!.*Domain).*HttpOnly; Secure; SameSite=Strict/);
+    expect((await browser.get('/')).status).toBe(200);
+    for (const [name, value] of browser.cookies) browser.cookies.set(name.replace('__Host-', ''), value);
+    for (const name of names) browser.cookies.delete(name);
+    expect((await browser.get('/')).status).toBe(303);
+    await secure.stop();
   });
 
   it('rejects forms of other sites and without the CSRF token', async () => {
