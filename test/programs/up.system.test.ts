@@ -1,4 +1,5 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Mailbox, startMailbox } from '../../embedded/mailbox/mailbox.ts';
@@ -67,6 +68,30 @@ describe('galley up', () => {
   ])('responds at the URL of its %s', async (part, path) => {
     // The readiness check has a short deadline, which a busy machine may miss.
     await waitFor(async () => (await fetch(`${address(first, part)}${path}`)).status === 200, { describe: 'answered' });
+  });
+
+  test('answers foreign hosts, as DNS rebinding makes browsers name them, only on what is public', async () => {
+    const statusOf = async (part: string, path: string, host: string) =>
+      await new Promise((resolve, reject) => {
+        const request = get(address(first, part) + path, { headers: { host } }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        });
+        request.on('error', reject);
+      });
+    const workflows = '/api/v1/namespaces/default/workflows';
+    for (const [part, path] of [
+      ['ui', '/'],
+      ['ui', workflows],
+      ['platform', '/metrics'],
+      ['platform', '/docs/'],
+      ['api', '/metrics'],
+    ] as const) {
+      expect([path, await statusOf(part, path, 'evil.example')]).toEqual([path, 403]);
+      expect([path, await statusOf(part, path, 'localhost')]).toEqual([path, 200]);
+    }
+    expect(await statusOf('api', '/healthz', 'hooks.example.com')).toBe(200);
+    expect(await statusOf('deployment', '/-/status', 'docs.example.com')).toBe(200);
   });
 
   test('starts with an invalid values file, reports the error, and follows the corrected file', async () => {

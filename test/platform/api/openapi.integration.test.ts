@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { exportJob } from '../../../contract/admin-api.ts';
+import { createKey } from '../../../platform/admin/api-keys.ts';
 import { buildBundle } from '../../deployment/bundles.ts';
 import type { Customer } from '../../helpers/platform-api.ts';
 import { type AgentFixture, createPath, jobPath, jobsPath, useAgentApi } from './agent/agent-fixture.ts';
@@ -80,6 +81,11 @@ describe('the OpenAPI document', () => {
       const nowhere = path.replace(id, 'aj_0123456789abcdef').replace(/prj_\w+(?=\/jobs?$)/, 'prj_none');
       await agents.api.request(method, nowhere, { key });
     }
+    const { key: reading } = await createKey(agents.platform.db, {
+      organization: customer.organization,
+      scope: 'read',
+    });
+    for (const path of posts) await agents.api.post(path, { key: reading });
     const ended = (await agents.created(customer)).id;
     await agents.complete(ended);
     await agents.act(customer, ended, 'message', { prompt: 'More' });
