@@ -11,6 +11,7 @@ import { workflowBundles } from '../../helpers/workflow-bundles.ts';
 import { createJointClock, type JointClock } from './joint-clock.ts';
 import { COMMAND_COUNT, COMMAND_NAMES, codeOf } from './model-commands.ts';
 import { placeSettings, playOn } from './play-sequence.ts';
+import type { PlaceSettings } from './simulated-place.ts';
 import { createWorkflowSite, type SiteStubs, STUBS, type WorkflowSite } from './workflow-site.ts';
 
 /** The same sequences as in model.test.ts, shorter and fewer, on the whole workflow. */
@@ -99,10 +100,17 @@ describe('the workflow of a site, after any sequence of commands', () => {
       const counts = new Map(COMMAND_NAMES.map((name) => [name, 0]));
       let sites = 0;
       let spoiled = 0;
-      let hasFailed = false;
+      // Its sequence is shrunk alone: the others needn't go on.
+      let failing: number | null = null;
 
-      async function play(settings: Parameters<typeof createWorkflowSite>[0]['settings'], codes: number[]) {
-        if (hasFailed) return;
+      function fail(player: number, error: unknown): never {
+        if (failing === null) process.stdout.write(`player ${player} fails, and its sequence is shrunk: ${error}\n`);
+        failing ??= player;
+        throw error;
+      }
+
+      async function play(player: number, settings: readonly PlaceSettings[], codes: number[]): Promise<void> {
+        if (failing !== null && failing !== player) return;
         const name = `site-${++sites}`;
         const site = createWorkflowSite({ name, settings, client: env.client, taskQueue, clock });
         served.set(name, site);
@@ -111,27 +119,21 @@ describe('the workflow of a site, after any sequence of commands', () => {
             if (played.didSomething) counts.set(played.name, (counts.get(played.name) ?? 0) + 1);
           });
         } catch (error) {
-          if (!site.isSpoiled) throw error;
+          if (!site.isSpoiled) fail(player, error);
         } finally {
           await site.close();
           served.delete(name);
         }
         if (!site.isSpoiled) return;
-        if (++spoiled > MAX_SPOILED) throw new Error(`the server spoiled ${spoiled} histories`);
-        await play(settings, codes);
+        if (++spoiled > MAX_SPOILED) fail(player, new Error(`the server spoiled ${spoiled} histories`));
+        await play(player, settings, codes);
       }
 
       const seed = fc.readConfigureGlobal()?.seed ?? Date.now();
-      const property = fc.asyncProperty(places, commands, play);
-      const players = Array.from({ length: PLAYERS }, (_, player) =>
-        clock
-          .join(() => fc.assert(property, { seed: seed + player, numRuns: SEQUENCES / PLAYERS }))
-          .catch((error: unknown) => {
-            // The others needn't go on.
-            hasFailed = true;
-            throw error;
-          }),
-      );
+      const players = Array.from({ length: PLAYERS }, (_, player) => {
+        const property = fc.asyncProperty(places, commands, (...sequence) => play(player, ...sequence));
+        return clock.join(() => fc.assert(property, { seed: seed + player, numRuns: SEQUENCES / PLAYERS }));
+      });
       const stopChecks = new AbortController();
       const checks = checkHistories(stopChecks.signal);
       const failed = (await Promise.allSettled(players)).find((each) => each.status === 'rejected');
