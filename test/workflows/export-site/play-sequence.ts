@@ -105,7 +105,10 @@ function* healing(site: PlayedSite, model: Witness): Steps {
   yield site.pass(15 * MINUTE_MS);
   checkUnserved(site, model);
   yield* healWorld(site);
+  // What was allowed while it was locked is under way before it is unlocked.
+  yield site.settle();
   yield site.pause(false);
+  yield site.settle();
   yield site.unlock();
   yield site.settle();
   // The longest back-off.
