@@ -47,7 +47,7 @@ export type NewCrawl = Pick<Crawl, 'jobId' | 'settingsJson' | 'keep'> & {
 /** Names the worker that holds URLs or batches, and for how long. */
 export type Lease = { jobId: string; token: string; leaseMs: number };
 
-/** A URL that a worker holds: only it may settle the row, until the lease ends. `attempts` counts this one. */
+/** A URL that a worker holds: only it may settle the row, until the lease ends. `attempts`: this one and those that failed. */
 export type LeasedUrl = { id: number; url: string; rank: number; depth: number; attempts: number };
 
 /**

@@ -10,11 +10,11 @@ import { createOriginLimiter } from './fetch/origin-limiter.ts';
 import { createJobCache, createRestartCheck } from './job-cache.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from './limits.ts';
 import type { CrawlStore, ExportObjects, Renderer } from './ports.ts';
+import { type Computing, createComputing } from './processes/computing.ts';
 import { rememberLinkTables } from './reuse/link-tables.ts';
 import { rememberPreviousFiles } from './reuse/previous-responses.ts';
 import type { RunStage } from './stage.ts';
 import { createSegmentStore } from './store/segment-store.ts';
-import { type Computing, createComputing } from './threads/computing.ts';
 
 export type ExportDeps = ReturnType<typeof createExportDeps>;
 

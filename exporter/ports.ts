@@ -62,8 +62,6 @@ export type FetchOptions = {
   maxBufferedBytes?: number;
   /** The validators of the body that the caller has: the request is conditional. */
   unlessMatching?: Validators | undefined;
-  /** Called when the origin's limits let the request begin, which may be long after the call. */
-  onBegin?: (() => void) | undefined;
   /** Called when the response's head has arrived; its body may take long. */
   onResponse?: () => void;
   /** Called with the number of bytes of the body that were read and decoded, once or piece by piece. */
@@ -175,12 +173,9 @@ export type CrawlStore = {
   leaseUrls(lease: Lease & ({ limit: number } | { urls: readonly string[] })): Promise<LeasedUrl[]>;
   /** Extends a worker's leases: of batches, and of URLs once half of their time is over. */
   renewLeases(lease: Lease): Promise<void>;
-  /**
-   * Releases what these workers hold. The attempt at a URL counts, unless its id is in `unrequested`: it was never
-   * requested.
-   */
-  releaseLeases(jobId: string, tokens: readonly string[], unrequested?: readonly number[]): Promise<void>;
-  /** Releases all URLs whose lease has ended; the attempt counts. */
+  /** Releases what these workers hold. */
+  releaseLeases(jobId: string, tokens: readonly string[]): Promise<void>;
+  /** Releases all URLs whose lease has ended. */
   releaseEndedLeases(jobId: string): Promise<void>;
   /**
    * Settles URLs that the worker still holds, and adds the URLs that it found, sorted by URL; those that `take` asks for

@@ -15,6 +15,8 @@ type StageRun = {
   signal: AbortSignal;
   /** Identifies this attempt's leases. Those of earlier attempts have ended when the work begins. */
   token: string;
+  /** Whether no attempt of it has ended before, perhaps with its process. */
+  isFirst: boolean;
   /** Reports progress at once. Throws if the job has ended. */
   report(progress: Progress): Promise<void>;
 };
@@ -28,19 +30,30 @@ export type RunStage = <Result>(
   work: (run: StageRun) => Promise<Result>,
 ) => Promise<Result>;
 
+/** Work that can also be done apart: in processes that may end without harm to this one. */
+export type WithApart<Work> = Work & { apart: WithApart<Work> };
+
+/** What an attempt of a stage works with. After another attempt, a document may have ended its process: all is apart. */
+export function depsOfAttempt<Deps extends { computing: { apart: Deps['computing'] } }>(
+  deps: Deps,
+  { isFirst }: Pick<StageRun, 'isFirst'>,
+): Deps {
+  return isFirst ? deps : { ...deps, computing: deps.computing.apart };
+}
+
 /** What every stage needs. */
 export type StageDeps = { store: CrawlStore; logger: Logger; limits: ExportLimits; runStage: RunStage };
 
 /**
  * Runs work that leases with this token, and releases what it still holds. If the release fails, so does the work: only
- * the next attempt can end the leases then. The URLs `unrequested` are released without counting as attempts.
+ * the next attempt can end the leases then.
  */
 export async function withLeases<Result>(
   { store, logger }: Pick<StageDeps, 'store' | 'logger'>,
-  { jobId, token, unrequested }: { jobId: string; token: string; unrequested?: ReadonlySet<number> },
+  { jobId, token }: { jobId: string; token: string },
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const release = () => store.releaseLeases(jobId, [token], [...(unrequested ?? [])]);
+  const release = () => store.releaseLeases(jobId, [token]);
   let result: Result;
   try {
     result = await work();
@@ -80,6 +93,7 @@ export function createLocalStageRunner({
       return await work({
         signal: either,
         token,
+        isFirst: true,
         report: async (reached) => onProgress(reached),
       });
     } finally {

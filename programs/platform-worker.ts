@@ -1,3 +1,4 @@
+import { createComputing } from '../exporter/processes/computing.ts';
 import { BrowserPool } from '../exporter/render/browser-pool.ts';
 import { migrateWhenReachable } from '../platform/store/migrate.ts';
 import { createPlatformWorker } from '../platform/worker.ts';
@@ -13,6 +14,8 @@ interface Context extends WorkerParts {
   searchAttributes: SearchAttributes;
   /** False: `agent-worker` runs them. */
   runsAgents?: boolean;
+  /** Other programs run in this process, so no document is read in it. */
+  isShared?: boolean;
 }
 
 /** Runs the program `platform-worker`. Resolves when it polls, with Temporal's address. */
@@ -28,7 +31,7 @@ export async function startPlatformWorkerProcess(runsAgents: boolean, context: P
  * Runs the platform's jobs until the lifetime ends. Waits for the database, then for Temporal; resolves when it polls.
  */
 export async function startPlatformWorker(context: Context): Promise<void> {
-  const { store, temporal, searchAttributes, lifetime, runsAgents = true } = context;
+  const { store, temporal, searchAttributes, lifetime, runsAgents = true, isShared = false } = context;
   const logger = context.logger.child({ part: 'platform worker' });
   const { settings } = context;
   const agents = agentDepsOf({ ...context, logger });
@@ -52,6 +55,7 @@ export async function startPlatformWorker(context: Context): Promise<void> {
       browser,
       limits: settings.exportLimits,
       signer: settings.bundleSigner,
+      computing: isShared ? createComputing({ allApart: true }) : undefined,
       logger,
     });
   };

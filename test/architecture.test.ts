@@ -35,7 +35,7 @@ const ROOMS: Record<string, readonly string[]> = {
   deployment: ['*', 'fetch serve', 'values', 'site.ts errors.ts'],
   exporter: [
     'export-site.ts export-deps.ts',
-    'threads',
+    'processes',
     'crawl',
     'assemble',
     'render reuse store',

@@ -26,6 +26,8 @@ export type BundleOutline = {
   members: Extent[];
   reuse: ArchiveReuse;
   broken: BrokenLinks;
+  /** The files that could not be rewritten. */
+  unread: { url: string; reason: string }[];
 };
 
 function onSite(url: string, settings: ExportSettings): string {
@@ -82,6 +84,7 @@ export async function outlineBundle(
   const order = createPathOrder();
   const reuse = { files: 0, reusedFiles: 0 };
   const broken = createBrokenLinks();
+  const unread: BundleOutline['unread'] = [];
   for await (const { filesJson, objectKey, sizeBytes, partsJson, piecesJson, brokenJson } of store.settledBatches(
     jobId,
   )) {
@@ -90,7 +93,10 @@ export async function outlineBundle(
     reuse.files += files.length;
     broken.merge(JSON.parse(brokenJson));
     members.push(...(objectKey === null ? partsOf(partsJson) : [{ objectKey, byteOffset: 0, byteLength: sizeBytes }]));
-    for (const { fileCount, reused } of parsePieces(piecesJson)) if (reused) reuse.reusedFiles += fileCount;
+    for (const { fileCount, reused, unread: ofPiece = [] } of parsePieces(piecesJson)) {
+      if (reused) reuse.reusedFiles += fileCount;
+      unread.push(...ofPiece);
+    }
   }
   for (const file of order.rest()) digest.update(contentDigestLine(file));
   const contentSha256 = digest.digest('hex');
@@ -99,7 +105,7 @@ export async function outlineBundle(
   const head: ManifestHead = { formatVersion, jobId, domain, version, createdAt, contentSha256, pageCount };
   const redirects = await redirectsOf(store, settings);
   const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId), redirects);
-  return { head, manifest, members: joinExtents(members), reuse, broken };
+  return { head, manifest, members: joinExtents(members), reuse, broken, unread };
 }
 
 /** A manifest's own fields, without those that grow with the site. */

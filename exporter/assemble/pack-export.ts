@@ -55,7 +55,7 @@ export async function packExport(deps: PackDeps, jobId: string): Promise<PackedE
     // In parallel: the report uses the database, the archive the disk.
     const [archive, { report: content, reusedCount }] = await Promise.all([
       needingObjects(packBundle(objects, outline, { gzipLevel, signer, onBytes, signal })),
-      createReport(store, settings, { ...crawl, broken: outline.broken }),
+      createReport(store, settings, { ...crawl, ...outline }),
     ]);
     const report = { ...content, reuse: { unchangedAddresses: reusedCount, ...reuse } };
     const reportKey = keyOfReport(jobId);

@@ -100,6 +100,8 @@ export type StoredPiece = {
   fileCount: number;
   /** The broken links of its files, with some of their referrers; omitted if there are none. */
   broken?: Record<string, string[]>;
+  /** Its files that could not be rewritten; omitted if there are none. */
+  unread?: { url: string; reason: string }[];
   /** Reused from the previous export. */
   reused?: true;
 };

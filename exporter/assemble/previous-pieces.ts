@@ -121,7 +121,8 @@ async function readPlaces(
     let firstFile = 0;
     for (const stored of parsePieces(batch.piecesJson)) {
       const extent = { objectKey, byteOffset, byteLength: stored.sizeBytes };
-      places.set(stored.key, { stored, extent, batch: batch.number, firstFile });
+      // What could not be rewritten is tried again.
+      if (stored.unread === undefined) places.set(stored.key, { stored, extent, batch: batch.number, firstFile });
       byteOffset += stored.sizeBytes;
       firstFile += stored.fileCount;
     }

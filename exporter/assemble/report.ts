@@ -14,13 +14,13 @@ const MAX_ENTRIES = 10_000;
 const MAX_EXAMPLES = 10;
 
 /**
- * The export's report: broken links, the site's redirects, and the skipped pages with the reasons. `broken`: those in the
- * bundle's files. `reusedCount`: how many files an earlier export had stored.
+ * The export's report: broken links, the site's redirects, and the skipped pages with the reasons. `broken`, `unread`: those
+ * of the bundle's files. `reusedCount`: how many files an earlier export had stored.
  */
 export async function createReport(
   store: CrawlStore,
   settings: ExportSettings,
-  { skippedCount, broken }: { skippedCount: number; broken: BrokenLinks },
+  found: { skippedCount: number; broken: BrokenLinks; unread: ExportReport['unread'] },
 ): Promise<{ report: ExportReport; reusedCount: number }> {
   const { jobId, site } = settings;
   const { missing, redirects, skipped, unread, skips, notices, reusedCount } = await store.crawlFindings({
@@ -37,20 +37,23 @@ export async function createReport(
       url,
       reason: reason ?? 'no response',
       status,
-      referrers: [...new Set([...broken.referrersOf(url), ...(foundOn === null ? [] : [foundOn])])],
+      referrers: [...new Set([...found.broken.referrersOf(url), ...(foundOn === null ? [] : [foundOn])])],
     })),
     redirects: redirects.rows
       .filter(({ url }) => isOfSite(url, site))
       .map(({ url, redirectTo, status }) => ({ from: url, to: redirectTo ?? '', status: status ?? 302 })),
     leftOut: skips.map((each) => ({ rule: ruleOfReason(each.reason), ...each })),
-    unread: unread.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
+    unread: [...unread.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })), ...found.unread].slice(
+      0,
+      MAX_ENTRIES,
+    ),
     notices,
     skippedPages: skipped.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
     truncated: [missing, redirects, skipped, unread].some(({ rows, total }) => total > rows.length),
     counts: {
       brokenLinks: missing.total,
       redirects: redirects.total,
-      skippedPages: Math.max(skipped.total, skippedCount),
+      skippedPages: Math.max(skipped.total, found.skippedCount),
     },
   };
   return { report, reusedCount };
@@ -69,7 +72,10 @@ export async function storeFailedReport(
     if (crawl === undefined) return null;
     const broken = createBrokenLinks();
     for await (const { brokenJson } of store.settledBatches(jobId)) broken.merge(JSON.parse(brokenJson));
-    const { report } = await createReport(store, readExportSettings(crawl.settingsJson), { ...crawl, broken });
+    const { report } = await createReport(store, readExportSettings(crawl.settingsJson), {
+      ...crawl,
+      ...{ broken, unread: [] },
+    });
     const key = reportKey(jobId);
     await objects.put(key, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
     return key;

@@ -11,6 +11,7 @@ import type { ExportLimits } from '../limits.ts';
 import { batchKey } from '../object-keys.ts';
 import type { CrawlStore, ExportObjects } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
+import type { WithApart } from '../stage.ts';
 import { type Extent, joinExtents, readTogether, type SegmentStore } from '../store/segment-store.ts';
 import { NOT_FOUND_PATH } from '../urls/assign-path.ts';
 import { streamedMember } from './archive/members.ts';
@@ -25,7 +26,7 @@ export type BatchDeps = {
   store: CrawlStore;
   objects: ExportObjects;
   segments: SegmentStore;
-  computing: PieceMaker;
+  computing: WithApart<PieceMaker>;
   maps: UrlMaps;
   limits: ExportLimits;
   logger: Logger;
@@ -158,8 +159,11 @@ async function storePieces(
     for (const { url, referrer } of made.broken) own.add(url, referrer);
     const ownBroken = own.toObject();
     broken.merge(ownBroken);
-    const summary = { key, sizeBytes: made.bytes.length, fileCount: made.files.length };
-    stored.push(made.broken.length === 0 ? summary : { ...summary, broken: ownBroken });
+    stored.push({
+      ...{ key, sizeBytes: made.bytes.length, fileCount: made.files.length },
+      ...(made.broken.length > 0 && { broken: ownBroken }),
+      ...(made.failures.length > 0 && { unread: made.failures }),
+    });
     for (const failure of made.failures) {
       logger.error(failure, 'A document could not be rewritten; its links stay as they are');
     }

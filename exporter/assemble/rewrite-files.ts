@@ -5,7 +5,7 @@ import type { RestartCheck } from '../job-cache.ts';
 import { checkBudget } from '../limits.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { readCrawl } from '../settings.ts';
-import { rewriteProgress, type StageDeps, withLeases } from '../stage.ts';
+import { depsOfAttempt, rewriteProgress, type StageDeps, withLeases } from '../stage.ts';
 import { needCompressors, planSiblings } from './precompress.ts';
 import type { PreviousPiecesFor } from './previous-pieces.ts';
 import { type BatchDeps, rewriteBatch } from './rewrite-batch.ts';
@@ -25,10 +25,10 @@ export type RewriteRest = { done: boolean; settled: number; total: number };
 
 /** Makes pieces of the archive until all are made or the time is up. Any number of these share one job. */
 export async function rewriteFiles(
-  deps: RewriteDeps,
+  given: RewriteDeps,
   { jobId, maxMs }: { jobId: string; maxMs: number },
 ): Promise<RewriteRest> {
-  const { store, limits } = deps;
+  const { store, limits } = given;
   let madeCount = 0;
   let token = '';
 
@@ -38,7 +38,8 @@ export async function rewriteFiles(
   }
 
   const details = () => ({ batches: madeCount });
-  return deps.runStage({ jobId, details, progress }, async ({ signal, ...life }) => {
+  return given.runStage({ jobId, details, progress }, async ({ signal, ...life }) => {
+    const deps = depsOfAttempt(given, life);
     token = life.token;
     const crawl = await readCrawl(store, jobId);
     deps.forgetIfRestarted(crawl);

@@ -16,7 +16,7 @@ import {
 } from '../reuse/previous-responses.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { type CrawlWithSettings, type ExportSettings, readCrawl } from '../settings.ts';
-import { crawlProgress, NO_PROGRESS, type Progress, withLeases } from '../stage.ts';
+import { crawlProgress, depsOfAttempt, NO_PROGRESS, type Progress, withLeases } from '../stage.ts';
 import { crawlDelayMs } from '../urls/robots.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl-frontier.ts';
 import { createCrawlScope } from './crawl-scope.ts';
@@ -43,8 +43,6 @@ type Run = {
   jobId: string;
   token: string;
   fetchedCount: number;
-  /** Leased URLs that weren't requested yet: returning them costs them no attempt. */
-  unrequested: Set<number>;
 };
 
 /**
@@ -52,13 +50,14 @@ type Run = {
  * others fetch again only what it hadn't settled.
  */
 export async function crawlSite(
-  deps: CrawlDeps,
+  given: CrawlDeps,
   { jobId, maxMs }: { jobId: string; maxMs: number },
 ): Promise<CrawlRest> {
-  const { store } = deps;
-  const run: Run = { jobId, token: '', fetchedCount: 0, unrequested: new Set() };
+  const { store } = given;
+  const run: Run = { jobId, token: '', fetchedCount: 0 };
   const details = () => ({ fetched: run.fetchedCount });
-  return deps.runStage({ jobId, details, progress: progressOf(deps, run) }, async (life) => {
+  return given.runStage({ jobId, details, progress: progressOf(given, run) }, async (life) => {
+    const deps = depsOfAttempt(given, life);
     run.token = life.token;
     const crawl = await readCrawl(store, jobId);
     deps.forgetIfRestarted(crawl);
@@ -105,7 +104,7 @@ async function crawlUrls(deps: CrawlDeps, run: Run, tools: CrawlTools): Promise<
   const { crawl, budget, previous, fetcher, rendering, signal, maxMs } = tools;
   const { settings, urlCount } = crawl;
   const scope = createCrawlScope({ settings, limits, urlCount, ...(await store.scopeCounts(jobId)) });
-  const importsOf = createModuleReader(fetcher, settings, signal);
+  const importsOf = createModuleReader({ ...deps, fetcher }, settings, signal);
   if (previous !== undefined && !crawl.revalidated && mayRevalidate(previous.base, settings)) {
     await revalidatePreviousExport(deps, {
       settings,
@@ -144,10 +143,7 @@ function createVisitor(
   const { foresee } = budget;
   const visiting = { ...deps, fetcher, importsOf, known: previous?.responses, render: rendering?.render, foresee };
   return async (leased, onBody) => {
-    run.unrequested.add(leased.id);
-    const onBegin = () => void run.unrequested.delete(leased.id);
-    const visited = await visit(visiting, { settings, leased, signal, onBegin, onBody });
-    run.unrequested.delete(leased.id);
+    const visited = await visit(visiting, { settings, leased, signal, onBody });
     countResponse(run);
     return visited;
   };

@@ -24,7 +24,7 @@ const SITEMAPS_AT_ONCE = 4;
  * are hints, so a missing or failing one is skipped. Throws only the signal's reason.
  */
 export async function discover(
-  fetcher: Fetcher,
+  { fetcher, readSitemap }: SitemapReader & { fetcher: Fetcher },
   site: Site,
   options: {
     signal: AbortSignal;
@@ -90,6 +90,9 @@ export async function discover(
   return found;
 }
 
+/** Calls `readSitemap` where it may end its process. */
+export type SitemapReader = { readSitemap(body: Buffer): Promise<Sitemap> };
+
 type Sitemap = {
   /** The pages listed, as written. */
   pages: string[];
@@ -135,7 +138,7 @@ function readXml(text: string): Sitemap {
  * Parses a sitemap, a sitemap index, or a plain list of URLs, gzipped or not. An unreadable one counts as empty,
  * because sitemaps are only hints.
  */
-async function readSitemap(body: Buffer): Promise<Sitemap> {
+export async function readSitemap(body: Buffer): Promise<Sitemap> {
   const none: Sitemap = { pages: [], sitemaps: [] };
   try {
     const bytes = isGzip(body) ? await decodeBody(body, ['gzip'], MAX_SITEMAP_BYTES) : body;

@@ -7,7 +7,7 @@ import { needBrowser } from '../render/find-browser.ts';
 import { engineVersion } from '../reuse/engine-version.ts';
 import { openPreviousCrawl, reuseKeyOf } from '../reuse/reuse-key.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
-import { withLeases } from '../stage.ts';
+import { depsOfAttempt, withLeases } from '../stage.ts';
 import { notFoundUrl } from '../urls/assign-path.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
@@ -38,11 +38,12 @@ export type ExportRequest = {
  * undefined if the job is over.
  */
 export async function openExport(
-  deps: VisitingStageDeps,
+  given: VisitingStageDeps,
   jobId: string,
   readRequest: () => Promise<ExportRequest | undefined>,
 ): Promise<OpenedExport> {
-  return deps.runStage({ jobId, details: () => 'reading robots.txt and the sitemap' }, async (run) => {
+  return given.runStage({ jobId, details: () => 'reading robots.txt and the sitemap' }, async (run) => {
+    const deps = depsOfAttempt(given, run);
     const { signal } = run;
     const request = await readRequest();
     if (request === undefined) return { state: 'over' };
@@ -67,7 +68,10 @@ export async function openExport(
           signal,
           async (either) =>
             settings.pages === null
-              ? discover(fetcher, site, { robotsTxt, maxAttempts, maxPages: maxUrls, signal: either })
+              ? discover({ ...deps.computing, fetcher }, site, {
+                  ...{ robotsTxt, maxAttempts },
+                  ...{ maxPages: maxUrls, signal: either },
+                })
               : NO_HINTS,
           async (either) => {
             const base = await openWithBase(deps, request, settings);
@@ -162,7 +166,7 @@ function createFirstUrls(
     const uses = createStrongestUses();
     for (const each of found) uses.add(each);
     const leased = await enqueueUrls(store, lease, uses.list());
-    const reading = { ...deps, fetcher, importsOf: createModuleReader(fetcher, settings, signal) };
+    const reading = { ...deps, fetcher, importsOf: createModuleReader({ ...deps, fetcher }, settings, signal) };
     return Promise.all(leased.map((each) => visit(reading, { settings, leased: each, signal })));
   }
 

@@ -1,12 +1,12 @@
 import { createHash, hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { LeasedUrl, Visited } from '../crawl-records.ts';
-import { readDocument } from '../document/document.ts';
+import { documentFormat, readDocument } from '../document/document.ts';
 import { extract, parseExtraction, serializeExtraction } from '../document/extract.ts';
 import { readResponseDocument } from '../document/header-elements.ts';
 import { importSpecifiers } from '../document/javascript/extract-script.ts';
 import { addModuleImports, importMapsOf, type ModuleImports } from '../document/javascript/import-map.ts';
-import type { DocumentFormat, Extraction, PageDocument } from '../document/types.ts';
+import type { DocumentFormat, Extraction, FetchedDocument, PageDocument } from '../document/types.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import type { FetchedResponse, Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
@@ -15,8 +15,11 @@ import { isOfSite, isWanted, normalizeUrl, originUrl } from '../urls/identity.ts
 import { isWrongGuess, kindOfRank } from '../urls/resource-rank.ts';
 import type { Resource, Site } from '../urls/types.ts';
 
-/** Calls `parseResponse`, in any thread. */
-export type ResponseParser = { parseResponse(response: ResponseToParse, site: Site): Promise<ParsedResponse> };
+/** Calls the functions of the same names where they may end their process. */
+export type ResponseParser = {
+  parseResponse(response: ResponseToParse): Promise<ParsedResponse>;
+  moduleImports(module: FetchedDocument): Promise<string[]>;
+};
 
 type ReadDeps = {
   logger: Logger;
@@ -24,7 +27,7 @@ type ReadDeps = {
   computing: ResponseParser;
 };
 
-/** Turns a complete response into a file and extracts its references. Rejects if `importsOf` or a thread does. */
+/** Turns a complete response into a file and extracts its references. Rejects if `importsOf` or the parser does. */
 export async function readResponse(
   { logger, importsOf, computing }: ReadDeps,
   { site }: ExportSettings,
@@ -33,8 +36,8 @@ export async function readResponse(
 ): Promise<Visited> {
   const { url, rank, id } = leased;
   const { body, contentType: declared, headElements, nofollow = false, rendered = false } = response;
-  const toParse = { url, contentType: declared, body, headElements, nofollow, rendered };
-  const parsed = await computing.parseResponse(toParse, site);
+  const toParse = { url, site, contentType: declared, body, headElements, nofollow, rendered };
+  const parsed = await computing.parseResponse(toParse);
   const { contentType, sha256, extraction, resources, failure } = parsed;
   const bytes = parsed.bytes ?? body;
   const isPage = parsed.format === 'html' && isOfSite(url, site);
@@ -61,6 +64,7 @@ export async function readResponse(
 
 export type ResponseToParse = {
   url: string;
+  site: Site;
   contentType: string;
   body: Uint8Array;
   headElements: string | undefined;
@@ -86,22 +90,23 @@ export type ParsedResponse = {
   failure: string | undefined;
 };
 
-/** Reads a complete response. Pure, so that any thread can do it; never throws. */
-export function parseResponse(response: ResponseToParse, site: Site): ParsedResponse {
-  const { url, body, headElements, nofollow, rendered } = response;
+/** A response that was not read. Its bytes stay as they are. */
+export function unreadResponse({ url, body, contentType }: ResponseToParse, failure: string): ParsedResponse {
+  const document = { contentType, format: documentFormat(contentType, url), bytes: undefined };
+  return { ...document, ...NOTHING_READ, sha256: hash('sha256', body), failure };
+}
+
+const NOTHING_READ = { extraction: new Uint8Array(), resources: [], hasImportMaps: false };
+
+/** Reads a complete response. Pure; never throws, but a hostile document may end the process. */
+export function parseResponse(response: ResponseToParse): ParsedResponse {
+  const { url, site, body, headElements, nofollow, rendered } = response;
   const fetched = { bytes: body, contentType: response.contentType, url };
   const { bytes, contentType, format } = readResponseDocument(fetched, headElements, site);
   const document = { contentType, format, bytes: bytes === body ? undefined : bytes, sha256: hash('sha256', bytes) };
-  const unread = (failure: string | undefined): ParsedResponse => ({
-    ...document,
-    extraction: new Uint8Array(),
-    resources: [],
-    hasImportMaps: false,
-    failure,
-  });
-  if (format === 'other') return unread(undefined);
+  if (format === 'other') return { ...document, ...NOTHING_READ, failure: undefined };
   const read = tryExtract({ bytes, contentType, url, format, nofollow }, site);
-  if (typeof read === 'string') return unread(read);
+  if (typeof read === 'string') return { ...document, ...NOTHING_READ, failure: read };
   const extraction = rendered ? { ...read, framework: null } : read;
   return {
     ...document,
@@ -125,6 +130,12 @@ function sha256OfBoth(first: Uint8Array, second: Uint8Array): string {
   return createHash('sha256').update(first).update(second).digest('hex');
 }
 
+/** The specifiers that a module imports; none if it isn't a script. */
+export function moduleImports(module: FetchedDocument): string[] {
+  const { bytes, format } = readDocument(module);
+  return format === 'js' ? importSpecifiers(Buffer.from(bytes).toString('latin1')) : [];
+}
+
 const MAX_REDIRECTS = 5;
 
 /**
@@ -132,7 +143,7 @@ const MAX_REDIRECTS = 5;
  * fetch; a module that can't be fetched counts as one without imports.
  */
 export function createModuleReader(
-  fetcher: Pick<Fetcher, 'get'>,
+  { fetcher, computing }: { fetcher: Pick<Fetcher, 'get'>; computing: Pick<ResponseParser, 'moduleImports'> },
   settings: Pick<ExportSettings, 'site' | 'external' | 'keepHosts'>,
   signal: AbortSignal,
 ): ModuleImports {
@@ -145,8 +156,7 @@ export function createModuleReader(
       if (!isWanted({ url: current, kind: 'asset' }, site, settings)) return [];
       const fetched = await fetcher.get(new URL(originUrl(current, site)), { signal });
       if (fetched.kind === 'response') {
-        const { bytes, format } = readDocument({ bytes: fetched.body, contentType: fetched.contentType, url: current });
-        return format === 'js' ? importSpecifiers(Buffer.from(bytes).toString('latin1')) : [];
+        return computing.moduleImports({ bytes: fetched.body, contentType: fetched.contentType, url: current });
       }
       const target = fetched.kind === 'redirect' ? normalizeUrl(fetched.location.href, site) : undefined;
       if (target === undefined) return [];

@@ -24,7 +24,7 @@ import {
   validatorsOf,
 } from '../reuse/previous-responses.ts';
 import type { ExportSettings } from '../settings.ts';
-import type { StageDeps } from '../stage.ts';
+import type { StageDeps, WithApart } from '../stage.ts';
 import type { SegmentStore } from '../store/segment-store.ts';
 import { assignPath, notFoundUrl } from '../urls/assign-path.ts';
 import { isOfSite, isWanted, normalizeUrl, originUrl } from '../urls/identity.ts';
@@ -32,6 +32,7 @@ import { kindOfRank, rankOf } from '../urls/resource-rank.ts';
 import { robotsOf } from '../urls/robots.ts';
 import { skipReason } from '../urls/skip-rules.ts';
 import type { Site } from '../urls/types.ts';
+import type { SitemapReader } from './discover.ts';
 import { type ResponseParser, readResponse } from './read-response.ts';
 import { type LargeBody, storeLarge } from './store-visits.ts';
 
@@ -39,7 +40,7 @@ import { type LargeBody, storeLarge } from './store-visits.ts';
 export type VisitingStageDeps = StageDeps & {
   objects: ExportObjects;
   segments: SegmentStore;
-  computing: ResponseParser;
+  computing: WithApart<ResponseParser & SitemapReader>;
   fetcherFor: FetcherFor;
   renderer: Renderer | undefined;
 };
@@ -58,15 +59,11 @@ type VisitInput = {
   settings: ExportSettings;
   leased: LeasedUrl;
   signal: AbortSignal;
-  /** Called when the origin's limits let the request begin. */
-  onBegin?: () => void;
   onBody?: OnBody;
 };
 /** Called with true when a response's body starts to arrive, and with false when it is complete or given up. */
 export type OnBody = (isComing: boolean) => void;
 
-/** An attempt also counts if its worker died: past this the URL is probably what kills workers. */
-const MAX_LOST_ATTEMPTS = 8;
 const MAX_REASON_LENGTH = 500;
 
 /**
@@ -85,13 +82,10 @@ export async function visit(deps: VisitDeps, input: VisitInput): Promise<Visited
 // Awaits only what is a promise: a page needs about fifty promises, and under Temporal's hooks each costs a microsecond.
 async function fetchAndRead(
   deps: VisitDeps,
-  { settings, leased, signal, onBegin, onBody, onDecoded }: VisitInput & { onDecoded: (bytes: number) => void },
+  { settings, leased, signal, onBody, onDecoded }: VisitInput & { onDecoded: (bytes: number) => void },
 ): Promise<Visited> {
   const { fetcher, limits } = deps;
   const { site, jobId } = settings;
-  if (leased.attempts > limits.maxAttempts + MAX_LOST_ATTEMPTS) {
-    return missing(leased, 'given up: the worker ended each time it was fetched', null);
-  }
   let large: LargeBody | undefined;
   let overBudget: { error: unknown } | undefined;
   const onStored = (bytes: number): void => {
@@ -106,7 +100,6 @@ async function fetchAndRead(
   const known = deps.known && (await deps.known.of(leased.url));
   const fetched = await fetcher.get(new URL(originUrl(leased.url, site)), {
     signal,
-    onBegin,
     onDecoded,
     onResponse: () => onBody?.(true),
     sink: async (body, contentType) => {
@@ -134,7 +127,7 @@ async function fetchAndRead(
     return withValidators({ ...visited, resources }, response.validators);
   };
   if (isNotFoundPage) {
-    const request = { signal, onBegin, onDecoded };
+    const request = { signal, onDecoded };
     return read(await settleNotFoundPage(fetched, { fetcher, site, request }));
   }
   switch (fetched.kind) {

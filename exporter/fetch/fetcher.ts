@@ -78,7 +78,6 @@ export function createFetcher(options: {
       try {
         // It may have fired since the slot was given, and calls no listener that is added later.
         request.signal.throwIfAborted();
-        request.onBegin?.();
         const response = await getOnce(context, { url, origin }, request);
         outcome = outcomeOf(response);
         const { result } = response;

@@ -30,16 +30,9 @@ export function renewLeases(crawl: MemoryCrawl, { token, leaseMs }: Lease, nowMs
   }
 }
 
-/** Releases the leased rows that `isMeant` chooses. The attempt at those that are `unrequested` doesn't count. */
-export function release(
-  crawl: MemoryCrawl,
-  isMeant: (row: Row) => boolean,
-  unrequested: ReadonlySet<number> = new Set(),
-): void {
-  for (const row of [...crawl.leased].filter(isMeant)) {
-    if (unrequested.has(row.id)) row.attempts = Math.max(0, row.attempts - 1);
-    queueRow(crawl, row);
-  }
+/** Releases the leased rows that `isMeant` chooses. */
+export function release(crawl: MemoryCrawl, isMeant: (row: Row) => boolean): void {
+  for (const row of [...crawl.leased].filter(isMeant)) queueRow(crawl, row);
 }
 
 export function frontierRest(crawl: MemoryCrawl, nowMs: number): FrontierRest {
@@ -105,6 +98,7 @@ function settleRow(crawl: MemoryCrawl, row: Row, result: SettledUrl, file: Exten
     record.storedBytes += result.storedBytes ?? 0;
   }
   if (result.outcome === 'retry') {
+    row.failures += 1;
     row.dueAtMs = nowMs + result.dueInMs;
     queueRow(crawl, row);
   } else {
@@ -166,7 +160,7 @@ export function settleUnchanged(
     const row = known ?? addRow(crawl, { url, rank, depth, foundOn });
     const { outcome, status, isPage, path, batch } = before;
     const result = { outcome, status, isPage, path, batch, file: place };
-    Object.assign(row, result, { state: 'settled', attempts: row.attempts + 1, rank: Math.max(row.rank, rank) });
+    Object.assign(row, result, { state: 'settled', rank: Math.max(row.rank, rank) });
     crawl.record.settledCount += 1;
     crawl.record.fileCount += 1;
     crawl.record.rawBytes += file.byteLength;

@@ -79,12 +79,12 @@ export function crawledPages({ byId }: MemoryCrawl, limit: number): string[] {
   return pages.slice(0, limit).map(({ url }) => url);
 }
 
-/** Queued URLs that were never leased, nearest to the start page first. */
+/** Queued URLs that have not failed, nearest to the start page first. */
 export function untriedUrls({ queue }: MemoryCrawl, limit: number): FoundUrl[] {
   const untried: FoundUrl[] = [];
-  for (const { url, rank, depth, foundOn, attempts } of queue.list()) {
+  for (const { url, rank, depth, foundOn, failures } of queue.list()) {
     if (untried.length === limit) break;
-    if (attempts === 0) untried.push({ url, rank, depth, foundOn, skip: null, take: false });
+    if (failures === 0) untried.push({ url, rank, depth, foundOn, skip: null, take: false });
   }
   return untried;
 }

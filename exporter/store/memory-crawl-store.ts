@@ -119,9 +119,9 @@ function ofFrontier({ of, unlocked, spill }: State) {
       frontier.renewLeases(crawl, lease, Date.now());
       renewBatches(crawl, lease, Date.now());
     },
-    async releaseLeases(jobId, tokens, unrequested) {
+    async releaseLeases(jobId, tokens) {
       const crawl = await unlocked(jobId);
-      frontier.release(crawl, ({ leaseToken }) => tokens.includes(leaseToken ?? ''), new Set(unrequested));
+      frontier.release(crawl, ({ leaseToken }) => tokens.includes(leaseToken ?? ''));
       releaseBatches(crawl, tokens);
     },
     async releaseEndedLeases(jobId) {

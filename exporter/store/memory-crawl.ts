@@ -20,7 +20,8 @@ export type Row = {
   readonly foundOn: string | null;
   rank: number;
   state: 'queued' | 'leased' | 'settled';
-  attempts: number;
+  /** Failed attempts. One that was lost with its worker doesn't count. */
+  failures: number;
   /** The URL isn't leased before this time. */
   dueAtMs: number;
   leaseToken: string | null;
@@ -88,7 +89,7 @@ type NewRow = Pick<Row, 'url' | 'depth' | 'foundOn' | 'rank'> & Partial<Row>;
 export function addRow(crawl: MemoryCrawl, row: NewRow): Row {
   const added: Row = {
     state: 'queued',
-    attempts: 0,
+    failures: 0,
     dueAtMs: 0,
     leaseToken: null,
     leaseUntilMs: 0,
@@ -120,10 +121,9 @@ export function leaseRow(crawl: MemoryCrawl, row: Row, lease: { token: string; u
   row.state = 'leased';
   row.leaseToken = lease.token;
   row.leaseUntilMs = lease.untilMs;
-  row.attempts += 1;
   crawl.leased.add(row);
-  const { id, url, rank, depth, attempts } = row;
-  return { id, url, rank, depth, attempts };
+  const { id, url, rank, depth, failures } = row;
+  return { id, url, rank, depth, attempts: failures + 1 };
 }
 
 /** What the crawl has of a row's file; undefined if it has none. */

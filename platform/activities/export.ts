@@ -13,6 +13,7 @@ import { ExportFailure } from '../../exporter/export-failure.ts';
 import type { Clock } from '../../exporter/fetch/clock.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';
 import type { Renderer } from '../../exporter/ports.ts';
+import type { Computing } from '../../exporter/processes/computing.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { createCrawlStore } from '../store/crawl-store.ts';
 import type { Database } from '../store/database.ts';
@@ -41,6 +42,8 @@ export type ExportActivityDeps = {
   browser?: Renderer;
   /** Signs bundles; without it they are unsigned. */
   signer?: BundleSigner | undefined;
+  /** How documents are read; by default small ones in this process. */
+  computing?: Computing | undefined;
 };
 
 type Job = { jobId: string };
@@ -49,7 +52,7 @@ type Job = { jobId: string };
 export function createExportActivities(deps: ExportActivityDeps) {
   const { db, logger } = deps;
   const store = createCrawlStore(db);
-  const { limits: givenLimits, clock, browser, signer } = deps;
+  const { limits: givenLimits, clock, browser, signer, computing } = deps;
   const exporter = createExportDeps({
     store,
     objects: deps.objects,
@@ -58,6 +61,7 @@ export function createExportActivities(deps: ExportActivityDeps) {
     clock,
     renderer: browser,
     signer,
+    computing,
     runStage: createStageRunner(deps),
   });
   const { limits } = exporter;

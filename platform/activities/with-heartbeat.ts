@@ -10,6 +10,7 @@ type Heartbeat = {
   signal: AbortSignal;
   /** Names the leases of this attempt. */
   token: string;
+  isFirst: boolean;
 };
 
 function tokenOf(attempt: number): string {
@@ -61,7 +62,7 @@ export async function withHeartbeat<Result>(
   context.heartbeat(options.details());
   const timer = setInterval(() => void tick(), HEARTBEAT_MS);
   try {
-    return await work({ signal, token: tokenOf(attempt) });
+    return await work({ signal, token: tokenOf(attempt), isFirst: attempt === 1 });
   } catch (error) {
     if (context.cancellationSignal.aborted) throw new CancelledFailure('The job was cancelled');
     throw stopped ?? error;

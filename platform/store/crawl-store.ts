@@ -21,7 +21,7 @@ export function createCrawlStore(db: Database): CrawlStore {
     forbidReuse: (jobId) => forbidReuse(db, jobId),
     leaseUrls: (lease) => leaseUrls(db, lease),
     renewLeases: (lease) => renewLeases(db, lease),
-    releaseLeases: (jobId, tokens, unrequested) => releaseLeases(db, jobId, tokens, unrequested),
+    releaseLeases: (jobId, tokens) => releaseLeases(db, jobId, tokens),
     releaseEndedLeases: (jobId) => releaseEndedLeases(db, jobId),
     settleUrls: (report) => settleUrls(db, report),
     frontierRest: (jobId) => frontierRest(db, jobId),

@@ -42,9 +42,9 @@ async function leaseChosen(
   const { rows } = await db.execute<LeasedUrl>(sql`
     with chosen as (${chosen})
     update crawl_urls u
-    set state = 'leased', lease_token = ${token}, lease_until = now() + ${seconds(leaseMs)}, attempts = attempts + 1
+    set state = 'leased', lease_token = ${token}, lease_until = now() + ${seconds(leaseMs)}
     from chosen where u.id = chosen.id
-    returning u.id::float8 as id, u.url, u.rank, u.depth, u.attempts`);
+    returning u.id::float8 as id, u.url, u.rank, u.depth, u.attempts + 1 as attempts`);
   return rows;
 }
 
@@ -67,16 +67,10 @@ export async function renewLeases(db: Executor, { jobId, token, leaseMs }: Lease
 }
 
 /**
- * Releases what these workers hold. A released URL keeps its attempts, except one that was never requested, for example
- * because the origin asked for a longer pause than the worker's time. Locks the crawl's row before any URL, as
- * `settleUrls` does, so that the two can't deadlock.
+ * Releases what these workers hold. Locks the crawl's row before any URL, as `settleUrls` does, so that the two can't
+ * deadlock.
  */
-export async function releaseLeases(
-  db: Executor,
-  jobId: string,
-  tokens: readonly string[],
-  unrequested: readonly number[] = [],
-): Promise<void> {
+export async function releaseLeases(db: Executor, jobId: string, tokens: readonly string[]): Promise<void> {
   await db.execute(sql`
     with crawl as materialized (
       select job_id from crawls where job_id = ${jobId} for update
@@ -86,14 +80,12 @@ export async function releaseLeases(
         and b.lease_token = any(${sql.param(tokens)}::text[])
     )
     update crawl_urls u
-    set state = 'queued', lease_token = null, lease_until = null,
-      attempts = case when u.id = any(${sql.param(unrequested)}::bigint[]) then greatest(0, u.attempts - 1)
-        else u.attempts end
+    set state = 'queued', lease_token = null, lease_until = null
     from crawl where u.job_id = crawl.job_id and u.state = 'leased'
       and u.lease_token = any(${sql.param(tokens)}::text[])`);
 }
 
-/** Releases all expired leases of URLs. A released URL keeps its attempts. */
+/** Releases all expired leases of URLs. */
 export async function releaseEndedLeases(db: Executor, jobId: string): Promise<void> {
   await db.execute(sql`
     with ended as (

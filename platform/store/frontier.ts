@@ -51,6 +51,7 @@ export async function settleUrls(
       update crawl_urls u
       set state = case v.outcome when 'retry' then 'queued' else 'settled' end,
         outcome = nullif(v.outcome, 'retry'),
+        attempts = u.attempts + case v.outcome when 'retry' then 1 else 0 end,
         due_at = now() + make_interval(secs => v."dueInMs" / 1000),
         rank = greatest(u.rank, w.rank), lease_token = null, lease_until = null,
         status = v.status, reason = v.reason, redirect_to = v."redirectTo", content_type = v."contentType",
@@ -62,18 +63,17 @@ export async function settleUrls(
       returning u.state, u.outcome, u.byte_length, v."decodedBytes" as decoded_bytes, v."storedBytes" as stored_bytes
     ), found as (
       insert into crawl_urls as u
-        (job_id, url, rank, depth, found_on, state, outcome, reason, lease_token, lease_until, attempts)
+        (job_id, url, rank, depth, found_on, state, outcome, reason, lease_token, lease_until)
       select ${jobId}, v.url, v.rank, v.depth, v."foundOn",
         case when v.skip is not null then 'settled' when v.take then 'leased' else 'queued' end,
         case when v.skip is not null then 'skipped' end, v.skip,
-        case when v.take then ${token}::text end, case when v.take then ${leaseUntil} end,
-        case when v.take then 1 else 0 end
+        case when v.take then ${token}::text end, case when v.take then ${leaseUntil} end
       from wanted v
       where not exists (select 1 from settling s where s.url = v.url)
       on conflict (job_id, url) do update set rank = excluded.rank,
         state = case when u.outcome = 'skipped' then 'queued' else u.state end, outcome = nullif(u.outcome, 'skipped')
       where u.rank < excluded.rank
-      returning u.id, u.url, u.rank, u.depth, u.attempts, u.state, u.lease_token, u.xmax = 0 as is_new
+      returning u.id, u.url, u.rank, u.depth, u.attempts + 1 as attempts, u.state, u.lease_token, u.xmax = 0 as is_new
     )
     update crawls set
       url_count = url_count + (select count(*) from found where is_new and state <> 'settled'),

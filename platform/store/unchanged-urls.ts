@@ -4,7 +4,7 @@ import { lockCrawl } from './crawl-batches.ts';
 import type { Database, Executor, Transaction } from './database.ts';
 
 /**
- * Gives a job's URLs that were never leased, nearest to the start page first, to the first to ask, who revalidates the
+ * Gives a job's queued URLs that have not failed, nearest to the start page first, to the first to ask, who revalidates the
  * previous export. The others get undefined.
  */
 export async function claimRevalidation(db: Executor, jobId: string, limit: number): Promise<FoundUrl[] | undefined> {
@@ -53,17 +53,17 @@ async function copyUnchanged(tx: Transaction, { jobId, baseJobId, unchanged, dec
         select * from json_to_recordset(${JSON.stringify(given)}::json) as v(url text, rank smallint, depth integer,
           "foundOn" text, etag text, "lastModified" text)
       ), settled as (
-        insert into crawl_urls as u (job_id, url, rank, depth, found_on, state, attempts, outcome, status, content_type,
+        insert into crawl_urls as u (job_id, url, rank, depth, found_on, state, outcome, status, content_type,
           is_page, object_key, byte_offset, byte_length, extraction_length, sha256, path, batch, links_offset,
           links_length, etag, last_modified)
-        select ${jobId}, v.url, v.rank, v.depth, v."foundOn", 'settled', 1, k.outcome, k.status, k.content_type,
+        select ${jobId}, v.url, v.rank, v.depth, v."foundOn", 'settled', k.outcome, k.status, k.content_type,
           k.is_page, k.object_key, k.byte_offset, k.byte_length, k.extraction_length, k.sha256, k.path, k.batch,
           k.links_offset, k.links_length, v.etag, v."lastModified"
         from given v cross join lateral (
           select * from crawl_urls where job_id = ${baseJobId} and url = v.url and outcome = 'file' limit 1
         ) k
         on conflict (job_id, url) do update set rank = greatest(u.rank, excluded.rank), state = excluded.state,
-          attempts = u.attempts + 1, outcome = excluded.outcome, status = excluded.status,
+          outcome = excluded.outcome, status = excluded.status,
           content_type = excluded.content_type, is_page = excluded.is_page, object_key = excluded.object_key,
           byte_offset = excluded.byte_offset, byte_length = excluded.byte_length,
           extraction_length = excluded.extraction_length, sha256 = excluded.sha256, path = excluded.path,

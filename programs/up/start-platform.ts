@@ -35,7 +35,8 @@ export async function startOwnPlatform(
   const service = await startPlatform({ settings, store, temporal, operatorToken, logger, lifetime });
   await service.migrated;
   const publicUrl = settings.platformPublicUrl ?? service.url;
-  await startPlatformWorker({ settings, home, publicUrl, store, temporal, searchAttributes, logger, lifetime });
+  const worker = { settings, home, publicUrl, store, temporal, searchAttributes, logger, lifetime };
+  await startPlatformWorker({ ...worker, isShared: true });
   const admin = adminOnDatabase(store.db, publicUrl);
   const key = await ensureAdminKey({ admin, url: service.url, home });
   return { url: service.url, key, admin, setupUrl: await service.setupUrl };

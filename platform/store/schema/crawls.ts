@@ -62,6 +62,7 @@ export const crawlUrls = pgTable(
     depth: integer('depth').notNull(),
     foundOn: text('found_on'),
     state: text('state', { enum: ['queued', 'leased', 'settled'] }).notNull(),
+    /** Failed attempts. One that was lost with its worker doesn't count. */
     attempts: smallint('attempts').notNull().default(0),
     /** The URL isn't leased before this time, if the origin asked for a pause. */
     dueAt: moment('due_at'),

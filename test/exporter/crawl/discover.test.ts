@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { type Discovery, discover } from '../../../exporter/crawl/discover.ts';
+import { type Discovery, discover, readSitemap } from '../../../exporter/crawl/discover.ts';
 import { readRules } from '../../../exporter/crawl/site-rules.ts';
 import { DEFAULT_LIMITS } from '../../../exporter/limits.ts';
 import type { Fetcher } from '../../../exporter/ports.ts';
@@ -31,7 +31,7 @@ const site = () => ({ domain: 'docs.example.com', origin: server.origin });
 /** Reads robots.txt, then the sitemaps that it names. */
 async function readOrigin(from = fetcher): Promise<Discovery & { robotsTxt: string }> {
   const robotsTxt = await readRules(from, site(), { ...options, robots: 'respect' });
-  return { robotsTxt, ...(await discover(from, site(), { ...options, robotsTxt })) };
+  return { robotsTxt, ...(await discover({ fetcher: from, readSitemap }, site(), { ...options, robotsTxt })) };
 }
 
 describe('discover', () => {

@@ -1,4 +1,4 @@
-import { discover } from '../../../exporter/crawl/discover.ts';
+import { discover, readSitemap } from '../../../exporter/crawl/discover.ts';
 import { crawlPlan, readRules } from '../../../exporter/crawl/site-rules.ts';
 import type { Fetcher } from '../../../exporter/ports.ts';
 import { crawlDelayMs } from '../../../exporter/urls/robots.ts';
@@ -87,7 +87,12 @@ describe('readRules', () => {
     server.setHandler(respondWith(500));
     expect(await read('ignore')).toBe('');
     server.setHandler(serveFiles({ '/robots.txt': RULES, '/pages.txt': 'https://docs.example.com/a' }));
-    const found = await discover(fetcher, site(), { signal, maxAttempts: 1, maxPages: 100, robotsTxt: RULES });
+    const found = await discover({ fetcher, readSitemap }, site(), {
+      signal,
+      maxAttempts: 1,
+      maxPages: 100,
+      robotsTxt: RULES,
+    });
     expect(found.pages.map((page) => page.url)).toEqual(['https://docs.example.com/a']);
   });
 });

@@ -121,7 +121,9 @@ describe('a script of a bundler', () => {
 
   it('has names that are computed in bounded time', () => {
     const ids = Array.from({ length: 20_000 }, (_, id) => `${id}:1`).join();
-    const text = `r.u=e=>${'`${e}'.repeat(300)}${'`'.repeat(300)}+({${ids}})[e]+".js"`;
+    // Ids times parts are two thousand million.
+    const part = `${'$'}{e}`;
+    const text = `r.u=e=>({${ids}})[e]+\`${part.repeat(100_000)}\``;
     runToEnd(() => extractFrom({ text, type: SCRIPT }));
   });
 });

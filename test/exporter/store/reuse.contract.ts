@@ -116,11 +116,12 @@ export function reuseContract(fixture: CrawlStoreFixture): void {
     expect(await store.archiveOf(jobId)).toMatchObject({ objectKey: 'bundles/one' });
   });
 
-  it('lets only one worker revalidate, and lists the URLs that were never leased', async () => {
+  it('lets only one worker revalidate, and lists the queued URLs that have not failed', async () => {
     const { jobId } = crawl;
     await crawl.add(found('/tried'));
-    await crawl.lease('one');
-    await store.releaseLeases(jobId, ['one']);
+    const [tried] = await crawl.lease('one');
+    const failed = { id: tried?.id ?? 0, outcome: 'retry', dueInMs: 0, reason: 'cut', status: null } as const;
+    await store.settleUrls({ jobId, token: 'one', leaseMs, settled: [failed], found: [] });
     await crawl.add(
       found('/deep', { depth: 3 }),
       found('/near', { foundOn: 'x' }),
