@@ -6,6 +6,7 @@ import { DEPLOYMENT_LIMITS } from '../bundle/manifest.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { createEndpoints } from './endpoints.ts';
 import { BundleAcquirer } from './fetch/acquire-bundle.ts';
+import { fetchProcess } from './fetch/fetch-process.ts';
 import { Follower } from './fetch/follower.ts';
 import { RETRY_PAUSES, type RetryPauses } from './fetch/retry-delay.ts';
 import { openServed, type Served } from './fetch/served.ts';
@@ -107,7 +108,8 @@ export function createDeployment(options: DeploymentOptions): Deployment {
       const store = await openVersionStore(join(homeDir, 'versions'));
       const now = (): Date => new Date();
       const opened = await openServed({ stateFile: join(homeDir, 'state.json'), store, keepPrevious, now, logger });
-      const acquirer = new BundleAcquirer({ store, downloadsFolder: join(homeDir, 'downloads'), limits, logger });
+      const downloadsFolder = join(homeDir, 'downloads');
+      const acquirer = new BundleAcquirer({ store, fetcher: fetchProcess, downloadsFolder, limits, logger });
       const following = new Follower({
         served: opened,
         acquire: (request) => acquirer.acquire(request),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pino } from 'pino';
 import { BundleAcquirer } from '../../deployment/fetch/acquire-bundle.ts';
+import { fetchProcess } from '../../deployment/fetch/fetch-process.ts';
 import { openVersionStore } from '../../deployment/fetch/version-store.ts';
 import type { ServedSite } from '../../deployment/site.ts';
 import { temporaryFolder, withCleanups } from '../with-cleanups.ts';
@@ -96,6 +97,7 @@ function createFetcher(home: string, store: Store): Fetcher {
   return async (edition, current) => {
     acquirer ??= new BundleAcquirer({
       store: await openVersionStore(join(home, 'versions')),
+      fetcher: fetchProcess,
       downloadsFolder: join(home, 'downloads'),
       limits: LIMITS,
       logger: pino({ level: 'warn' }, process.stderr),

@@ -1,25 +1,19 @@
-import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { errorText, isSystemError } from '../../base/error-code.ts';
-import { sha256Hex } from '../../base/sha256.ts';
-import { BundleInvalidError, BundleUnavailableError } from '../../bundle/errors.ts';
-import { downloadBundle, prepareDownload } from '../../bundle/fetch/download.ts';
-import type { BundleResponse } from '../../bundle/fetch/http-source.ts';
+import { BundleInvalidError } from '../../bundle/errors.ts';
 import { linkFingerprint, linkLabel, resourceFingerprint, sha256InLink } from '../../bundle/fetch/link.ts';
-import { openPartialSource, type PartialSource } from '../../bundle/fetch/partial-source.ts';
-import { type BundleLimits, checkManifest } from '../../bundle/manifest.ts';
+import type { BundleLimits } from '../../bundle/manifest.ts';
 import { BundleRefusedError, VersionPinnedError } from '../errors.ts';
 import type { ServedSite } from '../site.ts';
-import { assembleVersion } from './assemble-version.ts';
-import { checkHead, checkStored, isAccepted, type Required } from './authenticity.ts';
+import { checkPin, checkStored, isAccepted, type Required } from './authenticity.ts';
+import type { UnpackRequest } from './fetch-bundle.ts';
+import type { Fetcher } from './fetch-process.ts';
 import type { ServedState } from './served.ts';
-import { createTreeWriter } from './tree-writer.ts';
-import { unpackBundle } from './unpack.ts';
 import type { VersionStore } from './version-store.ts';
 
 type AcquireDeps = {
   store: VersionStore;
+  fetcher: Fetcher;
   downloadsFolder: string;
   limits: BundleLimits & { maxBundleBytes: number };
   logger: Logger;
@@ -40,9 +34,6 @@ export type AcquireRequest = {
 
 /** `etag` validates these bytes at the link's resource; `otherVersion` is an archive that the pin rejects. */
 export type Acquired = { site: ServedSite; etag: string | undefined };
-
-/** What a link's first response shows: a version, or that the whole archive must be fetched. */
-type PartialOutcome = Acquired | { response: BundleResponse | undefined };
 
 /**
  * Gets the version that a link and a pin ask for, with little traffic: nothing is downloaded if the link's path names
@@ -87,7 +78,7 @@ export class BundleAcquirer {
     const isUnpinned = pinnedVersion === undefined && this.#rejectedLink === fingerprint;
     const sameLink = pointer?.linkFingerprint === fingerprint && !isUnpinned;
     // The object at the link may be another one by now.
-    const mayKeep = sameLink && !revalidate && (await isAccepted(requiredOnDisk(request), current));
+    const mayKeep = sameLink && fits && !revalidate && (await isAccepted(requiredOnDisk(request), current));
     if (fits && (named === current.archiveSha256 || mayKeep)) {
       return { site: current, etag: pointer?.etag };
     }
@@ -100,83 +91,51 @@ export class BundleAcquirer {
   }
 
   async #download(request: AcquireRequest, etag: string | undefined): Promise<Acquired> {
-    const { link, pinnedVersion, current, signal, onProgress } = request;
-    const { downloadsFolder: folder, limits, logger } = this.#deps;
-    const partial = await this.#fromParts(request, etag);
-    if ('site' in partial) return partial;
-    const { response } = partial;
-    const maxSizeBytes = limits.maxBundleBytes;
-    const download = await downloadBundle({ link, etag, folder, maxSizeBytes, response, signal, onProgress });
-    if (download.kind === 'unchanged') {
-      if (current === undefined) throw new Error('a server called bytes unchanged that were never held');
-      return { site: current, etag };
-    }
-    const { file, sha256, sizeBytes } = download;
-    logger.info({ from: linkLabel(link), sizeBytes, sha256 }, 'Fetched the bundle');
+    const { link, current, pinnedVersion, required, signal, onProgress } = request;
+    const { store, fetcher, downloadsFolder: downloads, limits, logger } = this.#deps;
+    const sites = current === undefined ? [] : await this.#versionsOnDisk(request);
+    const versions = sites.map(({ archiveSha256: name, root }) => ({ name, root }));
+    const wanted = { pinnedVersion, required, limits, staging: store.stage() };
+    const releases = sites.map((site) => site.hold());
+    const from = linkLabel(link);
     try {
-      const site = (await this.#fromDisk(sha256, pinnedVersion)) ?? (await this.#unpack(file, sha256, request));
-      return { site, etag: download.etag };
+      const job = { ...wanted, link: link.href, etag, downloads, versions };
+      const fetched = await fetcher.fetch(job, { signal, onProgress });
+      if (fetched.kind === 'archive') {
+        const { file, sha256, sizeBytes, instead } = fetched;
+        if (instead !== undefined) logger.warn({ from }, `Fetched the whole bundle instead of its changes: ${instead}`);
+        logger.info({ from, sizeBytes, sha256 }, 'Fetched the bundle');
+        return { site: await this.#openArchive(request, { ...wanted, archive: file }, sha256), etag: fetched.etag };
+      }
+      if (fetched.kind === 'staged') {
+        const { name, archiveBytes, fetchedBytes, fetchedFiles } = fetched;
+        logger.info({ from, archiveBytes, fetchedBytes, fetchedFiles }, 'Fetched the changes of the bundle');
+        return { site: await store.keep(wanted.staging, name), etag: fetched.etag };
+      }
+      const site = fetched.kind === 'unchanged' ? current : sites.find((each) => each.archiveSha256 === fetched.name);
+      if (site === undefined) throw new Error('a server called bytes unchanged that were never held');
+      return { site, etag: fetched.kind === 'unchanged' ? etag : fetched.etag };
+    } finally {
+      // Renamed already unless something failed.
+      await store.discard(wanted.staging);
+      for (const release of releases) release();
+    }
+  }
+
+  async #openArchive({ link, pinnedVersion, signal }: AcquireRequest, job: UnpackRequest, sha256: string) {
+    const { store, fetcher } = this.#deps;
+    try {
+      const site = await this.#fromDisk(sha256, pinnedVersion);
+      if (site !== undefined) return site;
+      await fetcher.unpack(job, { signal });
+      return await store.keep(job.staging, sha256);
     } catch (error) {
+      if (error instanceof VersionPinnedError) this.#knownVersions.set(sha256, error.found);
       const isBad = error instanceof BundleInvalidError && !(error instanceof BundleRefusedError);
       if (isBad && sha256InLink(link) === sha256) this.#knownBad.set(sha256, error.message);
       throw error;
     } finally {
-      await rm(file, { force: true });
-    }
-  }
-
-  /** Fetches only what isn't on the disk. Any failure that the whole archive may not have leads to that. */
-  async #fromParts(request: AcquireRequest, etag: string | undefined): Promise<PartialOutcome> {
-    const { link, current, signal } = request;
-    const { downloadsFolder, limits, logger } = this.#deps;
-    const whole = { response: undefined };
-    const isResumable = await prepareDownload(link, downloadsFolder);
-    if (isResumable || current === undefined || link.protocol === 'file:') return whole;
-    try {
-      const opened = await openPartialSource(link, etag, { signal, maxSizeBytes: limits.maxBundleBytes });
-      if (opened.kind === 'unchanged') return { site: current, etag };
-      if (opened.kind === 'whole') return opened;
-      return (await this.#assemble(request, opened.source)) ?? whole;
-    } catch (error) {
-      signal.throwIfAborted();
-      const isRefused = error instanceof BundleUnavailableError && error.status !== null;
-      const isFinal = error instanceof VersionPinnedError || error instanceof BundleRefusedError;
-      if (isRefused || isFinal || isSystemError(error)) throw error;
-      logger.warn({ from: linkLabel(link) }, `Fetching the whole bundle instead of its changes: ${errorText(error)}`);
-      return whole;
-    }
-  }
-
-  async #assemble(request: AcquireRequest, source: PartialSource): Promise<Acquired | undefined> {
-    const { link, pinnedVersion, required, signal, onProgress } = request;
-    const { store, limits, logger } = this.#deps;
-    const { head, etag } = source;
-    checkHead(required, head);
-    const manifest = checkManifest(head.manifest, limits);
-    checkPin(pinnedVersion, manifest.version);
-    const sites = await this.#versionsOnDisk(request);
-    const manifestSha256 = sha256Hex(head.manifest);
-    for (const site of sites) {
-      if (site.manifestSha256 === manifestSha256 && (await isAccepted(required, site))) return { site, etag };
-    }
-    const name = createHash('sha256')
-      .update(head.manifest)
-      .update(head.signature ?? '')
-      .digest('hex');
-    const staging = await store.stage();
-    const writer = createTreeWriter(staging);
-    const releases = sites.map((site) => site.hold());
-    try {
-      const assembled = await assembleVersion({ source, manifest, sites, writer, signal, onProgress });
-      if (assembled === undefined) return undefined;
-      const { archiveBytes } = source;
-      logger.info({ from: linkLabel(link), archiveBytes, ...assembled }, 'Fetched the changes of the bundle');
-      return { site: await store.keep(staging, name, manifest), etag };
-    } finally {
-      await writer.abandon();
-      // Renamed already unless something failed.
-      await store.discard(staging);
-      for (const release of releases) release();
+      await rm(job.archive, { force: true });
     }
   }
 
@@ -195,32 +154,6 @@ export class BundleAcquirer {
     return site;
   }
 
-  async #unpack(
-    file: string,
-    sha256: string,
-    { pinnedVersion, required, signal }: AcquireRequest,
-  ): Promise<ServedSite> {
-    const { store, limits } = this.#deps;
-    const staging = await store.stage();
-    try {
-      const manifest = await unpackBundle({
-        archive: file,
-        folder: staging,
-        limits,
-        required,
-        signal,
-        accept: ({ version }) => {
-          this.#knownVersions.set(sha256, version);
-          checkPin(pinnedVersion, version);
-        },
-      });
-      return await store.keep(staging, sha256, manifest);
-    } catch (error) {
-      await store.discard(staging);
-      throw error;
-    }
-  }
-
   /** The pinned version if it is on the disk and the link points to another one. */
   async #pinnedFromDisk({ pinnedVersion, state, current }: AcquireRequest): Promise<ServedSite | undefined> {
     if (current?.manifest.version === pinnedVersion) return current;
@@ -235,8 +168,4 @@ export class BundleAcquirer {
 /** The link's integrity says nothing about a pinned version that is on the disk: it stays. */
 function requiredOnDisk({ required, pinnedVersion }: AcquireRequest): Required {
   return pinnedVersion === undefined ? required : { publicKey: required.publicKey };
-}
-
-function checkPin(pinnedVersion: string | undefined, found: string): void {
-  if (pinnedVersion !== undefined && pinnedVersion !== found) throw new VersionPinnedError(pinnedVersion, found);
 }

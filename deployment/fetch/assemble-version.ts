@@ -3,7 +3,7 @@ import { forEachToItsEnd } from '../../base/for-each-to-its-end.ts';
 import { fetchMembers, type MemberRange, planRanges, sizeOfRanges } from '../../bundle/fetch/members.ts';
 import type { PartialSource } from '../../bundle/fetch/partial-source.ts';
 import type { BundleFile, BundleManifest } from '../../contract/bundle.ts';
-import type { ServedSite } from '../site.ts';
+import type { StoredVersion } from './stored-version.ts';
 import type { TreeWriter } from './tree-writer.ts';
 
 /** Files on the disk that are checked and linked at once. */
@@ -17,7 +17,7 @@ type Assembly = {
   source: PartialSource;
   manifest: BundleManifest;
   /** Versions on the disk whose files are reused. The caller holds them. */
-  sites: readonly ServedSite[];
+  versions: readonly StoredVersion[];
   writer: TreeWriter;
   signal: AbortSignal;
   onProgress(receivedBytes: number, totalBytes: number): void;
@@ -32,9 +32,9 @@ type Assembled = { fetchedBytes: number; fetchedFiles: number };
  * @throws BundleUnavailableError, BundleInvalidError
  */
 export async function assembleVersion(assembly: Assembly): Promise<Assembled | undefined> {
-  const { source, manifest, sites, writer } = assembly;
+  const { source, manifest, versions, writer } = assembly;
   const onDisk = new Map<string, FileOnDisk>();
-  for (const { root, storedAtMs, manifest: known } of sites) {
+  for (const { root, storedAtMs, manifest: known } of versions) {
     for (const { path, sha256 } of known.files) onDisk.set(sha256, { path: join(root, path), storedAtMs });
   }
   const changed = manifest.files.filter(({ sha256 }) => !onDisk.has(sha256));

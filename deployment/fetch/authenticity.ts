@@ -6,7 +6,7 @@ import type { Head } from '../../bundle/read-bundle.ts';
 import { MANIFEST_PATH, SIGNATURE_PATH } from '../../contract/bundle.ts';
 import { integrityOf } from '../../contract/integrity.ts';
 import { createVerifier } from '../../contract/signing.ts';
-import { BundleRefusedError } from '../errors.ts';
+import { BundleRefusedError, VersionPinnedError } from '../errors.ts';
 import type { ServedSite } from '../site.ts';
 
 /** What the values file requires of a bundle. */
@@ -33,7 +33,10 @@ export function checkHead({ publicKey, integrity }: Required, { manifest, signat
 }
 
 /** The same for a version on the disk: it may have been unpacked before the values file required it. */
-export async function checkStored(required: Required, { root, manifestSha256 }: ServedSite): Promise<void> {
+export async function checkStored(
+  required: Required,
+  { root, manifestSha256 }: Pick<ServedSite, 'root' | 'manifestSha256'>,
+): Promise<void> {
   checkIntegrity(required.integrity, manifestSha256);
   if (required.publicKey === undefined) return;
   const manifest = await readFile(join(root, MANIFEST_PATH));
@@ -45,12 +48,19 @@ export async function checkStored(required: Required, { root, manifestSha256 }: 
 }
 
 /** Whether a version on the disk is what is required. */
-export async function isAccepted(required: Required, site: ServedSite | undefined): Promise<boolean> {
-  if (site === undefined) return false;
+export async function isAccepted(
+  required: Required,
+  site: Pick<ServedSite, 'root' | 'manifestSha256'>,
+): Promise<boolean> {
   return await checkStored(required, site).then(
     () => true,
     () => false,
   );
+}
+
+/** @throws VersionPinnedError */
+export function checkPin(pinnedVersion: string | undefined, found: string): void {
+  if (pinnedVersion !== undefined && pinnedVersion !== found) throw new VersionPinnedError(pinnedVersion, found);
 }
 
 function checkIntegrity(integrity: string | undefined, manifestSha256: string): void {

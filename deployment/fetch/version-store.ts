@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncToDisk } from '../../base/durable-file.ts';
-import { sha256Hex } from '../../base/sha256.ts';
-import { type BundleManifest, bundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
 import { createSite, type ServedSite } from '../site.ts';
+import { readStored, type StoredVersion } from './stored-version.ts';
 
 const STAGING_PREFIX = '.staging-';
 
@@ -11,11 +11,11 @@ const STAGING_PREFIX = '.staging-';
 const STAT_BATCH = 64;
 
 export type VersionStore = {
-  /** An empty folder to unpack into. */
-  stage(): Promise<string>;
+  /** A folder that doesn't exist yet, to be made for a version. */
+  stage(): string;
   discard(staging: string): Promise<void>;
   /** Turns a staged version, which must be complete, into a stored one, in one rename. */
-  keep(staging: string, archiveSha256: string, manifest: BundleManifest): Promise<ServedSite>;
+  keep(staging: string, archiveSha256: string): Promise<ServedSite>;
   /** A stored version; undefined if it is missing or incomplete. */
   open(archiveSha256: string): Promise<ServedSite | undefined>;
   /** Deletes all versions but the named ones, each as soon as no request reads it. */
@@ -34,12 +34,8 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
     if (name.startsWith(STAGING_PREFIX)) await rm(join(folder, name), { recursive: true, force: true });
   }
 
-  async function register(archiveSha256: string, manifest: BundleManifest, bytes: Buffer): Promise<ServedSite> {
-    const root = join(folder, archiveSha256);
-    const manifestSha256 = sha256Hex(bytes);
-    // Written last.
-    const { mtimeMs: storedAtMs } = await stat(join(root, MANIFEST_PATH));
-    const site = createSite(root, archiveSha256, manifest, { manifestSha256, storedAtMs });
+  function register(archiveSha256: string, { root, manifest, ...stored }: StoredVersion): ServedSite {
+    const site = createSite(root, archiveSha256, manifest, stored);
     opened.set(archiveSha256, site);
     return site;
   }
@@ -55,10 +51,10 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
   }
 
   return {
-    stage: () => mkdtemp(join(folder, STAGING_PREFIX)),
+    stage: () => join(folder, `${STAGING_PREFIX}${randomUUID()}`),
     discard: (staging) => rm(staging, { recursive: true, force: true }),
 
-    async keep(staging, archiveSha256, manifest) {
+    async keep(staging, archiveSha256) {
       await removing.get(archiveSha256);
       wanted.add(archiveSha256);
       const target = join(folder, archiveSha256);
@@ -66,7 +62,7 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
       await rm(target, { recursive: true, force: true });
       await rename(staging, target);
       await syncToDisk(folder);
-      return await register(archiveSha256, manifest, await readFile(join(target, MANIFEST_PATH)));
+      return register(archiveSha256, await readStored(target));
     },
 
     async open(archiveSha256) {
@@ -74,11 +70,9 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
       wanted.add(archiveSha256);
       const already = opened.get(archiveSha256);
       if (already !== undefined) return already;
-      const root = join(folder, archiveSha256);
       try {
-        const bytes = await readFile(join(root, MANIFEST_PATH));
-        const manifest = bundleManifest.parse(JSON.parse(bytes.toString('utf8')));
-        return (await isComplete(root, manifest.files)) ? await register(archiveSha256, manifest, bytes) : undefined;
+        const stored = await readStored(join(folder, archiveSha256));
+        return (await isComplete(stored)) ? register(archiveSha256, stored) : undefined;
       } catch {
         return undefined;
       }
@@ -92,7 +86,7 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
   };
 }
 
-async function isComplete(root: string, files: ServedSite['manifest']['files']): Promise<boolean> {
+async function isComplete({ root, manifest: { files } }: StoredVersion): Promise<boolean> {
   for (let start = 0; start < files.length; start += STAT_BATCH) {
     const checks = files.slice(start, start + STAT_BATCH).map(async ({ path, size }) => {
       const found = await stat(join(root, path));

@@ -1,7 +1,7 @@
 import type { buildConnector, Dispatcher } from 'undici';
 import Agent from 'undici/lib/dispatcher/agent.js';
+import { createConnector } from '../../base/connector.ts';
 import { type AddressGuard, portOf } from './address-guard.ts';
-import { createConnector } from './connector.ts';
 import { errorMessage } from './error-code.ts';
 import type { Headers } from './fetch-result.ts';
 import { ResponseBody } from './response-body.ts';

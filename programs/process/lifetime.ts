@@ -93,7 +93,9 @@ export async function runService(logger: Logger, start: (lifetime: Lifetime) => 
   const lifetime = createLifetime(logger);
   const asked = untilSignal();
   const started = (async () => {
-    await surviveEndedResponses();
+    // Loaded here, because most commands send no request.
+    const { surviveEndedResponses } = await import('../../base/survive-ended-responses.ts');
+    surviveEndedResponses();
     const ready = await start(lifetime);
     // A start that a signal interrupted may still complete.
     if (!lifetime.signal.aborted) process.stdout.write(`ready ${ready}\n`);
@@ -103,11 +105,4 @@ export async function runService(logger: Logger, start: (lifetime: Lifetime) => 
   } finally {
     await lifetime.stop();
   }
-}
-
-/** Applies to all requests of the process. It is loaded here, because most commands make none. */
-async function surviveEndedResponses(): Promise<void> {
-  const { Agent, setGlobalDispatcher } = await import('undici');
-  const { createConnector } = await import('../../exporter/fetch/connector.ts');
-  setGlobalDispatcher(new Agent({ connect: createConnector() }));
 }

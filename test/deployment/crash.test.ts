@@ -1,11 +1,13 @@
 import { open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { execa } from 'execa';
+import { MANIFEST_PATH } from '../../contract/bundle.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { galley, type RunningGalley, startGalley } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
-import { buildBundle, siteOf } from './bundles.ts';
+import { buildBundle, packTar, siteOf } from './bundles.ts';
 import { type Fixture, openFixture } from './fixture.ts';
 
 let fixture: Fixture;
@@ -21,11 +23,13 @@ afterEach(async () => {
 
 const variables = () => ({ GALLEY_HOME: join(fixture.folder, 'home'), DEPLOYMENT_PORT: '0' });
 
-async function start(more: Record<string, string> = {}): Promise<{ process: RunningGalley; page(): Promise<string> }> {
+async function start(more: Record<string, string> = {}) {
   const process = await startGalley(['deployment', '--values', fixture.valuesFile], { ...variables(), ...more });
   running.push(process);
   const url = /http\S+/.exec(process.ready)?.[0] ?? '';
-  return { process, page: async () => await (await fetch(`${url}/guides/start`)).text() };
+  const status = async (): Promise<{ lastError: { message: string } | null }> =>
+    await (await fetch(`${url}/-/status`)).json();
+  return { process, status, page: async () => await (await fetch(`${url}/guides/start`)).text() };
 }
 
 test('galley deployment serves its last good version after a crash, even if the bundle cannot be downloaded', async () => {
@@ -61,6 +65,56 @@ test('a restarted galley deployment listens only once its last good version is o
   await pipe.writeFile(state);
   await pipe.close();
   expect(await (await starting).page()).toContain('start 7');
+});
+
+/** A bundle whose manifest of 15 MB is harmless to send, and takes more memory than the deployment may have. */
+async function largeManifest(): Promise<Buffer> {
+  const text = `{"files":[${'{},'.repeat(5_000_000)}{}]}`;
+  return gzipSync(await packTar([{ header: { name: MANIFEST_PATH }, content: Buffer.from(text) }]));
+}
+
+test('galley deployment serves on if what fetches is killed or runs out of memory, and then fetches the next', async () => {
+  let isDown = true;
+  const bodies = new Map([
+    ['/7', await buildBundle(siteOf('7'))],
+    ['/8', await buildBundle(siteOf('8'))],
+    ['/large', await largeManifest()],
+  ]);
+  let requests = 0;
+  const store = await startHttpSite((request, response) => {
+    requests += 1;
+    if (request.url === '/8' && isDown) {
+      if (requests === 1) response.write('the beginning');
+      else response.writeHead(503).end();
+      return;
+    }
+    response.end(bodies.get(request.url ?? ''));
+  });
+  await fixture.writeValues({ enabled: true, bundleUrl: `${store.origin}/7` });
+  const { process: deployment, page, status } = await start({ NODE_OPTIONS: '--max-old-space-size=96' });
+  const expectError = async (path: string, message: RegExp, meanwhile = async () => {}): Promise<void> => {
+    requests = 0;
+    await fixture.writeValues({ enabled: true, bundleUrl: store.origin + path });
+    await waitFor(async () => requests > 0, { describe: `asked for ${path}` });
+    await meanwhile();
+    await waitFor(async () => message.test((await status()).lastError?.message ?? ''), {
+      describe: `failed at ${path}`,
+    });
+    expect(await page()).toContain('start 7');
+  };
+  try {
+    await waitFor(async () => (await page()).includes('start 7'), { describe: 'served the version' });
+    await expectError('/8', /the process that fetches bundles has ended \(SIGKILL\)/, async () => {
+      const { stdout } = await execa('pgrep', ['-P', String(deployment.process.pid)]);
+      for (const pid of stdout.split('\n')) process.kill(Number(pid), 'SIGKILL');
+    });
+    await expectError('/large', /the process that fetches bundles has ended \((?:SIGABRT|SIGTRAP|exit \d+)\)/);
+    isDown = false;
+    await fixture.writeValues({ enabled: true, bundleUrl: `${store.origin}/8` });
+    await waitFor(async () => (await page()).includes('start 8'), { describe: 'served the next version' });
+  } finally {
+    await store.close();
+  }
 });
 
 test('galley deployment with an invalid values file exits with 2 and names the key', async () => {

@@ -16,7 +16,7 @@ const FRAMINGS = {
 const programFor = (framing: string): string => `
   import { createServer } from 'node:net';
   import { Agent, request } from 'undici';
-  import { createConnector } from './exporter/fetch/connector.ts';
+  import { createConnector } from './base/connector.ts';
   const body = 'a'.repeat(${BODY_BYTES});
   const server = createServer((socket) => {
     socket.on('error', () => {});

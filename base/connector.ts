@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import createBaseConnector from 'undici/lib/core/connect.js';
-import { errorCode } from '../../base/error-code.ts';
+import { errorCode } from './error-code.ts';
 
 const RETRY_MS = 20;
 

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { errorCode, errorText } from '../../base/error-code.ts';
+import { BundleInvalidError, BundleUnavailableError } from '../../bundle/errors.ts';
+import { BundleRefusedError, VersionPinnedError } from '../errors.ts';
+import type { Fetched, FetchRequest, UnpackRequest } from './fetch-bundle.ts';
+
+export type FetchJob = { kind: 'fetch'; request: FetchRequest } | { kind: 'unpack'; request: UnpackRequest };
+
+/** To the process that fetches. */
+export type ToFetcher = { id: number; job: FetchJob } | { id: number; abort: true };
+
+/** From it: any number of `progress`, then a result or an error; and a sign of life every second. */
+export type FromFetcher =
+  | { isAlive: true }
+  | { id: number; progress: { receivedBytes: number; totalBytes: number | undefined } }
+  | { id: number; result: Fetched | undefined }
+  | { id: number; error: SentError };
+
+/** Both sides are of the same build, so only the types are needed. */
+export const toFetcher = z.custom<ToFetcher>();
+export const fromFetcher = z.custom<FromFetcher>();
+
+/** An error as it goes to another process, which keeps no class. */
+export type SentError =
+  | { kind: 'refused' | 'invalid'; message: string }
+  | ({ kind: 'unavailable'; message: string } & Pick<BundleUnavailableError, 'pace' | 'status' | 'retryAfterMs'>)
+  | { kind: 'pinned'; wanted: string; found: string }
+  | { kind: 'other'; name: string; message: string; code: string | undefined };
+
+export function sendError(error: unknown): SentError {
+  if (error instanceof BundleRefusedError) return { kind: 'refused', message: error.message };
+  if (error instanceof BundleInvalidError) return { kind: 'invalid', message: error.message };
+  if (error instanceof VersionPinnedError) return { kind: 'pinned', wanted: error.wanted, found: error.found };
+  if (!(error instanceof BundleUnavailableError)) {
+    const name = error instanceof Error ? error.name : 'Error';
+    return { kind: 'other', name, message: errorText(error), code: errorCode(error) };
+  }
+  const { message, pace, status, retryAfterMs } = error;
+  return { kind: 'unavailable', message, pace, status, retryAfterMs };
+}
+
+export function receiveError(sent: SentError): Error {
+  switch (sent.kind) {
+    case 'refused':
+      return new BundleRefusedError(sent.message);
+    case 'invalid':
+      return new BundleInvalidError(sent.message);
+    case 'pinned':
+      return new VersionPinnedError(sent.wanted, sent.found);
+    case 'unavailable':
+      return new BundleUnavailableError(sent.message, sent.pace, sent.status, sent.retryAfterMs);
+    case 'other':
+      return Object.assign(new Error(sent.message), { name: sent.name, code: sent.code });
+  }
+}
