@@ -119,6 +119,7 @@ describe('the workflow of a site, after any sequence of commands', () => {
             if (played.didSomething) counts.set(played.name, (counts.get(played.name) ?? 0) + 1);
           });
         } catch (error) {
+          await site.checkHistory();
           if (!site.isSpoiled) fail(player, error);
         } finally {
           await site.close();

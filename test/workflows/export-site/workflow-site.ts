@@ -84,7 +84,7 @@ const LONGEST_POLL_MS = 120_000;
 /** A command takes effect within this time. */
 const EFFECT_MS = 1_500;
 /** A query of a spoiled workflow has no answer. */
-const QUERY_MS = 30_000;
+const QUERY_MS = 180_000;
 /** More links within ten minutes are a loop: 3 deployments, a back-off from 5 s to 60 s, and what commands cause. */
 const MAX_LINKS = 60;
 
