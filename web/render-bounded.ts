@@ -16,7 +16,8 @@ const KEPT_MS = 10 * 60_000;
 export function createForeignRenderer({ limitMs = MAX_RENDERING_MS } = {}): RenderForeign {
   // The build rewrites imports but not this, so the tasks' extension is this file's.
   const module = new URL(`./render-tasks${extname(import.meta.url)}`, import.meta.url).href;
-  const threads = createBoundedThreads<typeof tasks>({ module, limitMs });
+  // At worst, a page waits for as long as two others take before it is shown as plain text.
+  const threads = createBoundedThreads<typeof tasks>({ module, limitMs, threads: 2, maxWaiting: 4 });
   /** Null: the parts take too long. */
   const kept = new LRUCache<string, { html: readonly string[] | null }>({
     maxSize: KEPT_CHARACTERS,

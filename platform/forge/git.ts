@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import pLimit from 'p-limit';
 import { createGit, type GitResult, type GitRun } from '../../forge/git/git.ts';
 
 type Arguments = readonly [string, ...string[]];
@@ -15,11 +15,10 @@ export type RepositoryGit = {
 
 const TIMEOUT_MS = 30_000;
 
-const { signal } = new AbortController();
-// Every running git listens to it, possibly many; Node reports more than ten as a leak.
-setMaxListeners(0, signal);
+const run = createGit({ signal: new AbortController().signal });
 
-const run = createGit({ signal });
+/** Anyone who has a pull request's link can load its page, and each page takes several processes. */
+const limit = pLimit(8);
 
 /**
  * Ignores the machine's configuration and the repository's hooks, but not the repository's own configuration, which is
@@ -27,7 +26,7 @@ const run = createGit({ signal });
  */
 export function gitIn(gitDir: string): RepositoryGit {
   const attempt: RepositoryGit['attempt'] = (args, options) =>
-    run(args, { timeoutMs: TIMEOUT_MS, accept: [1], ...options, dir: gitDir });
+    limit(() => run(args, { timeoutMs: TIMEOUT_MS, accept: [1], ...options, dir: gitDir }));
   return {
     attempt,
     async read(args, options) {

@@ -38,7 +38,7 @@ export async function sendPullRequest(
   const asked = await listRequestedReviewers(context.db, row.id);
   const reviews = await listReviews(context.db, row.id, REVIEWS);
   const repository = await findRepository(row);
-  const changes = repository && (await readChanges(repository.git, row));
+  const changes = repository && (await readChanges(repository, row));
   const acting = actingReviewer(context, request, row) ?? (await context.members?.findReviewer(request, row));
   const canSignIn = context.members !== undefined;
   // A form's own path is one level deeper than the page's.

@@ -62,7 +62,7 @@ export function createFactsReader(context: DashboardContext): (job: AgentJobRow)
   const log = keepLast((job: AgentJobRow) => readLogEnd(context, job.id));
   const changes = keepLast(async (row: PullRequestRow) => {
     const repository = await findRepository(row);
-    return repository && (await readChanges(repository.git, row));
+    return repository && (await readChanges(repository, row));
   });
 
   async function readPullRequest({ prLink }: AgentJobRow): Promise<PullRequestFacts | null> {

@@ -1,5 +1,6 @@
 import { type Commit, countCommits, listCommits, mergeBase, readCommit } from '../commits.ts';
 import type { RepositoryGit } from '../git.ts';
+import type { Repository } from '../repository.ts';
 import { type ChangedFile, DIFF, listChangedFiles } from './changed-files.ts';
 import { type FilePatch, parsePatch } from './parse-patch.ts';
 
@@ -33,8 +34,17 @@ export async function changedRange(
   return from === undefined ? undefined : { from, to: head };
 }
 
-/** Undefined if git no longer has the commits. */
-export async function readChanges(git: RepositoryGit, ends: Ends): Promise<Changes | undefined> {
+const reading = new Map<string, Promise<Changes | undefined>>();
+
+/** Undefined if git no longer has the commits. Concurrent calls for the same commits share the work. */
+export async function readChanges({ git, dir }: Repository, ends: Ends): Promise<Changes | undefined> {
+  const key = `${dir} ${ends.baseSha} ${ends.headSha}`;
+  const changes = reading.get(key) ?? readFromGit(git, ends).finally(() => reading.delete(key));
+  reading.set(key, changes);
+  return await changes;
+}
+
+async function readFromGit(git: RepositoryGit, ends: Ends): Promise<Changes | undefined> {
   const range = await changedRange(git, ends);
   if (range === undefined) return undefined;
   const [commitCount, commits, files, patch] = await Promise.all([
