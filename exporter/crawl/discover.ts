@@ -1,4 +1,5 @@
 import { Parser } from 'htmlparser2';
+import { UnreadableDocument } from '../document/unreadable.ts';
 import { decodeBody, UnreadableBody } from '../fetch/read-body.ts';
 import type { Fetcher } from '../ports.ts';
 import { isOfSite, normalizeUrl } from '../urls/identity.ts';
@@ -107,6 +108,9 @@ function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
+/** A sitemap has three. The parser's time grows with the square of its levels. */
+const MAX_LEVELS = 100;
+
 function readXml(text: string): Sitemap {
   const found: Sitemap = { pages: [], sitemaps: [] };
   const open: string[] = [];
@@ -114,6 +118,7 @@ function readXml(text: string): Sitemap {
   const parser = new Parser(
     {
       onopentagname: (name) => {
+        if (open.length === MAX_LEVELS) throw new UnreadableDocument('the sitemap nests too deep');
         open.push(name);
         location = '';
       },
@@ -150,7 +155,7 @@ export async function readSitemap(body: Buffer): Promise<Sitemap> {
     const lines = text.split(/\r?\n/).map((line) => line.trim());
     return { ...none, pages: lines.filter((line) => /^https?:\/\//.test(line)) };
   } catch (error) {
-    if (error instanceof UnreadableBody) return none;
+    if (error instanceof UnreadableBody || error instanceof UnreadableDocument) return none;
     throw error;
   }
 }
