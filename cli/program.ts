@@ -24,6 +24,7 @@ const COMMANDS = new Map(
     organizations: async () => (await import('./commands/organizations.ts')).organizationsCommand(),
     members: async () => (await import('./commands/members.ts')).membersCommand(),
     projects: async () => (await import('./commands/projects.ts')).projectsCommand(),
+    gc: async () => (await import('./commands/gc.ts')).gcCommand(),
     sites: async () => (await import('./commands/sites.ts')).sitesCommand(),
     deliveries: async () => (await import('./commands/deliveries.ts')).deliveriesCommand(),
     agents: async () => (await import('./commands/agents.ts')).agentsCommand(),

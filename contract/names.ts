@@ -58,6 +58,7 @@ export const WORKFLOW_TYPES = {
   watchdogReport: 'watchdogReport',
   staticExportJob: 'staticExportJob',
   agentJob: 'agentJob',
+  collectGarbage: 'collectGarbage',
 } as const;
 
 export const WORKFLOW_IDS = {
@@ -79,6 +80,9 @@ export const WORKFLOW_IDS = {
 
 /** The schedule of the watchdog, and the start of its workflows' ids: there is one per namespace. */
 export const WATCHDOG_SCHEDULE = 'galley-watchdog';
+
+/** The schedule that deletes what a platform no longer keeps, and the start of its workflows' ids. */
+export const GARBAGE_SCHEDULE = 'galley-gc';
 
 /** The id prefix of all changes of one site. Unambiguous, because site names have no ":". */
 export function changesOfSite(site: string): string {

@@ -23,9 +23,12 @@ export function batchKey(jobId: string, batch: number, id: string): string {
   return `${workPrefix(jobId)}members/${batch}-${id}`;
 }
 
-/** The report is kept as long as the job. */
+/** The prefix of all reports. */
+export const REPORTS_FOLDER = 'reports/';
+
+/** The report is kept as long as the bundle. */
 export function reportKey(jobId: string): string {
-  return `reports/${jobId}.json`;
+  return `${REPORTS_FOLDER}${jobId}.json`;
 }
 
 /** The prefix of all bundles. */

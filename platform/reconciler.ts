@@ -1,12 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { storeFailedReport } from '../exporter/assemble/report.ts';
-import { BUNDLES_FOLDER, WORK_FOLDER } from '../exporter/object-keys.ts';
 import { createAgentWorkflows } from './agent-workflows.ts';
-import { deleteDiscarded } from './delete-discarded.ts';
 import { createExportWorkflows, type ExportWorkflows } from './export-workflows.ts';
 import { createIntervalLoop } from './interval-loop.ts';
-import { dropUnfinished } from './objects/drop-unfinished.ts';
 import type { ObjectStore } from './objects/object-store.ts';
 import { settleAgentJob } from './settle-agent-job.ts';
 import { listUnsettledAgentJobs } from './store/agent-jobs.ts';
@@ -14,25 +11,12 @@ import { createCrawlStore } from './store/crawl-store.ts';
 import type { Database } from './store/database.ts';
 import { failExportJob } from './store/export-job-transitions.ts';
 import { type ExportJobRow, getExportJob, listUnsettledExportJobs } from './store/export-jobs.ts';
-import { deleteExpiredResponses } from './store/idempotency-keys.ts';
 import { withoutValues } from './store/query-error.ts';
-import { deleteUsesOutside } from './store/usage-log.ts';
-import { sweepExports } from './sweep-exports.ts';
 import { lostReason, type WorkflowState } from './workflow-state.ts';
 
 const PAGE_SIZE = 100;
 
 type Page = { untouchedSince: Date; latest: Date; afterSequence: number; limit: number };
-
-/** Longer than the window of any limit. */
-const USES_KEPT_MS = 86_400_000;
-
-/** Objects left by ended jobs do no harm, so the sweep is rare. */
-const SWEEP_INTERVAL_MS = 3_600_000;
-/** No activity that uploads may take longer than a quarter of this. */
-const UPLOAD_MS = 86_400_000;
-/** A worker that returns later than this after its job's end leaves objects for the next sweep. */
-const SWEEP_AFTER_MS = 600_000;
 
 /** Clocks of processes differ by less; a time further ahead comes from a wrong clock. */
 const CLOCK_ERROR_MS = 3_600_000;
@@ -65,8 +49,7 @@ export type ReconcilerDeps = {
 /**
  * Reconciles jobs with their workflows: starts missing workflows, repeats cancels, and fails jobs whose
  * workflow has ended, is gone or can't continue. It does nothing while Temporal is unavailable. Every step is
- * idempotent, so any number of processes may do this at once. It also deletes expired rows and the stored objects of
- * removed projects. Agent jobs need no sweep: their logs stay, and a run's packs are deleted at its end.
+ * idempotent, so any number of processes may do this at once.
  */
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const {
@@ -82,7 +65,6 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const client = { client: temporalClient, ...(taskQueue !== undefined && { taskQueue }) };
   const workflows = createExportWorkflows(client);
   const agentWorkflows = createAgentWorkflows(client);
-  let nextSweepAt = 0;
   const loop = createIntervalLoop({
     intervalMs,
     async turn() {
@@ -102,10 +84,6 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     await settleEach(listUnsettledExportJobs, (row) => settle(row, { db, objects, workflows, logger, failingBefore }));
     const settling = { db, objects, workflows: agentWorkflows, logger, failingBefore };
     await settleEach(listUnsettledAgentJobs, (job) => settleAgentJob(job, settling));
-    if (loop.signal.aborted) return;
-    const nowMs = now();
-    await deleteExpired(deps, nowMs);
-    if (nowMs >= nextSweepAt) await sweep(nowMs);
   }
 
   async function settleEach<Row extends { sequence: number }>(
@@ -127,24 +105,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     }
   }
 
-  async function sweep(nowMs: number): Promise<void> {
-    nextSweepAt = nowMs + SWEEP_INTERVAL_MS;
-    const endedBefore = new Date(nowMs - SWEEP_AFTER_MS);
-    const deletedCount = await sweepExports({ db, objects, endedBefore, signal: loop.signal });
-    if (deletedCount > 0) logger.info({ deletedCount }, 'Deleted what ended exports had left in the object store');
-    const prefixes = [WORK_FOLDER, BUNDLES_FOLDER];
-    await dropUnfinished({ objects, logger }, { prefixes, begunBefore: new Date(nowMs - UPLOAD_MS) });
-  }
-
   return { reconcile, start: loop.start, stop: loop.stop };
-}
-
-/** Deletes expired rows and what removed projects left in the object store. */
-async function deleteExpired({ db, objects }: ReconcilerDeps, nowMs: number): Promise<void> {
-  const at = new Date(nowMs);
-  await deleteExpiredResponses(db, at);
-  await deleteUsesOutside(db, { until: new Date(nowMs - USES_KEPT_MS), latest: new Date(nowMs + CLOCK_ERROR_MS) });
-  await deleteDiscarded({ db, objects, at, lateAfterMs: UPLOAD_MS, limit: PAGE_SIZE });
 }
 
 /** The row was read before its workflow, so it may have changed; every update is guarded. */

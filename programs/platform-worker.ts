@@ -6,6 +6,7 @@ import { agentDepsOf, warnAboutAgentCommand } from './parts/agents.ts';
 import { openWorkerParts, type WorkerParts } from './parts/worker-parts.ts';
 import type { ProcessContext } from './process/context.ts';
 import { runWorker } from './temporal/run-worker.ts';
+import { GARBAGE_COLLECTION, keepSchedule } from './temporal/schedules.ts';
 import { registerSearchAttributes, type SearchAttributes } from './temporal/search-attributes.ts';
 import { workflowBundle } from './temporal/workflow-bundles.ts';
 import { tracing } from './tracing/tracing.ts';
@@ -56,8 +57,10 @@ export async function startPlatformWorker(context: Context): Promise<void> {
       limits: settings.exportLimits,
       signer: settings.bundleSigner,
       computing: isShared ? createComputing({ allApart: true }) : undefined,
+      exportKeep: settings.exportKeep,
       logger,
     });
   };
   await runWorker({ name: 'platform worker', create }, { temporal, logger, lifetime });
+  void keepSchedule(GARBAGE_COLLECTION, { client: temporal.client, logger, signal: lifetime.signal });
 }

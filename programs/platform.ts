@@ -63,6 +63,7 @@ export async function startPlatform(context: Context): Promise<PlatformService> 
       agentModel: settings.agent.model,
       publicUrl,
       bundleLinkTtlMs: settings.bundleLinkTtlMs,
+      exportKeep: settings.exportKeep,
       ...(operatorToken === undefined ? {} : { operatorToken }),
       onForgeEvent: forge.wake,
       trustedProxies: settings.trustedProxies,

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { localValuesFiles } from '../contract/deployment-config.ts';
 import { type GalleyConfig, siteNamed } from '../contract/galley-config.ts';
-import { keepWatchdog } from '../worker/watchdog-schedule.ts';
 import { createDeploymentWorker, createNotificationWorker, createOrchestratorWorker } from '../worker/worker.ts';
 import { forgeReaderOf } from './parts/forges.ts';
 import { targetDeps } from './parts/target-deps.ts';
@@ -10,6 +9,7 @@ import type { Lifetime } from './process/lifetime.ts';
 import type { Settings } from './settings/environment.ts';
 import { runWorker } from './temporal/run-worker.ts';
 import { startWorkerRuntime } from './temporal/runtime.ts';
+import { keepSchedule, WATCHDOG } from './temporal/schedules.ts';
 import { registerSearchAttributes, type SearchAttributes } from './temporal/search-attributes.ts';
 import { openTemporal, type Temporal } from './temporal/temporal.ts';
 import { workflowBundle } from './temporal/workflow-bundles.ts';
@@ -95,7 +95,7 @@ export async function startWorker(options: Options, context: Context): Promise<v
     runWorker({ name: 'notification worker', create: createNotifications }, { temporal, logger, lifetime }),
   ]);
   const isWatched = config.operators.length > 0 || heartbeatUrl !== undefined;
-  if (isWatched) void keepWatchdog(temporal, { logger, signal: lifetime.signal });
+  if (isWatched) void keepSchedule(WATCHDOG, { client, logger, signal: lifetime.signal });
 }
 
 interface MailLinks {

@@ -4,15 +4,19 @@ import { createdKey, keyListing } from '../../platform/admin/api-keys.ts';
 import { organizationListing } from '../../platform/admin/organizations.ts';
 import { projectListing, projectWithContents } from '../../platform/admin/project-requests.ts';
 import { resetLink } from '../../platform/admin/reset-links.ts';
+import { collectedGarbage } from '../../platform/retention/collect-garbage.ts';
 import { type JsonRequest, requestJson } from '../request-json.ts';
 
 const keyList = z.object({ keys: z.array(keyListing) });
 const projectList = z.object({ projects: z.array(projectListing) });
 const revoked = z.object({ id: z.string(), revokedAt: z.string() });
 
+/** Listing and measuring a large object store takes minutes. */
+const GARBAGE_TIMEOUT_MS = 3_600_000;
+
 /** Uses the admin routes of the running `up`, which alone may open the embedded database. */
 export function adminOverHttp({ platformUrl, token }: { platformUrl: string; token: string }): Admin {
-  type Sent = Pick<JsonRequest, 'method' | 'body'> & { query?: Record<string, string | undefined> };
+  type Sent = Pick<JsonRequest, 'method' | 'body' | 'timeoutMs'> & { query?: Record<string, string | undefined> };
   const ask = async <Schema extends z.ZodType>(schema: Schema, path: string, { query = {}, ...sent }: Sent = {}) => {
     const url = new URL(`/admin/${path}`, platformUrl);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
@@ -31,6 +35,7 @@ export function adminOverHttp({ platformUrl, token }: { platformUrl: string; tok
       const query = { contents: withContents ? 'delete' : undefined };
       return ask(projectWithContents, `projects/${encodeURIComponent(id)}`, { method: 'DELETE', query });
     },
+    collectGarbage: (body) => ask(collectedGarbage, 'gc', { method: 'POST', body, timeoutMs: GARBAGE_TIMEOUT_MS }),
     listProjects: async (query) => (await ask(projectList, 'projects', { query })).projects,
   };
 }

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import type { Admin } from '../../platform/admin/admin.ts';
+import type { ObjectStore } from '../../platform/objects/object-store.ts';
 import type { DatabaseOptions } from '../../platform/store/database.ts';
 import { type Context, createContext } from '../../programs/process/context.ts';
 import { OPERATOR_TOKEN_FILE, openHome } from '../../programs/process/home.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError, UsageError } from '../command-error.ts';
 
 /** Unlike a service, a command must not wait forever for a missing database. */
 const OPEN_TIMEOUT_MS = 15_000;
@@ -62,8 +64,24 @@ async function onDatabase(
   });
   try {
     const { host, platformPort, platformPublicUrl } = settings;
-    await use(adminOnDatabase(db, platformPublicUrl ?? `http://${host}:${platformPort}`));
+    const publicUrl = platformPublicUrl ?? `http://${host}:${platformPort}`;
+    const openObjects = () => openObjectsOf(settings);
+    await use(adminOnDatabase(db, { publicUrl, openObjects, exportKeep: settings.exportKeep, logger }));
   } finally {
     await db.close();
   }
+}
+
+/** With a database of its own, the platform may keep its objects on another machine: an empty folder here is no store. */
+async function openObjectsOf(settings: Context['settings']): Promise<ObjectStore> {
+  const home = openHome(settings.home);
+  if (
+    settings.databaseUrl !== undefined &&
+    settings.objectStoreUrl === undefined &&
+    !existsSync(home.path('objects'))
+  ) {
+    throw new UsageError("OBJECT_STORE_URL: expected the platform's object store beside DATABASE_URL");
+  }
+  const { openObjectStore } = await import('../../programs/parts/platform-store.ts');
+  return await openObjectStore(settings, home);
 }

@@ -77,6 +77,7 @@ export default defineConfig({
           { text: 'States of a site', link: '/operate/states' },
           { text: 'When something fails', link: '/operate/failures' },
           { text: 'Backup and upgrades', link: '/operate/backup-and-upgrades' },
+          { text: 'Retention', link: '/operate/retention' },
           { text: 'Benchmarks', link: '/operate/benchmarks' },
           { text: 'Security', link: '/security' },
         ],

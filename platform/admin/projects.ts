@@ -85,7 +85,7 @@ export async function showProject(db: Database, id: string): Promise<ProjectWith
 }
 
 /**
- * Removes a project, with `withContents` also its ended jobs, in one transaction. The reconciler deletes their stored
+ * Removes a project, with `withContents` also its ended jobs, in one transaction. `galley gc` deletes their stored
  * objects. Throws an `HttpError`: 404 (no such project), 409 (it has jobs and `withContents` is false, or a job runs).
  */
 export async function removeProject(

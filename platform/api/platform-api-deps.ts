@@ -4,6 +4,7 @@ import type { Wait } from '../../web/slow-guesses.ts';
 import type { OpenIdSettings } from '../dashboard/auth-settings.ts';
 import type { SendMail } from '../dashboard/mail.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
+import type { ExportKeep } from '../retention/export-keep.ts';
 import type { AgentRunKey } from '../store/agent-runs.ts';
 import type { Database } from '../store/database.ts';
 
@@ -24,6 +25,8 @@ export type PlatformApiDeps = {
   /** Base of links and of the OpenAPI document; a function if the port is only known after listening. */
   publicUrl: string | (() => string);
   bundleLinkTtlMs: number;
+  /** Which exports `galley gc` keeps; undefined: all. */
+  exportKeep?: ExportKeep | undefined;
   /** Enables the admin routes, the dashboard, and merging at the embedded forge; undefined: none of them. */
   operatorToken?: string;
   /** Called when the embedded forge has put webhooks into its outbox. */

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { ExportJobStatus } from '../../contract/admin-api.ts';
 import type { Executor, Transaction } from './database.ts';
 import { newId } from './ids.ts';
@@ -55,6 +55,16 @@ export async function getExportJob(db: Executor, jobId: string): Promise<ExportJ
   return row;
 }
 
+/** Notes that a link to the job's archive is given out, unless the archive was given up. Returns the current row. */
+export async function noteLinkRequest(db: Executor, job: ExportJobRow, at: Date): Promise<ExportJobRow> {
+  const [row] = await db
+    .update(exportJobs)
+    .set({ linkRequestedAt: at })
+    .where(and(eq(exportJobs.id, job.id), isNotNull(exportJobs.archiveKey)))
+    .returning();
+  return row ?? (await getExportJob(db, job.id)) ?? job;
+}
+
 /** The pages requested; null: the whole site. */
 export function requestedPaths(job: Pick<ExportJobRow, 'pathsJson'>): string[] | null {
   return job.pathsJson === null ? null : JSON.parse(job.pathsJson);
@@ -77,13 +87,17 @@ export function findExportOfVersion(
   return newestCompleted(db, projectId, eq(exportJobs.version, version));
 }
 
-/** The project's last completed job before this one, of the same pages. */
+/** The project's last completed job before this one, of the same pages, whose archive is still stored. */
 export function findExportBefore(
   db: Executor,
   { projectId, pathsJson, sequence }: Pick<ExportJobRow, 'projectId' | 'pathsJson' | 'sequence'>,
 ): Promise<ExportJobRow | undefined> {
   const samePages = pathsJson === null ? isNull(exportJobs.pathsJson) : eq(exportJobs.pathsJson, pathsJson);
-  return newestCompleted(db, projectId, and(lt(exportJobs.sequence, sequence), samePages));
+  return newestCompleted(
+    db,
+    projectId,
+    and(lt(exportJobs.sequence, sequence), samePages, isNull(exportJobs.expiredAt)),
+  );
 }
 
 async function newestCompleted(

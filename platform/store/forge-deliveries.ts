@@ -1,4 +1,4 @@
-import { and, eq, lt, or, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import type { Database, Executor } from './database.ts';
 import { lockUntilCommit } from './locks.ts';
 import { forgeDeliveries } from './schema/forge-deliveries.ts';
@@ -66,11 +66,4 @@ export async function settleDelivery(
       }),
     })
     .where(and(eq(forgeDeliveries.id, id), eq(forgeDeliveries.leaseToken, token)));
-}
-
-/** Deletes deliveries that ended before `until`. */
-export async function deleteSettledDeliveries(db: Executor, until: Date): Promise<void> {
-  await db
-    .delete(forgeDeliveries)
-    .where(or(lt(forgeDeliveries.deliveredAt, until), lt(forgeDeliveries.failedAt, until)));
 }

@@ -1,5 +1,5 @@
-import { and, eq, gt, lte } from 'drizzle-orm';
-import type { Executor, Transaction } from './database.ts';
+import { and, eq, gt } from 'drizzle-orm';
+import type { Transaction } from './database.ts';
 import { idempotencyKeys } from './schema/requests.ts';
 
 type StoredResponse = typeof idempotencyKeys.$inferSelect;
@@ -28,8 +28,4 @@ export async function storeResponse(tx: Transaction, answer: StoredResponse): Pr
     .insert(idempotencyKeys)
     .values(answer)
     .onConflictDoUpdate({ target: [idempotencyKeys.organizationId, idempotencyKeys.key], set: answer });
-}
-
-export async function deleteExpiredResponses(db: Executor, at: Date): Promise<void> {
-  await db.delete(idempotencyKeys).where(lte(idempotencyKeys.expiresAt, at));
 }

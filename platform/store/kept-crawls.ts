@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { PreviousFile } from '../../exporter/crawl-records.ts';
-import type { Database, Executor, Transaction } from './database.ts';
+import type { Executor, Transaction } from './database.ts';
 import { lockUntilCommit } from './locks.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
 
@@ -53,7 +53,7 @@ export async function forbidReuse(db: Executor, jobId: string): Promise<void> {
  * the crawl's own row first, so that nothing is added meanwhile. Returns the unreferenced objects; if the caller dies
  * before deleting them, the sweep does.
  */
-export async function forgetCrawls(db: Database, projectId: string): Promise<string[]> {
+export async function forgetCrawls(db: Executor, projectId: string): Promise<string[]> {
   return db.transaction(async (tx) => {
     await lockCrawlsOf(tx, projectId);
     const { rows } = await tx.execute<{ jobId: string }>(sql`

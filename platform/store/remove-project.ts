@@ -17,7 +17,7 @@ export type ProjectContents = {
 export async function readProjectContents(db: Executor, projectId: string): Promise<ProjectContents> {
   const exports = await db.execute<Omit<ProjectContents, 'agentJobs' | 'runningAgentJobs'>>(sql`
     select count(*)::integer as exports, count(archive_key)::integer as bundles,
-      coalesce(sum(archive_size_bytes), 0)::float8 as "bundleBytes",
+      coalesce(sum(archive_size_bytes) filter (where archive_key is not null), 0)::float8 as "bundleBytes",
       coalesce(array_agg(id) filter (where status in ('queued', 'running')), '{}') as "runningExports"
     from export_jobs where project_id = ${projectId}`);
   const agents = await db.execute<Pick<ProjectContents, 'agentJobs' | 'runningAgentJobs'>>(sql`
@@ -42,7 +42,7 @@ export async function lockProject(tx: Transaction, project: { id: string; organi
 }
 
 /**
- * Deletes a project with its ended jobs. Their stored objects are marked, and the reconciler deletes them. Pull requests
+ * Deletes a project with its ended jobs. Their stored objects are marked, and `galley gc` deletes them. Pull requests
  * stay, because their repository does. False if there is no such project. The caller holds the project's locks.
  */
 export async function deleteProjectWithJobs(tx: Transaction, projectId: string): Promise<boolean> {

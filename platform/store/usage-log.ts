@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, lte, or } from 'drizzle-orm';
+import { and, asc, eq, gt } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import { usageLog } from './schema/requests.ts';
 
@@ -14,14 +14,6 @@ export async function listUses(db: Executor, { scope, since }: { scope: string; 
 
 export async function logUse(db: Executor, use: { scope: string; usedAt: Date }): Promise<void> {
   await db.insert(usageLog).values(use);
-}
-
-/**
- * Deletes uses outside every window, and those after `latest`: a wrong clock wrote them, and they would count until
- * that time comes.
- */
-export async function deleteUsesOutside(db: Executor, { until, latest }: { until: Date; latest: Date }): Promise<void> {
-  await db.delete(usageLog).where(or(lte(usageLog.usedAt, until), gt(usageLog.usedAt, latest)));
 }
 
 /** Forgets the uses of a scope, such as failed sign-ins after a successful one. */

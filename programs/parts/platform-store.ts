@@ -33,10 +33,7 @@ export interface PlatformStore {
 export async function openPlatformStore(context: Context): Promise<PlatformStore> {
   const { settings, home, logger, lifetime, embedded } = context;
   const target = embedded ?? { url: requireDatabaseUrl(settings) };
-  const url = settings.objectStoreUrl ?? pathToFileURL(home.path('objects')).href;
-  const objects = await createObjectStore({ url }).catch((error: unknown) => {
-    throw error instanceof RangeError ? new ConfigurationError([`OBJECT_STORE_URL: ${errorText(error)}`]) : error;
-  });
+  const objects = await openObjectStore(settings, home);
   const db = connectDatabase({
     url: target.url,
     logger: logger.child({ part: 'database' }),
@@ -44,4 +41,15 @@ export async function openPlatformStore(context: Context): Promise<PlatformStore
   });
   lifetime.onStop('database connections', () => db.close());
   return { db, objects };
+}
+
+/** @throws ConfigurationError if OBJECT_STORE_URL is invalid. */
+export async function openObjectStore(
+  { objectStoreUrl }: Pick<Settings, 'objectStoreUrl'>,
+  home: Home,
+): Promise<ObjectStore> {
+  const url = objectStoreUrl ?? pathToFileURL(home.path('objects')).href;
+  return await createObjectStore({ url }).catch((error: unknown) => {
+    throw error instanceof RangeError ? new ConfigurationError([`OBJECT_STORE_URL: ${errorText(error)}`]) : error;
+  });
 }

@@ -4,11 +4,12 @@ import { z } from 'zod';
 import { isAddressRange } from '../../base/ip-address.ts';
 import { adminApiKey, adminApiUrl } from '../../contract/admin-api.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import { positiveDurationMs } from '../../contract/duration.ts';
+import { formatDurationMs, positiveDurationMs } from '../../contract/duration.ts';
 import { httpUrl } from '../../contract/http-url.ts';
 import { agentVariables, readAgentSettings } from './agent.ts';
 import {
   browserVariables,
+  exportKeep,
   exportVariables,
   forgeVariables,
   readBrowserSettings,
@@ -72,6 +73,7 @@ const schema = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'expected postgres://user:password@host/name' }).optional(),
   OBJECT_STORE_URL: z.url({ protocol: /^(file|s3)$/, error: 'expected file:///dir or s3://bucket' }).optional(),
   BUNDLE_LINK_TTL: positiveDurationMs.default(24 * HOUR_MS),
+  EXPORT_KEEP: exportKeep.optional(),
   PLATFORM_PUBLIC_URL: httpUrl.optional(),
   API_PUBLIC_URL: httpUrl.optional(),
   TRUSTED_PROXIES: addressRanges.default([]),
@@ -132,7 +134,7 @@ export function readSettings(variables: Variables = process.env) {
   const env = parse(filled);
   const agent = readAgentSettings(env, (name) => isGalleys(name, env));
   const forge = readForgeSettings(env);
-  const problems = [...agent.problems, ...forge.problems, ...incompleteGroups(env)];
+  const problems = [...agent.problems, ...forge.problems, ...incompleteGroups(env), ...deadLinks(env)];
   if (problems.length > 0) throw new ConfigurationError(problems);
   return {
     host: env.HOST,
@@ -152,6 +154,8 @@ export function readSettings(variables: Variables = process.env) {
     databaseUrl: env.DATABASE_URL,
     objectStoreUrl: env.OBJECT_STORE_URL,
     bundleLinkTtlMs: env.BUNDLE_LINK_TTL,
+    /** Undefined: all exports are kept. */
+    exportKeep: env.EXPORT_KEEP,
     platformPublicUrl: withoutSlash(env.PLATFORM_PUBLIC_URL),
     /** The receiver's public URL for mails; undefined: they have no unsubscribe link. */
     apiPublicUrl: withoutSlash(env.API_PUBLIC_URL),
@@ -221,6 +225,12 @@ function incompleteGroups(env: z.infer<typeof schema>): string[] {
     const isPartial = missing.length > 0 && missing.length < names.length;
     return isPartial ? [`${missing.join(', ')}: expected too, because ${because}`] : [];
   });
+}
+
+/** A link must not outlive its bundle. */
+function deadLinks({ EXPORT_KEEP: keep, BUNDLE_LINK_TTL: ttlMs }: z.infer<typeof schema>): string[] {
+  if (keep === undefined || keep.linkedWithinMs >= ttlMs) return [];
+  return [`EXPORT_KEEP: expected a duration of at least BUNDLE_LINK_TTL (${formatDurationMs(ttlMs)})`];
 }
 
 /** Removes slashes at the end, so that paths can be appended. */

@@ -1,6 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { parseDurationMs } from '../../contract/duration.ts';
 import { type BundleSigner, createSigner, EXPECTED_PRIVATE_KEY } from '../../contract/signing.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from '../../exporter/limits.ts';
 import { byteSize } from './byte-size.ts';
@@ -107,6 +108,16 @@ const fileCount = z
   .string()
   .regex(/^[1-9]\d{0,7}$/, 'expected a number from 1 to 99999999')
   .transform(Number);
+
+/** Such as `20,90d`: the newest 20 exports of a project, and those whose link was requested within 90 days. */
+export const exportKeep = z.string().transform((text, context) => {
+  const [, newest, duration] = /^([1-9]\d{0,5}),(\w+)$/.exec(text.replace(/\s/g, '')) ?? [];
+  const linkedWithinMs = duration === undefined ? undefined : parseDurationMs(duration);
+  if (linkedWithinMs !== undefined) return { newest: Number(newest), linkedWithinMs };
+  const message = 'expected a number of exports and a duration, such as 20,90d';
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+});
 
 const bundleSigner = z.string().transform((text, context): BundleSigner => {
   try {

@@ -37,7 +37,12 @@ export async function startOwnPlatform(
   const publicUrl = settings.platformPublicUrl ?? service.url;
   const worker = { settings, home, publicUrl, store, temporal, searchAttributes, logger, lifetime };
   await startPlatformWorker({ ...worker, isShared: true });
-  const admin = adminOnDatabase(store.db, publicUrl);
+  const admin = adminOnDatabase(store.db, {
+    publicUrl,
+    openObjects: async () => store.objects,
+    exportKeep: settings.exportKeep,
+    logger,
+  });
   const key = await ensureAdminKey({ admin, url: service.url, home });
   return { url: service.url, key, admin, setupUrl: await service.setupUrl };
 }

@@ -23,6 +23,7 @@ export type TestPlatform = {
   baseUrl: string;
   db: Database;
   objects: ObjectStore;
+  objectStoreUrl: string;
   /** The jobs whose workflows were started or cancelled, in order. */
   started: string[];
   cancelled: string[];
@@ -61,7 +62,8 @@ export async function startTestPlatform(
   const db = deps.db ?? (await openDatabase({ url: server.url, maxConnections: server.maxConnections, logger }));
   let offsetMs = 0;
   const now = () => Date.now() + offsetMs;
-  const objects = deps.objects ?? (await createObjectStore({ url: pathToFileURL(folder).href, now }));
+  const objectStoreUrl = pathToFileURL(folder).href;
+  const objects = deps.objects ?? (await createObjectStore({ url: objectStoreUrl, now }));
   const [started, cancelled]: [string[], string[]] = [[], []];
   const [startedRuns, cancelledRuns]: [AgentRunKey[], AgentRunKey[]] = [[], []];
   const { origin: baseUrl, setHandler, close } = await startHttpSite(() => undefined);
@@ -86,6 +88,7 @@ export async function startTestPlatform(
     baseUrl,
     db,
     objects,
+    objectStoreUrl,
     started,
     cancelled,
     startedRuns,

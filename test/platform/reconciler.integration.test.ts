@@ -1,13 +1,7 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import pino from 'pino';
-import { bundleKey } from '../../exporter/object-keys.ts';
 import { createExportWorkflows } from '../../platform/export-workflows.ts';
-import { createObjectStore } from '../../platform/objects/create-object-store.ts';
 import { createReconciler, type ReconcilerDeps } from '../../platform/reconciler.ts';
 import { connectDatabase } from '../../platform/store/database.ts';
 import {
@@ -16,7 +10,6 @@ import {
   requestExportJobCancel,
 } from '../../platform/store/export-job-transitions.ts';
 import { findActiveExportJob, getExportJob, insertExportJob } from '../../platform/store/export-jobs.ts';
-import { logUse } from '../../platform/store/usage-log.ts';
 import { PATIENT_CONNECTION } from '../helpers/patient-connection.ts';
 import { startTestPlatform, type TestPlatform } from '../helpers/platform-api.ts';
 import { brokenWorker, runWorker } from '../helpers/run-worker.ts';
@@ -79,14 +72,8 @@ describe('the reconciler', () => {
   it('repairs times from a clock that was briefly a year ahead', async () => {
     const ahead = new Date(Date.now() + 365 * 86_400_000);
     const jobId = await queuedJob(ahead);
-    const uses = ['then', 'now'].map((scope) => ({ scope, usedAt: scope === 'then' ? ahead : new Date() }));
-    await platform.db.transaction(async (tx) => {
-      for (const use of uses) await logUse(tx, use);
-    });
     await reconciler({ graceMs: 60_000 }).reconcile();
     expect(await state(jobId)).toBe('running');
-    const { rows } = await platform.db.execute('select scope from usage_log');
-    expect(rows).toEqual([{ scope: 'now' }]);
   });
 
   it('fails a running job that Temporal does not know', async () => {
@@ -185,48 +172,6 @@ describe('the reconciler', () => {
     await temporal.client.workflow.getHandle(jobId).terminate();
     await workflows().start(jobId);
     expect(await state(jobId)).toBe('ended');
-  });
-
-  it('deletes only the leftover objects of jobs that ended a while ago', async () => {
-    const { db, objects } = platform;
-    const [over, fresh, running] = [await queuedJob(), await queuedJob(), await queuedJob()];
-    for (const jobId of [over, fresh]) await failExportJob(db, jobId, 'test');
-    await db.execute(`update export_jobs set finished_at = now() - interval '1 hour' where id = '${over}'`);
-    const kept = [
-      ...[fresh, running, 'se_of_another_platform'].map((jobId) => `exports/${jobId}/segments/a`),
-      `reports/${over}.json`,
-      bundleKey('a'.repeat(64)),
-    ];
-    const leftover = [`exports/${over}/members/0-a`, `exports/${over}/segments/late`];
-    for (const key of [...kept, ...leftover]) await objects.put(key, Buffer.from('x'), { contentType: 'text/plain' });
-    await reconciler().reconcile();
-    for (const key of kept) expect([key, await objects.head(key)]).toEqual([key, expect.anything()]);
-    for (const key of leftover) expect([key, await objects.head(key)]).toEqual([key, null]);
-  });
-
-  it('drops drafts that are older than a day, once an hour', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'galley-swept-'));
-    const objects = await createObjectStore({ url: pathToFileURL(folder).href });
-    const drafts = join(folder, '.tmp');
-    const leave = async (name: string, ageHours: number) => {
-      await writeFile(join(drafts, name), 'x');
-      await utimes(join(drafts, name), new Date(), new Date(Date.now() - ageHours * 3_600_000));
-    };
-    let nowMs = Date.now();
-    const { reconcile } = reconciler({ objects, now: () => nowMs });
-    await leave('a day old', 25);
-    await leave('of today', 22);
-    await reconcile();
-    expect(await readdir(drafts)).toEqual(['of today']);
-    await leave('found later', 25);
-    nowMs += 3_500_000;
-    await reconcile();
-    expect((await readdir(drafts)).sort()).toEqual(['found later', 'of today']);
-    nowMs += 200_000;
-    await reconcile();
-    expect(await readdir(drafts)).toEqual(['of today']);
-    await objects.close();
-    await rm(folder, { recursive: true });
   });
 
   it('runs on an interval, and continues after failures until it is stopped', async () => {

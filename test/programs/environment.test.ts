@@ -34,6 +34,7 @@ describe('the environment', () => {
       DATABASE_URL: 'mysql://user:hidden@host/db',
       OBJECT_STORE_URL: 'ftp://host',
       BUNDLE_LINK_TTL: '1 day',
+      EXPORT_KEEP: '20',
       PLATFORM_PUBLIC_URL: 'files.example.com',
       TRUSTED_PROXIES: '10.0.0.0/8,loopback',
       UNSUBSCRIBE_SECRET: 'hidden',
@@ -52,6 +53,7 @@ describe('the environment', () => {
       'DATABASE_URL',
       'OBJECT_STORE_URL',
       'BUNDLE_LINK_TTL',
+      'EXPORT_KEEP',
       'PLATFORM_PUBLIC_URL',
       'TRUSTED_PROXIES',
       'UNSUBSCRIBE_SECRET',
@@ -90,6 +92,7 @@ describe('the environment', () => {
   test('parses durations, the key and addresses', () => {
     const settings = readSettings({
       BUNDLE_LINK_TTL: '90s',
+      EXPORT_KEEP: '20,90d',
       EXPORT_CONNECTIONS: '12',
       EXPORT_MAX_FILES: '300000',
       EXPORT_MAX_DECODED_BYTES: '5TiB',
@@ -99,6 +102,8 @@ describe('the environment', () => {
       GALLEY_HOME: 'state',
     });
     expect(settings.bundleLinkTtlMs).toBe(90_000);
+    expect(settings.exportKeep).toEqual({ newest: 20, linkedWithinMs: 90 * 86_400_000 });
+    expect(() => readSettings({ EXPORT_KEEP: '20,1h' })).toThrow(/^EXPORT_KEEP: .*BUNDLE_LINK_TTL \(1d\)/);
     expect(settings.exportLimits).toEqual({
       maxConcurrency: 12,
       maxFiles: 300_000,

@@ -9,10 +9,10 @@ import { type GuardedChild, spawnGuarded } from '../../embedded/guarded-child.ts
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { startApi } from '../../programs/api.ts';
 import { createLifetime } from '../../programs/process/lifetime.ts';
+import { keepSchedule, WATCHDOG } from '../../programs/temporal/schedules.ts';
 import { registerSearchAttributes } from '../../programs/temporal/search-attributes.ts';
 import { createTemporal, type Temporal } from '../../programs/temporal/temporal.ts';
 import { workflowBundle } from '../../programs/temporal/workflow-bundles.ts';
-import { keepWatchdog } from '../../worker/watchdog-schedule.ts';
 import { createDeploymentWorker } from '../../worker/worker.ts';
 import { agentChange } from '../../workflows/agent-change.ts';
 import { configWith } from '../api/running-api.ts';
@@ -149,7 +149,7 @@ describe('a Temporal that comes back empty', () => {
     const settings = { ...ports, ...unset, apiPublicUrl: undefined, trustedProxies: [] };
     const context = { temporal, searchAttributes, logger, lifetime };
     const { url } = await startApi({ config, settings, signInLinks: createSignInLinks() }, context);
-    void keepWatchdog({ client }, { logger, signal: lifetime.signal, lookEveryMs: 500 });
+    void keepSchedule(WATCHDOG, { client, logger, signal: lifetime.signal, lookEveryMs: 500 });
 
     const hasAttributes = async (): Promise<boolean> => {
       const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });

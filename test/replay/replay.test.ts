@@ -111,6 +111,13 @@ const WORKFLOWS = [
     changed: 'runAgent',
   },
   {
+    folder: 'collect-garbage',
+    bundle: platform,
+    shows: { ACTIVITY_TASK_SCHEDULED: words('collectGarbage') },
+    ends: words('COMPLETED'),
+    changed: 'collectGarbage',
+  },
+  {
     folder: 'static-export-job',
     bundle: platform,
     shows: {

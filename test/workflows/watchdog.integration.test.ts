@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { WATCHDOG_SCHEDULE } from '../../contract/names.ts';
-import { ensureWatchdog } from '../../worker/watchdog-schedule.ts';
+import { ensureSchedule, WATCHDOG } from '../../programs/temporal/schedules.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 import { startScriptedSmtp } from '../helpers/smtp-server.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
@@ -57,10 +57,10 @@ describe('the watchdog', () => {
       await each.until('live', ({ phase }) => phase === 'live');
     }
     const schedule = client.schedule.getHandle(WATCHDOG_SCHEDULE);
-    const options = { client, taskQueue: worker.taskQueue };
-    await ensureWatchdog({ ...options, intervalMs: 3_600_000 });
+    const watchdog = { ...WATCHDOG, taskQueue: worker.taskQueue };
+    await ensureSchedule(client, { ...watchdog, intervalMs: 3_600_000 });
     // A worker of a newer release changes the interval.
-    await ensureWatchdog({ ...options, intervalMs: 1_000 });
+    await ensureSchedule(client, { ...watchdog, intervalMs: 1_000 });
     await moreChecks(2);
     expect(mails.taken).toEqual([]);
     expect(new Set(heartbeats)).toEqual(new Set(['/ping/secret']));

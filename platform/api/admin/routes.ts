@@ -7,20 +7,24 @@ import { addProject, listProjects, removeProject, setProject, showProject } from
 import { createResetLink, resetLinkRequest } from '../../admin/reset-links.ts';
 import { label } from '../../admin/text.ts';
 import { parseInput } from '../../parse-input.ts';
-import type { Database } from '../../store/database.ts';
+import { collectGarbage, collectGarbageRequest } from '../../retention/collect-garbage.ts';
 import { addRoute } from '../add-route.ts';
 import { readJsonBody } from '../json-body.ts';
 import { requireOperatorToken } from '../operator.ts';
+import type { ApiContext } from '../platform-api-deps.ts';
 
 const listQuery = z.strictObject({ organization: label.optional() });
 
-type AdminContext = { db: Database; operatorToken: string; publicUrl(): string };
+type AdminContext = Pick<ApiContext, 'db' | 'objects' | 'exportKeep' | 'logger' | 'now' | 'publicUrl'> & {
+  operatorToken: string;
+};
 
 /**
- * Lets `keys`, `organizations`, `projects` and `members` work beside a running service whose database they can't open. Not in the
+ * Lets `keys`, `organizations`, `projects`, `members` and `gc` work beside a running service whose database they can't open. Not in the
  * OpenAPI document: it isn't part of the Admin API and requires the operator token.
  */
-export function addAdminRoutes(app: Express, { db, operatorToken, publicUrl }: AdminContext): void {
+export function addAdminRoutes(app: Express, context: AdminContext): void {
+  const { db, operatorToken, publicUrl, now } = context;
   app.use('/admin', requireOperatorToken(operatorToken));
   addRoute(app, '/admin/keys', {
     get: async (request, response) => {
@@ -35,6 +39,16 @@ export function addAdminRoutes(app: Express, { db, operatorToken, publicUrl }: A
   addRoute(app, '/admin/keys/:id/revoke', {
     post: async (request, response) => {
       response.json(await revokeKey(db, String(request.params.id)));
+    },
+  });
+  addRoute(app, '/admin/gc', {
+    post: async (request, response) => {
+      const { dryRun } = parseInput(collectGarbageRequest, await readJsonBody(request, response));
+      const left = new AbortController();
+      response.on('close', () => left.abort());
+      response.json(
+        await collectGarbage({ exportKeep: undefined, ...context, at: now(), dryRun, signal: left.signal }),
+      );
     },
   });
   addRoute(app, '/admin/organizations', {

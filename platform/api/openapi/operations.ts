@@ -67,6 +67,7 @@ const REFUSALS = {
   403: 'The key has the scope `read`, or a static export needs the Enterprise plan.',
   404: 'It does not exist, or it belongs to another organization.',
   409: 'The current state does not allow it; the message gives the reason.',
+  410: 'It is no longer stored.',
   413: 'The body is over 1 MiB.',
   415: 'The body is not sent as JSON.',
   422: 'The Idempotency-Key was used for another request.',

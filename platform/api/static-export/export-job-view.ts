@@ -43,9 +43,16 @@ export async function findExport(db: Database, caller: Caller, jobId: unknown): 
   return job;
 }
 
-/** What a completed job has. Throws 409 for any other. */
-export function requireCompleted({ id, status, archiveKey, archiveSha256, archiveSizeBytes, reportKey }: ExportJobRow) {
+/** Throws 410 if the job's archive and report were given up. */
+export function requireKept({ id, expiredAt }: ExportJobRow): void {
+  if (expiredAt !== null) throw new HttpError(410, `The export ${id} is no longer stored: export the site again`);
+}
+
+/** What a completed job has. Throws 409 for any other, and 410 if it is no longer stored. */
+export function requireCompleted(job: ExportJobRow) {
+  const { id, status, archiveKey, archiveSha256, archiveSizeBytes, reportKey } = job;
   if (status !== 'completed') throw new HttpError(409, `The export ${id} is ${status}, not completed`);
+  requireKept(job);
   if (archiveKey === null || archiveSha256 === null || archiveSizeBytes === null || reportKey === null) {
     throw new Error(`The completed export ${id} lacks its archive`);
   }

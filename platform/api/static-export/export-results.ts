@@ -1,15 +1,18 @@
 import { type Bundle, type ExportReport, exportReport } from '../../../contract/admin-api.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
-import type { ExportJobRow } from '../../store/export-jobs.ts';
+import { type ExportJobRow, noteLinkRequest } from '../../store/export-jobs.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
-import { requireCompleted } from './export-job-view.ts';
+import { requireCompleted, requireKept } from './export-job-view.ts';
 
-/** A new link to the archive that was packed when the job completed. Throws 409 if it hasn't. */
+/** A new link to the archive that was packed when the job completed. Throws 409 if it hasn't, 410 if it isn't stored. */
 export async function createBundleLink(
-  context: Pick<ApiContext, 'objects' | 'publicUrl' | 'bundleLinkTtlMs'>,
+  context: Pick<ApiContext, 'db' | 'objects' | 'publicUrl' | 'bundleLinkTtlMs' | 'now'>,
   job: ExportJobRow,
 ): Promise<Bundle> {
-  const { archiveKey, archiveSha256, archiveSizeBytes } = requireCompleted(job);
+  // Noted first, so that the archive outlives the link.
+  const { archiveKey, archiveSha256, archiveSizeBytes } = requireCompleted(
+    await noteLinkRequest(context.db, job, context.now()),
+  );
   const ttlMs = context.bundleLinkTtlMs;
   const link = await context.objects.presign(archiveKey, { ttlMs, fileName: 'bundle.tar.gz' });
   return {
@@ -23,8 +26,9 @@ export async function createBundleLink(
   };
 }
 
-/** A job's findings; empty if it failed before it had any. Throws 409 while the job runs. */
+/** A job's findings; empty if it failed before it had any. Throws 409 while the job runs, 410 if they aren't stored. */
 export async function readReport(objects: Pick<ObjectStore, 'read'>, job: ExportJobRow): Promise<ExportReport> {
+  requireKept(job);
   const reportKey = job.status === 'failed' ? job.reportKey : requireCompleted(job).reportKey;
   const stored: unknown =
     reportKey === null ? emptyReport(job.id) : JSON.parse((await objects.read(reportKey)).toString());

@@ -89,7 +89,7 @@ const generateBundle = operation({
   operationId: 'generateBundle',
   summary: "Get a fresh link to a completed job's bundle",
   parameters: jobPath,
-  responses: { ...ok('The link.', 'Bundle'), ...refusals(401, 403, 404, 409) },
+  responses: { ...ok('The link.', 'Bundle'), ...refusals(401, 403, 404, 409, 410) },
 });
 
 const getExportReport = operation({
@@ -97,17 +97,17 @@ const getExportReport = operation({
   summary: "Get a completed or failed job's broken links, redirects and skipped pages",
   description: 'For a failed or cancelled job: what it found until then. 409 while the job is queued or running.',
   parameters: jobPath,
-  responses: { ...ok('The report.', 'ExportReport'), ...refusals(401, 403, 404, 409) },
+  responses: { ...ok('The report.', 'ExportReport'), ...refusals(401, 403, 404, 409, 410) },
 });
 
 const getExportChanges = operation({
   operationId: 'getExportChanges',
   summary: 'Get what a completed job changed since the export before',
   description:
-    "Compares with the project's last completed export of the same pages: files added, changed and removed, by their " +
+    "Compares with the project's last completed export of the same pages that is still stored: files added, changed and removed, by their " +
     'paths in the bundle, and links that have broken since. `since` is null for the first export.',
   parameters: jobPath,
-  responses: { ...ok('The changes.', 'ExportChanges'), ...refusals(401, 403, 404, 409) },
+  responses: { ...ok('The changes.', 'ExportChanges'), ...refusals(401, 403, 404, 409, 410) },
 });
 
 /** The static export endpoints of the contract. */

@@ -88,7 +88,7 @@ async function readFacts(context: DashboardContext, caller: Caller, jobId: unkno
     phase: crawl?.phase ?? null,
     urls: crawl === undefined ? null : { settled: crawl.settledCount, all: crawl.urlCount },
     changes: isDone ? await readExportChanges(context, job, report ?? undefined).catch(whole) : null,
-    bundle: isDone ? await createBundleLink(context, job) : null,
+    bundle: isDone ? await createBundleLink(context, job).catch(whole) : null,
     now: context.now(),
   };
 }

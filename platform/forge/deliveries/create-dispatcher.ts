@@ -3,13 +3,7 @@ import type { Logger } from 'pino';
 import { backoff } from '../../../base/backoff.ts';
 import { createIntervalLoop } from '../../interval-loop.ts';
 import type { Database } from '../../store/database.ts';
-import {
-  type AttemptEnd,
-  type DeliveryRow,
-  deleteSettledDeliveries,
-  leaseDelivery,
-  settleDelivery,
-} from '../../store/forge-deliveries.ts';
+import { type AttemptEnd, type DeliveryRow, leaseDelivery, settleDelivery } from '../../store/forge-deliveries.ts';
 import { getProject } from '../../store/projects.ts';
 import { withoutValues } from '../../store/query-error.ts';
 import { type Attempt, sendDelivery } from './send-delivery.ts';
@@ -40,9 +34,6 @@ const GIVE_UP_AFTER_MS = 86_400_000;
 const AT_ONCE = 4;
 /** Longer than any attempt: a delivery leased by a dead process becomes due again after this. */
 const LEASE_MARGIN_MS = 5_000;
-/** Ended deliveries are kept for a while, for inspection. */
-const KEPT_MS = 7 * 86_400_000;
-const CLEAN_INTERVAL_MS = 3_600_000;
 
 /** Sends the forge's webhooks from the outbox. Any number of processes may do so on one database. */
 export function createForgeDispatcher({
@@ -52,7 +43,6 @@ export function createForgeDispatcher({
   timeoutMs = 10_000,
 }: DispatcherDeps): ForgeDispatcher {
   const sending = new Set<Promise<void>>();
-  let nextCleanAt = 0;
   const loop = createIntervalLoop({ intervalMs, turn, onFailure: logFailure });
 
   async function deliver(row: DeliveryRow, token: string): Promise<void> {
@@ -102,16 +92,8 @@ export function createForgeDispatcher({
     logger.warn({ err: withoutValues(error) }, 'The outbox of webhooks could not be read; retrying');
   }
 
-  async function clean(nowMs: number): Promise<void> {
-    if (nowMs < nextCleanAt) return;
-    nextCleanAt = nowMs + CLEAN_INTERVAL_MS;
-    await deleteSettledDeliveries(db, new Date(nowMs - KEPT_MS));
-  }
-
   async function turn(): Promise<boolean> {
-    const found = sending.size < AT_ONCE && (await sendNext());
-    if (!found) await clean(Date.now());
-    return found;
+    return sending.size < AT_ONCE && (await sendNext());
   }
 
   return {

@@ -2,8 +2,8 @@ import { index, pgTable, text } from 'drizzle-orm/pg-core';
 import { moment } from './moment.ts';
 
 /**
- * Stored objects whose rows were deleted, so that nothing else leads to them. The reconciler deletes the objects. A key
- * that ends with `/` is a folder.
+ * Stored objects that no row leads to any more. `galley gc` deletes them when they are due, unless a row names them again.
+ * A key that ends with `/` is a folder.
  */
 export const discardedObjects = pgTable(
   'discarded_objects',
@@ -15,3 +15,6 @@ export const discardedObjects = pgTable(
   },
   (table) => [index('discarded_objects_due').on(table.dueAt)],
 );
+
+/** One row: the id with which this database marks its object store. */
+export const storeOwner = pgTable('store_owner', { id: text('id').primaryKey() });

@@ -44,6 +44,10 @@ export const exportJobs = pgTable(
     archiveSizeBytes: bigint('archive_size_bytes', { mode: 'number' }),
     contentSha256: text('content_sha256'),
     reportKey: text('report_key'),
+    /** When a link to the archive was last given out. */
+    linkRequestedAt: moment('link_requested_at'),
+    /** When `EXPORT_KEEP` gave up the archive and the report, which have no keys since then. */
+    expiredAt: moment('expired_at'),
     cancelRequestedAt: moment('cancel_requested_at'),
     createdAt: moment('created_at').notNull().defaultNow(),
     updatedAt: moment('updated_at').notNull().defaultNow(),

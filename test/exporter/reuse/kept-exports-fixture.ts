@@ -1,4 +1,4 @@
-import { sweepExports } from '../../../platform/sweep-exports.ts';
+import { sweepExports } from '../../../platform/retention/sweep-exports.ts';
 import { type DirectRig, startDirectRig } from '../../helpers/direct-export.ts';
 import type { ExportedBundle } from '../../helpers/export-rig.ts';
 
@@ -27,8 +27,9 @@ export async function startKeptExportsFixture(originUrl: () => string): Promise<
       return rows.map(({ id }) => id);
     },
     async sweep() {
-      const endedBefore = new Date(Date.now() + 60_000);
-      await sweepExports({ ...rig, endedBefore, signal: new AbortController().signal });
+      const at = new Date(Date.now() + 3_600_000);
+      const { signal } = new AbortController();
+      await sweepExports({ ...rig, exportKeep: undefined, at, dryRun: false, signal });
     },
   };
 }

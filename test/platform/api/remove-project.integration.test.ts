@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { agentJobSchema, exportJob } from '../../../contract/admin-api.ts';
-import { deleteDiscarded } from '../../../platform/delete-discarded.ts';
+import { deleteDiscarded } from '../../../platform/retention/delete-discarded.ts';
 import { galley } from '../../helpers/galley.ts';
 import { type Customer, OPERATOR_TOKEN, type TestPlatform } from '../../helpers/platform-api.ts';
 import type { TestDatabase } from '../../helpers/test-database.ts';
@@ -58,7 +58,10 @@ describe('removing a project', () => {
     return keys;
   }
 
-  const clean = (at: number) => deleteDiscarded({ ...platform, at: new Date(at), lateAfterMs: DAY_MS, limit: 100 });
+  const clean = (at: number) => {
+    const { signal } = new AbortController();
+    return deleteDiscarded({ ...platform, exportKeep: undefined, at: new Date(at), dryRun: false, signal });
+  };
 
   it('deletes its jobs, their rows and their stored objects, and nothing of other projects', async () => {
     const other = await platform.addCustomer();

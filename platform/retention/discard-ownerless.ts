@@ -1,0 +1,44 @@
+import { BUNDLES_FOLDER, REPORTS_FOLDER, WORK_FOLDER } from '../../exporter/object-keys.ts';
+import { AGENT_FOLDER } from '../activities/agent/object-keys.ts';
+import { discardObjects, ownerlessObjects, storeOwnerId } from '../store/discarded-objects.ts';
+import { addGarbage, type GarbageContext, type GarbageOfJob, NO_GARBAGE, namedItems } from './garbage.ts';
+
+const OWNERS_FOLDER = 'owners/';
+const KEYS_PER_QUERY = 500;
+
+/**
+ * Time to notice a wrong database, such as a restored backup that is older than the store: afterwards the objects that it
+ * doesn't know are deleted.
+ */
+export const OWNERLESS_MS = 7 * 86_400_000;
+
+/**
+ * Marks objects that nothing in the database leads to: a worker died before it stored their key, or the database is an
+ * older backup. `deleteDiscarded` deletes them a week later, unless they have an owner by then. Marks nothing if another
+ * database has marked the store as its own.
+ */
+export async function discardOwnerless(context: GarbageContext): Promise<GarbageOfJob> {
+  const { db, objects, at, dryRun, signal } = context;
+  const own = `${OWNERS_FOLDER}${await storeOwnerId(db)}`;
+  for await (const owner of objects.list(OWNERS_FOLDER)) if (owner !== own) return NO_GARBAGE;
+  if (!dryRun) await objects.put(own, Buffer.from(at.toISOString()), { contentType: 'text/plain' });
+
+  const dueAt = new Date(at.getTime() + OWNERLESS_MS);
+  let found = NO_GARBAGE;
+  const discard = async (keys: readonly string[]) => {
+    const ownerless = await ownerlessObjects(db, keys);
+    if (!dryRun) await discardObjects(db, ownerless, { at, dueAt });
+    found = addGarbage(found, namedItems(ownerless, null));
+  };
+  for (const folder of [BUNDLES_FOLDER, REPORTS_FOLDER, AGENT_FOLDER, WORK_FOLDER]) {
+    let keys: string[] = [];
+    for await (const key of objects.list(folder)) {
+      signal.throwIfAborted();
+      if (keys.push(key) < KEYS_PER_QUERY) continue;
+      await discard(keys);
+      keys = [];
+    }
+    await discard(keys);
+  }
+  return found;
+}
