@@ -104,6 +104,10 @@ database and the object store.
   value: {{ $v.platform.publicUrl | quote }}
 - name: BUNDLE_LINK_TTL
   value: {{ $v.platform.bundleLinkTtl | quote }}
+{{- with $v.platform.exportKeep }}
+- name: EXPORT_KEEP
+  value: {{ . | quote }}
+{{- end }}
 {{- with $v.secrets.objectStore.name }}
 - name: AWS_ACCESS_KEY_ID
   valueFrom:
