@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { Socket } from 'node:net';
 
 /**
  * Runs the program and ends it when descriptor 3 closes. That descriptor is a pipe from this process, which the system
- * closes even after SIGKILL, so no child is ever left behind.
+ * closes even after SIGKILL, so no child is ever left behind. The program's id is sent back over it.
  */
 const GUARD = `
 "$@" 3<&- &
 child=$!
+echo "$child" >&3
 {
   read -r _ <&3
   kill -TERM "$child"
@@ -34,6 +36,8 @@ export interface GuardedChild {
   stop(): Promise<void>;
   /** Kills it, as a crash would. */
   kill(): Promise<void>;
+  /** Stops the program, as Ctrl-Z does, until the returned function is called. Not on Windows. */
+  pause(): Promise<() => void>;
 }
 
 /** A long stack trace must not hide the reason, which comes first. */
@@ -72,6 +76,8 @@ export function spawnGuarded(command: string, args: readonly string[], env: Node
     });
   });
   const lifeline = child.stdio[3];
+  const programId = readProgramId(lifeline);
+  programId.catch(() => undefined);
   return {
     process: child,
     output: () => head + (isCut ? '\n…\n' : '') + tail,
@@ -88,5 +94,17 @@ export function spawnGuarded(command: string, args: readonly string[], env: Node
       else child.kill('SIGKILL');
       await exited;
     },
+    pause: async () => {
+      // Not the group: the guard must still be able to end the program.
+      const id = await programId;
+      process.kill(id, 'SIGSTOP');
+      return () => process.kill(id, 'SIGCONT');
+    },
   };
+}
+
+async function readProgramId(lifeline: unknown): Promise<number> {
+  if (!(lifeline instanceof Socket)) throw new Error('This system has no signals to pause a program');
+  const [line] = await once(lifeline, 'data');
+  return Number(line);
 }

@@ -6,12 +6,14 @@ import { startApi } from './api.ts';
 import { loadConfiguration, STAND_IN } from './config/check-configuration.ts';
 import { startDeployment } from './deployment.ts';
 import { agentRunnerOf } from './parts/agents.ts';
+import { backupSources } from './process/backup-sources.ts';
 import type { ProcessContext } from './process/context.ts';
 import { type Home, OPERATOR_TOKEN_FILE, type RunningAddresses, UNSUBSCRIBE_SECRET_FILE } from './process/home.ts';
 import type { Settings } from './settings/environment.ts';
 import { startWorkerRuntime } from './temporal/runtime.ts';
 import type { Temporal } from './temporal/temporal.ts';
 import { chooseTemporal, type UpContext } from './up/choose-temporal.ts';
+import { startControlServer } from './up/control-server.ts';
 import type { PlannedDeployment, Prepared } from './up/prepare.ts';
 import { ensureProjects, startOwnPlatform } from './up/start-platform.ts';
 import { startWorker } from './worker.ts';
@@ -47,7 +49,7 @@ export async function startEverything(
   if (settings.adminApiUrl === undefined) agentRunnerOf(settings, logger);
   const operatorToken = await keepOperatorToken(settings, home);
   const context = { settings, home, logger, lifetime };
-  const { temporal, searchAttributes, uiUrl } = await chooseTemporal(context);
+  const { temporal, searchAttributes, uiUrl, copyTo } = await chooseTemporal(context);
   const platform =
     settings.adminApiUrl === undefined
       ? await startOwnPlatform({ temporal, searchAttributes, operatorToken }, context)
@@ -65,12 +67,21 @@ export async function startEverything(
   const deployments = await startDeployments(planned, context);
   await startWorker({ config, settings: own }, orchestrator);
 
+  const control = await startControlServer(
+    {
+      operatorToken,
+      sources: backupSources(settings, { temporal: copyTo, database: platform?.copyTo }),
+      holdDeletes: platform?.holdDeletes ?? (() => () => undefined),
+    },
+    context,
+  );
   const addresses = {
     platform: platform?.url ?? null,
     api: api.url,
     deployments,
     temporal: temporal.address,
     temporalUi: uiUrl,
+    control,
   };
   await home.announce(addresses);
   lifetime.onStop('announcement', () => home.announce(null));

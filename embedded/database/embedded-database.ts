@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { lockFolder } from '../folder-lock.ts';
-import { STOP, type ThreadData, type ThreadMessage, threadMessage } from './messages.ts';
+import { type ThreadCommand, type ThreadData, type ThreadMessage, threadMessage } from './messages.ts';
 import { beginDatabase } from './new-database.ts';
 
 export interface EmbeddedDatabase {
@@ -17,6 +18,8 @@ export interface EmbeddedDatabase {
   maxConnections: 1;
   /** Resolves when the database has ended for any reason. */
   exited: Promise<void>;
+  /** Copies its files, as of one moment, into a new folder while it runs. Queries wait for it. */
+  copyTo(folder: string): Promise<void>;
   /** Ends connections, flushes and unlocks the folder. Safe to call twice. */
   stop(): Promise<void>;
 }
@@ -69,17 +72,18 @@ async function startThread(
   const exited = new Promise<void>((resolve) => {
     worker.once('exit', () => resolve());
   });
-  const first = await firstMessage(worker);
+  const first = await nextMessage(worker);
   if (first.type !== 'listening') {
     await worker.terminate();
     throw new Error(
       `The embedded database in ${dataDir} can't be opened: ${first.type === 'failed' ? first.message : first.type}`,
     );
   }
+  const send = (command: ThreadCommand): void => worker.postMessage(command);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     const timer = setTimeout(() => void worker.terminate(), STOP_TIMEOUT_MS);
-    worker.postMessage(STOP);
+    send({ type: 'stop' });
     await exited;
     clearTimeout(timer);
     if (folder !== null) await rm(folder, { recursive: true, force: true });
@@ -92,6 +96,12 @@ async function startThread(
         : `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(folder)}`,
     maxConnections: 1,
     exited,
+    copyTo: async (to) => {
+      const answered = nextMessage(worker);
+      send({ type: 'copy', folder: to });
+      const answer = await answered;
+      if (answer.type === 'failed') throw new Error(`The embedded database can't be copied: ${answer.message}`);
+    },
     stop: async () => {
       stopping ??= stop();
       await stopping;
@@ -99,10 +109,17 @@ async function startThread(
   };
 }
 
-async function firstMessage(worker: Worker): Promise<ThreadMessage> {
-  return await new Promise((resolve, reject) => {
-    worker.once('message', (message: unknown) => resolve(threadMessage.parse(message)));
-    worker.once('error', reject);
-    worker.once('exit', () => reject(new Error('The embedded database ended at start.')));
-  });
+/** The thread's next message. */
+async function nextMessage(worker: Worker): Promise<ThreadMessage> {
+  const received = new AbortController();
+  const { signal } = received;
+  try {
+    const ended = once(worker, 'exit', { signal }).then(() => {
+      throw new Error('The embedded database ended');
+    });
+    const [message] = await Promise.race([once(worker, 'message', { signal }), ended]);
+    return threadMessage.parse(message);
+  } finally {
+    received.abort();
+  }
 }

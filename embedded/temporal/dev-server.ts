@@ -1,5 +1,8 @@
+import { constants, copyFile, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
+import { errorCode } from '../../base/error-code.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import { type GuardedChild, spawnGuarded } from '../guarded-child.ts';
 import { freePort } from '../ports.ts';
@@ -29,6 +32,8 @@ export interface DevServer {
   stop(): Promise<void>;
   /** Kills it, as a crash would (tests). */
   kill(): Promise<void>;
+  /** Copies its database into a folder while it runs, which it pauses for that. Only with `dbFilename`. */
+  copyTo(folder: string): Promise<void>;
 }
 
 /** Registered at start, because the dev server takes search attributes as flags. */
@@ -85,7 +90,50 @@ async function startOnce(options: DevServerOptions): Promise<DevServer> {
     throw error;
   }
   const uiUrl = `http://${host}:${uiPort}`;
-  return { address, namespace, uiUrl, exited: child.exited, stop: child.stop, kill: child.kill };
+  const copyTo = (folder: string) => copyWhilePaused(child, options.dbFilename ?? '', folder);
+  return { address, namespace, uiUrl, exited: child.exited, stop: child.stop, kill: child.kill, copyTo };
+}
+
+/** The stop of a process with many threads takes a moment. */
+const SETTLE_MS = 50;
+
+/** A program that `temporal` on the PATH only wraps isn't paused, and may write all the time. */
+const COPY_ATTEMPTS = 20;
+
+/**
+ * SQLite recovers from the files that a killed process leaves (https://sqlite.org/atomiccommit.html), and a paused one has
+ * the same. Both files must be of one moment: they are copied again if they changed meanwhile.
+ */
+async function copyWhilePaused(child: GuardedChild, dbFilename: string, folder: string): Promise<void> {
+  const files = [dbFilename, `${dbFilename}-wal`, `${dbFilename}-journal`];
+  const resume = await child.pause();
+  try {
+    let before = '';
+    for (let attempt = 1; attempt <= COPY_ATTEMPTS; attempt += 1) {
+      await sleep(SETTLE_MS);
+      const now = JSON.stringify(await Promise.all(files.map(stampOf)));
+      if (now === before) return;
+      before = now;
+      for (const file of files) {
+        const copy = join(folder, basename(file));
+        await rm(copy, { force: true });
+        await copyFile(file, copy, constants.COPYFILE_FICLONE).catch(unlessMissing);
+      }
+    }
+    throw new Error(`${dbFilename} changed while it was copied: stop galley up, and back up then`);
+  } finally {
+    resume();
+  }
+}
+
+async function stampOf(file: string): Promise<string | null> {
+  const found = await stat(file, { bigint: true }).catch(unlessMissing);
+  return found ? `${found.size} ${found.mtimeNs}` : null;
+}
+
+function unlessMissing(error: unknown): null {
+  if (errorCode(error) !== 'ENOENT') throw error;
+  return null;
 }
 
 /** The server's program would also read variables meant for clients (a profile, a namespace, a key). */

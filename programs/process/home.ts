@@ -17,6 +17,8 @@ const addresses = z.object({
   deployments: z.array(z.object({ valuesFile: z.string(), url: z.url() })),
   temporal: z.string(),
   temporalUi: z.url().nullable(),
+  /** Serves backups on this machine. */
+  control: z.url(),
 });
 export type RunningAddresses = z.infer<typeof addresses>;
 
@@ -31,6 +33,11 @@ export interface Home {
    *   can't be created or holds the state of another build.
    */
   lock(): Promise<() => Promise<void>>;
+  /**
+   * Locks an empty folder, without the mark of this build, so that no `up` starts on a part of what is put there.
+   * @throws ConfigurationError if anything else is in it, FolderInUse
+   */
+  lockEmpty(): Promise<() => Promise<void>>;
   /** A secret stored under this name; created by the first call. */
   secret(name: string): Promise<string>;
   readSecret(name: string): Promise<string | undefined>;
@@ -51,11 +58,15 @@ export const ADMIN_KEY_FILE = 'admin-api-key';
 export const UNSUBSCRIBE_SECRET_FILE = 'unsubscribe-secret';
 
 /** The baseline of the state that `up` keeps in the folder. */
-const BASELINE_FILE = 'baseline';
-const STATE = ['database', 'temporal.db'];
+export const BASELINE_FILE = 'baseline';
+export const STATE = ['database', 'temporal.db'];
 
 const LOCK = 'up.lock';
+const LOCKS = [LOCK, 'database.lock'];
 const ADDRESSES = 'up.json';
+
+/** What a new start makes again: addresses and sockets, versions that deployments fetch, and folders of running work. */
+export const TRANSIENT = [...LOCKS, ADDRESSES, 'socket', 'deployments', 'agent-work', 'staging'];
 
 /**
  * Takes a folder or file that existed before from all other users. What belongs to another user, such as a volume, and a
@@ -69,27 +80,29 @@ async function makePrivate(path: string): Promise<void> {
 
 const STICKY = 0o1000;
 
+/** @throws ConfigurationError if the folder can't be created or written. */
+async function makeHome(folder: string): Promise<void> {
+  try {
+    await makeFolder(folder, { mode: 0o700 });
+    await access(folder, constants.W_OK | constants.X_OK);
+    await makePrivate(folder);
+  } catch (error) {
+    const reason = errorCode(error) ?? String(error);
+    throw new ConfigurationError([
+      `GALLEY_HOME: expected a folder that can be created and written at ${folder} (${reason})`,
+    ]);
+  }
+}
+
 export function openHome(folder: string): Home {
   const path = (...names: string[]): string => join(folder, ...names);
-  const prepare = async (): Promise<void> => {
-    try {
-      await makeFolder(folder, { mode: 0o700 });
-      await access(folder, constants.W_OK | constants.X_OK);
-      await makePrivate(folder);
-    } catch (error) {
-      const reason = errorCode(error) ?? String(error);
-      throw new ConfigurationError([
-        `GALLEY_HOME: expected a folder that can be created and written at ${folder} (${reason})`,
-      ]);
-    }
-  };
   const readSecret = async (name: string): Promise<string | undefined> =>
     await readFile(path(name), 'utf8').then(
       (text) => text.trim() || undefined,
       () => undefined,
     );
   const writeSecret = async (name: string, value: string): Promise<void> => {
-    await prepare();
+    await makeHome(folder);
     await replaceFile(path(name), `${value}\n`, { mode: 0o600 });
   };
   /** Call it before anything opens a file: SQLite and PostgreSQL write when they open one. */
@@ -108,11 +121,21 @@ export function openHome(folder: string): Home {
     readSecret,
     writeSecret,
     lock: async () => {
-      await prepare();
+      await makeHome(folder);
       await refuseOtherBaseline();
       const unlock = await lockFolder(path(LOCK), folder);
       await writeSecret(BASELINE_FILE, BASELINE);
       return unlock;
+    },
+    lockEmpty: async () => {
+      await makeHome(folder);
+      const unlock = await lockFolder(path(LOCK), folder);
+      const [found] = (await readdir(folder)).filter((name) => !LOCKS.includes(name));
+      if (found === undefined) return unlock;
+      await unlock();
+      throw new ConfigurationError([
+        `GALLEY_HOME: expected an empty folder, but ${folder} has ${found}: move it away or name another folder`,
+      ]);
     },
     secret: async (name) => {
       const kept = await readSecret(name);

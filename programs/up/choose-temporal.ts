@@ -16,14 +16,16 @@ export interface ChosenTemporal {
   searchAttributes: SearchAttributes;
   /** Null: unknown, because it isn't embedded. */
   uiUrl: string | null;
+  /** Copies the embedded server's database into a folder. */
+  copyTo?: DevServer['copyTo'];
 }
 
 /** The Temporal service in the variables, otherwise a local dev server with its state in GALLEY_HOME. */
 export async function chooseTemporal(context: UpContext): Promise<ChosenTemporal> {
   const { logger, lifetime } = context;
-  const { temporal, uiUrl } = await openOrStart(context);
-  const searchAttributes = registerSearchAttributes({ ...temporal, logger, signal: lifetime.signal });
-  return { temporal, searchAttributes, uiUrl };
+  const opened = await openOrStart(context);
+  const searchAttributes = registerSearchAttributes({ ...opened.temporal, logger, signal: lifetime.signal });
+  return { ...opened, searchAttributes };
 }
 
 async function openOrStart(context: UpContext): Promise<Omit<ChosenTemporal, 'searchAttributes'>> {
@@ -39,7 +41,8 @@ async function openOrStart(context: UpContext): Promise<Omit<ChosenTemporal, 'se
   lifetime.onStop('Temporal dev server', server.stop);
   void server.exited.then(() => lifetime.fail(new Error('The embedded Temporal server ended by itself')));
   const ui = await serveUi(server, context);
-  return { temporal: await openTemporal({ settings, logger, embedded: server }, lifetime), uiUrl: ui.url };
+  const temporal = await openTemporal({ settings, logger, embedded: server }, lifetime);
+  return { temporal, uiUrl: ui.url, copyTo: server.copyTo };
 }
 
 /** Temporal's UI has no sign-in and answers to any host, so it listens on a port of its own behind ours. */

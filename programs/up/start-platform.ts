@@ -1,6 +1,7 @@
 import type { GalleyConfig, SiteConfig } from '../../contract/galley-config.ts';
-import { startEmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
 import { type Admin, adminOnDatabase } from '../../platform/admin/admin.ts';
+import { type HeldStore, withHeldDeletes } from '../../platform/objects/hold-deletes.ts';
 import { openPlatformStore } from '../parts/platform-store.ts';
 import { startPlatform } from '../platform.ts';
 import { startPlatformWorker } from '../platform-worker.ts';
@@ -15,6 +16,9 @@ interface RunningPlatform {
   admin: Admin;
   /** The first administrator's link to the dashboard; undefined if there are members. */
   setupUrl: string | undefined;
+  /** Copies the embedded database to a new folder. */
+  copyTo: EmbeddedDatabase['copyTo'] | undefined;
+  holdDeletes: HeldStore['holdDeletes'];
 }
 
 interface Needs extends Pick<ChosenTemporal, 'temporal' | 'searchAttributes'> {
@@ -31,7 +35,8 @@ export async function startOwnPlatform(
     lifetime.onStop('embedded database', embedded.stop);
     void embedded.exited.then(() => lifetime.fail(new Error('The embedded database ended by itself')));
   }
-  const store = await openPlatformStore({ settings, home, logger, lifetime, embedded });
+  const opened = await openPlatformStore({ settings, home, logger, lifetime, embedded });
+  const store = { ...opened, objects: withHeldDeletes(opened.objects) };
   const service = await startPlatform({ settings, store, temporal, operatorToken, logger, lifetime });
   await service.migrated;
   const publicUrl = settings.platformPublicUrl ?? service.url;
@@ -44,7 +49,8 @@ export async function startOwnPlatform(
     logger,
   });
   const key = await ensureAdminKey({ admin, url: service.url, home });
-  return { url: service.url, key, admin, setupUrl: await service.setupUrl };
+  const { holdDeletes } = store.objects;
+  return { url: service.url, key, admin, setupUrl: await service.setupUrl, copyTo: embedded?.copyTo, holdDeletes };
 }
 
 const ORGANIZATION = 'galley';

@@ -202,8 +202,8 @@ describe('the URL of the receiver', () => {
   test('is that of a running `up` instead of HOST and PORT', async () => {
     const home = openHome(join(file.folder, 'home-of-up'));
     const unlock = await home.lock();
-    const none = { platform: null, deployments: [], temporal: '127.0.0.1:7233', temporalUi: null };
-    await home.announce({ ...none, api: api.url });
+    const rest = { platform: null, deployments: [], temporal: '127.0.0.1:7233', temporalUi: null, control: api.url };
+    await home.announce({ ...rest, api: api.url });
     expect(await urlOf(undefined, home.folder)).toBe(`${api.url}/webhooks/handbook/token`);
     await home.announce(null);
     await unlock();

@@ -51,6 +51,26 @@ describe('the embedded database', () => {
     expect(rows).toEqual([{ n: 7 }]);
   });
 
+  test('is copied as of one moment while it works', async () => {
+    const database = await start();
+    const copy = join(home, 'copy');
+    const written = await withPool(database, async (pool) => {
+      await pool.query('create table kept (n int)');
+      const write = async (n: number) => pool.query('insert into kept values ($1)', [n]);
+      for (let n = 0; n < 50; n += 1) await write(n);
+      const [, ...more] = await Promise.all([database.copyTo(join(copy, 'database')), write(50), write(51)]);
+      return 50 + more.length;
+    });
+    await database.stop();
+    const copied = await startEmbeddedDatabase(copy);
+    open.push(copied);
+    const { rows } = await withPool(copied, (pool) => pool.query('select n from kept order by n'));
+    const numbers = rows.map(({ n }) => n);
+    expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, n) => n));
+    expect(numbers.length).toBeGreaterThanOrEqual(50);
+    expect(numbers.length).toBeLessThanOrEqual(written);
+  });
+
   test('runs many concurrent queries, each with its own result', async () => {
     await withPool(await start(), async (pool) => {
       const numbers = Array.from({ length: 200 }, (_, n) => n);

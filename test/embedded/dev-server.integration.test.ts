@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
@@ -63,6 +63,36 @@ describe('the embedded Temporal dev server', () => {
       }
     } finally {
       await first.kill();
+    }
+  });
+
+  test('is copied as of one moment while it works, and goes on', async () => {
+    const dbFilename = join(folder, 'copied.db');
+    const server = await startDevServer({ dbFilename });
+    const started: string[] = [];
+    let isOver = false;
+    const startMany = async () => {
+      for (let index = 0; !isOver; index += 1) {
+        await server.client.workflow.start('someType', { taskQueue: 'nobody', workflowId: `one-${index}` });
+        started.push(`one-${index}`);
+      }
+    };
+    const work = startMany();
+    await waitFor(() => started.length >= 20, { describe: 'started some' });
+    const before = [...started];
+    const copies = join(folder, 'copies');
+    await mkdir(copies);
+    await server.copyTo(copies);
+    const after = started.length;
+    await waitFor(() => started.length > after, { describe: 'went on' });
+    isOver = true;
+    await work;
+    await server.stop();
+    const copy = await startDevServer({ dbFilename: join(copies, 'copied.db') });
+    try {
+      for (const id of before) expect((await copy.client.workflow.getHandle(id).describe()).type).toBe('someType');
+    } finally {
+      await copy.stop();
     }
   });
 
