@@ -73,7 +73,8 @@ function parse(text: string): Document.Parsed {
         : `not valid YAML: ${error.message} ${at}`,
     );
   }
-  if (document.contents !== null && !isMap(document.contents) && !isEmptyScalar(document.contents)) {
+  const isValues = isMap(document.contents) && document.contents.tag !== 'tag:yaml.org,2002:set';
+  if (document.contents !== null && !isValues && !isEmptyScalar(document.contents)) {
     const at = placeOf(text, startOf(document.contents));
     throw new ValuesFileError(`expected keys and values at the top of the file, not what is ${at}`);
   }
@@ -124,6 +125,7 @@ function startOf(node: unknown): number {
 /** The same edit on the parsed document, to check the spliced text against. */
 function expectedValues(text: string, edit: ValuesEdit): unknown {
   const document = parse(text);
+  if (!isMap(document.contents)) document.contents = null;
   const group: unknown = document.get(GROUP, true);
   if (!isMap(group)) document.set(GROUP, document.createNode({}));
   for (const [name, value] of editedKeys(edit)) setKeepingAnchor(document, [GROUP, name], value);

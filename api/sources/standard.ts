@@ -11,13 +11,16 @@ const MAX_SIGNATURES = 20;
 
 /**
  * Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks), as Svix and others send them:
- * `{id}.{timestamp}.{body}` under HMAC-SHA256, base64. The header may hold several signatures; any match passes.
+ * `{id}.{timestamp}.{body}` under HMAC-SHA256, base64. The header may hold several signatures; any match passes. Svix
+ * begins the names of the headers with its own name.
  */
 export const source = defineSource({
   settings: z.strictObject({ ...commonSettings, secret: oneOrMore(standardSecret), filters: filters.optional() }),
 
   verify({ header, body }, { settings, secrets, now }) {
-    const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(header);
+    const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map(
+      (name) => header(`webhook-${name}`) ?? header(`svix-${name}`),
+    );
     if (!id || !timestamp || !signatures) return rejected('missing-header');
     const signedAtMs = readTimestampMs(timestamp, 's');
     if (signedAtMs === undefined) return rejected('malformed-header');

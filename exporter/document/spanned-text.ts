@@ -66,6 +66,7 @@ export class SpanBuilder {
   private pieces: Piece[] = [];
   private end = 0;
   private decoded = false;
+  private highSurrogate = '';
 
   /** Resets the builder to a byte offset. */
   begin(rawStart: number): void {
@@ -73,6 +74,7 @@ export class SpanBuilder {
     this.pieces = [];
     this.end = rawStart;
     this.decoded = false;
+    this.highSurrogate = '';
   }
 
   data(source: string, start: number, end: number): void {
@@ -82,12 +84,18 @@ export class SpanBuilder {
     this.end = end;
   }
 
-  /** Adds an entity at the end of the last piece, because the tokenizer reports no offset. */
+  /**
+   * Adds an entity at the end of the last piece, because the tokenizer reports no offset. It reports the halves of a
+   * character beyond U+FFFF one after the other.
+   */
   entity(source: string, codePoint: number): void {
+    const character = this.highSurrogate + String.fromCodePoint(codePoint);
+    this.highSurrogate = codePoint >= 0xd800 && codePoint < 0xdc00 ? character : '';
+    if (this.highSurrogate !== '') return;
     const last = this.pieces.at(-1);
     if (last?.verbatim === false) this.end = entityEnd(source, last.rawStart);
     this.pieces.push({ textStart: this.text.length, rawStart: this.end, verbatim: false });
-    this.text += encodeBytes(String.fromCodePoint(codePoint));
+    this.text += encodeBytes(character);
     this.decoded = true;
   }
 

@@ -39,6 +39,11 @@ function canonical(path: string): string {
   }
 }
 
+/** `*` and `$` as they stand in a URL. In a rule they have a meaning, so it has their escapes. */
+function literal(text: string): string {
+  return text.replaceAll('*', '%2A').replaceAll('$', '%24');
+}
+
 /** The name in a line such as `User-agent: Galley/1.0`; `*` stays. */
 function productToken(agent: string): string {
   return /^[a-z_-]+/.exec(agent.toLowerCase())?.[0] ?? agent.toLowerCase();
@@ -48,7 +53,9 @@ function readRule(allow: boolean, value: string): Rule | undefined {
   // An empty Disallow allows everything, as if there were no rule.
   if (value === '') return undefined;
   const anchored = value.endsWith('$');
-  const parts = canonical(anchored ? value.slice(0, -1) : value).split('*');
+  const parts = canonical(anchored ? value.slice(0, -1) : value)
+    .split('*')
+    .map(literal);
   return { allow, length: value.length, matches: (path) => matchesParts(path, parts, anchored) };
 }
 
@@ -120,7 +127,7 @@ export function readRobots(text: string, agent: string): Robots {
     .sort((a, b) => b.length - a.length || Number(b.allow) - Number(a.allow));
   return {
     isAllowed: (path) => {
-      const wanted = canonical(path);
+      const wanted = literal(canonical(path));
       return rules.find((rule) => rule.matches(wanted))?.allow ?? true;
     },
     crawlDelayMs: Math.max(0, ...chosen.map((group) => group.delayMs)),

@@ -53,6 +53,19 @@ describe('editing a values file', () => {
     expect(editValues(text, { ...deploy, integrity })).toBe(`staticExport:\n  enabled: true${edited}`);
   });
 
+  it('adds the group to a document that has only its start, and rejects a written null', () => {
+    expect(editValues('--- # values\n', deploy)).toBe(
+      `--- # values\nstaticExport:\n  enabled: true\n  bundleUrl: "${LINK}"\n`,
+    );
+    expect(() => editValues('~\n', deploy)).toThrow("staticExport can't be edited in place");
+  });
+
+  it('rejects a set of keys without values', () => {
+    expect(() => editValues('--- !!set\n? a\n? b\n', deploy)).toThrow(
+      'expected keys and values at the top of the file',
+    );
+  });
+
   it('leaves an integrity that it has no other for', () => {
     const text = `staticExport:\n  enabled: true\n  integrity: by-hand # kept\n  bundleUrl: ${LINK}\n`;
     expect(editValues(text, deploy)).toBe(text);

@@ -4,6 +4,7 @@ import { signGhost, signOldGhost } from './vendors/ghost.ts';
 import { signEscapedHygraph, signHygraph } from './vendors/hygraph.ts';
 import { signKontent, signLegacyKontent } from './vendors/kontent.ts';
 import { signSanity } from './vendors/sanity.ts';
+import { signStandard } from './vendors/standard.ts';
 import { signWoocommerce } from './vendors/woocommerce.ts';
 
 const AT = new Date('2026-11-21T08:00:00.000Z');
@@ -113,4 +114,13 @@ test('a WooCommerce id differs for the products of a bulk edit, which share a nu
   expect(await idOf('{"id":1}', 'd1')).toBe(first);
   expect(await idOf('{"id":2}', 'd1')).not.toBe(first);
   expect(await idOf('{"id":1}', 'd2')).not.toBe(first);
+});
+
+test("Svix's own names of the headers are those of the standard", async () => {
+  const secret = `whsec_${Buffer.from('s').toString('base64')}`;
+  const signed = Object.entries(signStandard({ ...inputOf('{}'), secret }));
+  const headers = Object.fromEntries(signed.map(([name, value]) => [name.replace('webhook-', 'svix-'), value]));
+  const verify = verifierOf('standard', { secret });
+  expect(await verify(headers, '{}', AT)).toEqual({ ok: true, vendorId: headers['svix-id'] });
+  expect(await verify(headers, '{ }', AT)).toEqual(BAD_SIGNATURE);
 });

@@ -23,6 +23,11 @@ const ROWS: [what: string, html: string, found: string[]][] = [
   ['space around a value', '<a href=" «/x→../x.html» ">', ['page /x']],
   ['a value over two lines', '<a\nhref\n=\n"«/x→../x.html»">', ['page /x']],
   ['an attribute twice', '<a href="«/x→../x.html»" href="/y">', ['page /x']],
+  [
+    'an entity beyond U+FFFF',
+    '<a href="«/&Tfr;&aopf;a→../%F0%9D%94%97%F0%9D%95%92a.html»">',
+    ['page /%F0%9D%94%97%F0%9D%95%92a'],
+  ],
   ['entities', '<a href="«&#47;x&amp;y→../x%26y.html»">', ['page /x&y']],
   [
     'non-ASCII letters',

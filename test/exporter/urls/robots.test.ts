@@ -22,6 +22,10 @@ describe('readRobots', () => {
     ['Disallow: /~joe', '/%7ejoe', false],
     ['Disallow: /a%2Fb', '/a/b', true],
     ['Disallow: /café', '/caf%C3%A9', false],
+    ['Disallow: /a%24\nDisallow: /b$c\nDisallow: /d%2Ae', '/a$', false],
+    ['Disallow: /a%24\nDisallow: /b$c\nDisallow: /d%2Ae', '/b%24c', false],
+    ['Disallow: /a%24\nDisallow: /b$c\nDisallow: /d%2Ae', '/d*e', false],
+    ['Disallow: /a%24\nDisallow: /b$c\nDisallow: /d%2Ae', '/dxe', true],
   ])('%j makes %s allowed: %s', (rules, path, allowed) => {
     expect(readRobots(`User-agent: *\n${rules}\n`, 'galley').isAllowed(path)).toBe(allowed);
   });
