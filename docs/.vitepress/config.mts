@@ -80,6 +80,7 @@ export default defineConfig({
           { text: 'Retention', link: '/operate/retention' },
           { text: 'Benchmarks', link: '/operate/benchmarks' },
           { text: 'Security', link: '/security' },
+          { text: 'Conformance', link: '/conformance' },
         ],
       },
       {
