@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { z } from 'zod';
+import { signContentful } from '../helpers/sign-contentful.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { configWith, type RecordingApi, startRecordingApi } from './running-api.ts';
-import { signContentful } from './sources/vendors/contentful.ts';
 import { signStandard } from './sources/vendors/standard.ts';
 
 const CONTENTFUL = 'c'.repeat(64);

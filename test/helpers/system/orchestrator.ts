@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type SiteState, siteState } from '../../../contract/site-state.ts';
-import { signContentful } from '../../api/sources/vendors/contentful.ts';
 import { freePort } from '../free-port.ts';
+import { signContentful } from '../sign-contentful.ts';
 import type { Program, Programs } from './programs.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -13,7 +13,9 @@ export interface SiteSetup {
   name: string;
   domain: string;
   /** Its section `export`, without the deployments. */
-  export?: Readonly<Record<string, string>>;
+  export?: Readonly<Record<string, unknown>>;
+  /** More keys of the entry of its values file, such as its `statusUrl`. */
+  target?: Readonly<Record<string, unknown>>;
   /** More deployments than its values file. */
   deployments?: readonly Readonly<Record<string, unknown>>[];
   /** Its agent rules in galley.yaml, and the project that they prompt. */
@@ -36,8 +38,8 @@ export interface OrchestratorOptions {
 
 export interface Orchestrator {
   url: string;
-  /** Sends a Contentful delivery, signed with Contentful's own package. */
-  publish(site: string, title?: string): Promise<Response>;
+  /** Sends a Contentful delivery, signed with Contentful's own package. One with the same id is a resend. */
+  publish(site: string, title?: string, id?: string): Promise<Response>;
   /** The response of `GET /sites/{site}`, as soon as it contains the workflow's own state. */
   state(site: string): Promise<SiteState>;
   /** Removes the site, as an operator does. */
@@ -48,7 +50,7 @@ export interface Orchestrator {
   /** Rewrites galley.yaml. Programs read it when they restart. */
   configure(sites: readonly SiteSetup[]): Promise<void>;
   /** Starts a `galley deployment` of the site's values file, named `deployment-{site}`. */
-  deploy(site: string): Promise<Program>;
+  deploy(site: string, port?: number): Promise<Program>;
   /** Status and text of a page that the deployment serves. */
   served(site: string, path?: string): Promise<string>;
   /** Waits until the deployment serves a page that contains this text. */
@@ -110,10 +112,10 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<O
     url: api.url,
     valuesFile,
     configure: async (changed) => await writeFile(config, galleyYaml(changed, sections, valuesFile)),
-    publish: async (site, title = 'An entry') => {
+    publish: async (site, title = 'An entry', id = randomUUID()) => {
       const path = `/webhooks/${site}/contentful`;
       const body = JSON.stringify(contentfulEntry(title));
-      const headers = signContentful({ secret: CONTENTFUL_SECRET, body, path, at: new Date() });
+      const headers = signContentful({ secret: CONTENTFUL_SECRET, body, path, at: new Date() }, 'Entry.publish', id);
       return await fetch(api.url + path, { method: 'POST', headers, body });
     },
     state,
@@ -128,11 +130,11 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<O
       };
       return await waitFor(probe, { describe: `reached the phase ${phase}` });
     },
-    deploy: async (site) =>
+    deploy: async (site, listenPort) =>
       await programs.start({
         name: `deployment-${site}`,
         args: ['deployment', '--values', valuesFile(site)],
-        variables: { ...home(`deployment-${site}`), DEPLOYMENT_PORT: String(await freePort()) },
+        variables: { ...home(`deployment-${site}`), DEPLOYMENT_PORT: String(listenPort ?? (await freePort())) },
       }),
     served,
     untilServed: async (site, text, path) => {
@@ -147,7 +149,7 @@ function galleyYaml(
   sections: Readonly<Record<string, unknown>>,
   valuesFile: (site: string) => string,
 ): string {
-  const all = sites.map(({ name, domain, export: settings, deployments = [], agent, projectId }) => [
+  const all = sites.map(({ name, domain, export: settings, target, deployments = [], agent, projectId }) => [
     name,
     {
       domain,
@@ -156,7 +158,7 @@ function galleyYaml(
         contentful: { secret: CONTENTFUL_SECRET },
         ...(agent === undefined ? {} : { github: { secret: FORGE_SECRET } }),
       },
-      export: { ...settings, deployments: [{ valuesFile: valuesFile(name) }, ...deployments] },
+      export: { ...settings, deployments: [{ valuesFile: valuesFile(name), ...target }, ...deployments] },
     },
   ]);
   // JSON is YAML.

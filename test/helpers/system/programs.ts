@@ -29,6 +29,7 @@ export interface Programs {
   /** Starts another process of the same program with a separate state folder, named `{name}-2`, and more arguments. */
   double(name: string, more?: readonly string[]): Promise<Program>;
   get(name: string): Program;
+  names(): string[];
   /** Its output lines. */
   lines(name: string): readonly string[];
   /** The last output lines of each program, for the message of a failed test. */
@@ -44,15 +45,18 @@ const READY_TIMEOUT_MS = 180_000;
 const LINES_KEPT = 100_000;
 const LINES_SHOWN = 25;
 
-/** Runs galley's programs in child processes, which end with this process. */
-export function createPrograms(galley: string): Programs {
+/**
+ * Runs galley's programs in child processes, which end with this process.
+ * @param variables of all of them
+ */
+export function createPrograms(galley: string, variables: Readonly<Record<string, string>> = {}): Programs {
   const all = new Map<string, Running>();
 
   const start = async (setup: ProgramSetup, lines: string[] = []): Promise<Program> => {
     const child = spawnGuarded(
       process.execPath,
       [galley, ...setup.args],
-      shellEnvironment({ LOG_LEVEL: 'info', ...setup.variables }),
+      shellEnvironment({ LOG_LEVEL: 'info', ...variables, ...setup.variables }),
     );
     let ended = false;
     void child.exited.then(() => {
@@ -74,19 +78,20 @@ export function createPrograms(galley: string): Programs {
     start,
     kill: async (name) => await find(name).child.kill(),
     end: async (name) => await find(name).child.stop(),
-    restart: async (name, variables = {}) => {
+    restart: async (name, changed = {}) => {
       const { setup, child, lines } = find(name);
       await child.stop();
       lines.push('(restarted)');
-      return await start({ ...setup, variables: { ...setup.variables, ...variables } }, lines);
+      return await start({ ...setup, variables: { ...setup.variables, ...changed } }, lines);
     },
     double: async (name, more = []) => {
-      const { args, variables } = find(name).setup;
+      const { args, variables: own } = find(name).setup;
       const another = `${name}-2`;
-      const GALLEY_HOME = `${variables.GALLEY_HOME ?? ''}-2`;
-      return await start({ name: another, args: [...args, ...more], variables: { ...variables, GALLEY_HOME } });
+      const GALLEY_HOME = `${own.GALLEY_HOME ?? ''}-2`;
+      return await start({ name: another, args: [...args, ...more], variables: { ...own, GALLEY_HOME } });
     },
     get: (name) => find(name).program,
+    names: () => [...all.keys()],
     lines: (name) => find(name).lines,
     lastWords: () =>
       [...all].map(([name, { lines }]) => `--- ${name}\n${lines.slice(-LINES_SHOWN).join('\n')}`).join('\n'),

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { type CanonicalRequest, signRequest } from '@contentful/node-apps-toolkit';
-import type { SignedHeaders, SignInput, SourceCases, Vendor } from '../vendor.ts';
+import { signContentful } from '../../../helpers/sign-contentful.ts';
+import type { SourceCases, Vendor } from '../vendor.ts';
 
 const HEADERS = [
   'x-contentful-signed-headers',
@@ -8,21 +7,6 @@ const HEADERS = [
   'x-contentful-topic',
   'x-contentful-idempotency-key',
 ];
-
-export function signContentful(
-  { secret, body, path, at }: SignInput,
-  topic = 'Entry.publish',
-  id: string = randomUUID(),
-): SignedHeaders {
-  const headers = {
-    'content-type': 'application/vnd.contentful.management.v1+json',
-    'x-contentful-topic': `ContentManagement.${topic}`,
-    'x-contentful-idempotency-key': id,
-  };
-  const request: CanonicalRequest = { method: 'POST', path, headers, body };
-  const { 'x-contentful-signature': signature, ...rest } = signRequest(secret, request, at.getTime());
-  return { ...headers, ...rest, 'x-contentful-signature': signature };
-}
 
 const sys = {
   id: 'entry1',

@@ -1,0 +1,220 @@
+import type { Command, History, PlaceSetup, View } from './history.ts';
+
+/**
+ * The model of a round: which histories are right, whatever the processes went through. It compares causes and effects, and
+ * never how long something took.
+ */
+
+export type ViolationKind = 'lost' | 'doubled' | 'backwards' | 'mixed' | 'expired' | 'stuck' | 'leaked' | 'interrupted';
+
+export type Violation = { kind: ViolationKind; what: string };
+
+type Judge = (history: History) => string[];
+
+const JUDGES: readonly [ViolationKind, Judge][] = [
+  ['lost', lost],
+  ['doubled', doubled],
+  ['backwards', backwards],
+  ['mixed', mixed],
+  ['expired', expired],
+  ['stuck', stuck],
+  ['leaked', leaked],
+  ['interrupted', interrupted],
+];
+
+export function judge(history: History): Violation[] {
+  return JUDGES.flatMap(([kind, find]) => find(history).map((what) => ({ kind, what })));
+}
+
+const isServing = ({ status }: View): boolean => status === 200;
+
+function viewsOf({ views }: History, { name }: PlaceSetup): View[] {
+  return views.filter((view) => view.place === name && isServing(view));
+}
+
+/** The edition of the start page. */
+function editionOf({ pages }: View): number {
+  return pages.find(({ path }) => path === '/')?.edition ?? -1;
+}
+
+function commandsOf({ commands }: History, { site, name }: PlaceSetup, ...actions: Command['action'][]): Command[] {
+  return commands.filter(
+    (each) => each.site === site && actions.includes(each.action) && (each.place === null || each.place === name),
+  );
+}
+
+/** An accepted delivery is listed, and its edition or a newer one is served everywhere in the end. */
+function lost(history: History): string[] {
+  const found: string[] = [];
+  for (const { site, deliveryId, acceptedMs, edition } of history.publishes) {
+    if (acceptedMs === null) continue;
+    const known = history.ending.sites[site]?.state.deliveries.some(({ id }) => id === deliveryId);
+    if (!known) found.push(`${site} doesn't list the accepted delivery of edition ${edition}`);
+  }
+  // A round that isn't settled is stuck, which is said once.
+  if (history.ending.unsettled.length > 0) return found;
+  for (const place of history.places) {
+    const editions = history.publishes.filter(({ site, acceptedMs }) => site === place.site && acceptedMs !== null);
+    const newest = Math.max(...editions.map(({ edition }) => edition));
+    for (const { path, edition } of viewsOf(history, place).at(-1)?.pages ?? []) {
+      if (edition < newest)
+        found.push(`${place.name} ends with edition ${edition} of ${path}, but ${newest} is published`);
+    }
+    if (viewsOf(history, place).length === 0) found.push(`${place.name} never served anything`);
+  }
+  return found;
+}
+
+/** One delivery is collected once, however often it was sent, and no export completes without a cause. */
+function doubled({ publishes, commands, ending }: History): string[] {
+  return Object.entries(ending.sites).flatMap(([site, { state, completedJobs }]) => {
+    const found: string[] = [];
+    const sent = publishes.filter((each) => each.site === site).length;
+    const collecting = state.deliveries.filter(({ outcome }) => outcome === 'started' || outcome === 'coalesced');
+    for (const id of repeated(collecting.map((each) => each.id)))
+      found.push(`${site} collected the delivery ${id} twice`);
+    // The publishes of one that failed or was replaced are collected again.
+    const collected = state.exports.filter(({ exportedAt }) => exportedAt !== null);
+    const count = collected.reduce((sum, { publishCount }) => sum + publishCount, 0);
+    if (count > sent) found.push(`${site} exported ${count} publishes, but ${sent} were sent`);
+    const requests = commands.filter((each) => each.site === site && each.action === 'export').length;
+    const lostBundles = state.exports.filter(({ trigger }) => trigger === 'lost-bundle').length;
+    const causes = sent + requests + lostBundles;
+    if (completedJobs > causes) found.push(`${site} completed ${completedJobs} exports, but had ${causes} causes`);
+    return found;
+  });
+}
+
+function repeated(values: readonly string[]): Set<string> {
+  return new Set(values.filter((value, index) => values.indexOf(value) !== index));
+}
+
+/** A place goes back only to what an operator asked for, or after a rollback that the site lists. */
+function backwards(history: History): string[] {
+  return history.places.flatMap((place) => {
+    const views = viewsOf(history, place);
+    return views.flatMap((view, index) => {
+      const before = views[index - 1];
+      if (before === undefined || editionOf(view) >= editionOf(before)) return [];
+      if (isAsked(history, place, view) || isRolledBack(history, place, before)) return [];
+      return [`${place.name} went from edition ${editionOf(before)} to ${editionOf(view)} (${view.fromMs} ms)`];
+    });
+  });
+}
+
+function isAsked(history: History, place: PlaceSetup, view: View): boolean {
+  const asked = commandsOf(history, place, 'rollback', 'pin');
+  return asked.some(({ edition, sentMs }) => edition === editionOf(view) && sentMs <= view.untilMs);
+}
+
+function isRolledBack({ ending }: History, { site }: PlaceSetup, { jobId }: View): boolean {
+  const exports = ending.sites[site]?.state.exports ?? [];
+  return exports.some((each) => each.rolledBackAt !== null && (jobId === null || each.jobId === jobId));
+}
+
+/** A page is whole, and what a job serves at a path never changes. */
+function mixed({ views }: History): string[] {
+  const editions = new Map<string, number>();
+  const found: string[] = [];
+  for (const { place, jobId, pages } of views.filter(isServing)) {
+    for (const { path, edition, isWhole } of pages) {
+      if (!isWhole) found.push(`${place} served only a part of ${path}`);
+      const key = `${jobId} ${path}`;
+      const known = editions.get(key) ?? edition;
+      editions.set(key, known);
+      if (jobId !== null && known !== edition)
+        found.push(`${place} served edition ${edition} as ${path} of ${jobId}, which has ${known}`);
+    }
+  }
+  return found;
+}
+
+/** Each delivery is accepted when the faults are over, and everything settles. */
+function stuck({ publishes, ending }: History): string[] {
+  const refused = publishes.filter(({ acceptedMs }) => acceptedMs === null);
+  return [
+    ...ending.unsettled,
+    ...refused.map(({ site, edition }) => `edition ${edition} of ${site} was never accepted`),
+  ];
+}
+
+/** In the end every link is valid. */
+function expired({ ending }: History): string[] {
+  return Object.entries(ending.sites).flatMap(([site, { state, now }]) =>
+    state.deployments.flatMap(({ name, linkExpiresAt }) =>
+      linkExpiresAt !== null && Date.parse(linkExpiresAt) <= Date.parse(now)
+        ? [`the link of ${site} at ${name} expired at ${linkExpiresAt}`]
+        : [],
+    ),
+  );
+}
+
+/** No site shows another one's content, and nothing is served against an operator's decision. */
+function leaked(history: History): string[] {
+  const found = [...history.ending.leftovers];
+  for (const place of history.places) {
+    const rejected = rejectedJobs(history, place);
+    for (const view of viewsOf(history, place)) {
+      const foreign = view.pages.find(({ site }) => site !== place.site);
+      if (foreign) found.push(`${place.name} shows ${foreign.path} of ${foreign.site}`);
+      const edition = editionOf(view);
+      if (view.jobId !== null && rejected.has(view.jobId))
+        found.push(`${place.name} shows edition ${edition}, whose export was rejected`);
+      if (isWithheld(history, place, view)) found.push(`${place.name} shows edition ${edition} although it is held`);
+      if (place.approve && !isApproved(history, place, view))
+        found.push(`${place.name} shows edition ${edition} without an approval`);
+    }
+  }
+  return [...new Set(found)];
+}
+
+function rejectedJobs({ ending }: History, { site }: PlaceSetup): Set<string | null> {
+  const exports = ending.sites[site]?.state.exports ?? [];
+  const rejected = exports.filter(({ outcome, writtenAt }) => outcome === 'rejected' && writtenAt === null);
+  return new Set(rejected.map(({ jobId }) => jobId));
+}
+
+/** Edited after a lock or a pin took effect, and seen before its end was asked for. */
+function isWithheld(history: History, place: PlaceSetup, view: View): boolean {
+  const editedMs = history.edits[place.site]?.[editionOf(view)] ?? 0;
+  return (
+    isBetween(commandsOf(history, place, 'lock', 'unlock'), 'lock', editedMs, view) ||
+    isBetween(commandsOf(history, place, 'pin', 'unpin'), 'pin', editedMs, view)
+  );
+}
+
+function isBetween(commands: Command[], begin: Command['action'], editedMs: number, view: View): boolean {
+  return commands.some(({ action, status, answeredMs }, index) => {
+    if (action !== begin || status !== 200 || answeredMs === null || editedMs < answeredMs) return false;
+    // An end without a response may take effect at any later time.
+    if (commands.slice(0, index).some((each) => each.action !== begin && each.answeredMs === null)) return false;
+    const end = commands.slice(index + 1).find((each) => each.action !== begin);
+    return view.fromMs < (end?.sentMs ?? Number.POSITIVE_INFINITY);
+  });
+}
+
+/** An approval after the edit is at least not one of an earlier version. */
+function isApproved(history: History, place: PlaceSetup, view: View): boolean {
+  const editedMs = history.edits[place.site]?.[editionOf(view)] ?? 0;
+  const given = commandsOf(history, place, 'approve', 'rollback');
+  return given.some(
+    ({ action, sentMs, edition }) =>
+      sentMs <= view.untilMs && (action === 'approve' ? sentMs >= editedMs : edition === editionOf(view)),
+  );
+}
+
+/** A place that has served goes on, except while its own process is down. */
+function interrupted(history: History): string[] {
+  return history.places.flatMap((place) => {
+    const own = history.faults.filter(({ victim }) => victim === place.name);
+    const first = viewsOf(history, place)[0]?.fromMs ?? Number.POSITIVE_INFINITY;
+    return history.views
+      .filter((view) => view.place === place.name && view.fromMs > first && !isServing(view))
+      .filter((view) => view.status !== 'refused' || !own.some((fault) => overlap(fault, view)))
+      .map(({ status, fromMs }) => `${place.name} responded with ${status} (${fromMs} ms)`);
+  });
+}
+
+function overlap(one: { fromMs: number; untilMs: number }, other: { fromMs: number; untilMs: number }): boolean {
+  return one.fromMs <= other.untilMs && other.fromMs <= one.untilMs;
+}

@@ -1,0 +1,286 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { parseDocument } from 'yaml';
+import { withFileLock } from '../../activities/deployments/file-lock.ts';
+import { replaceFile } from '../../base/replace-file.ts';
+import type { ExportJob } from '../../client/admin-api-client.ts';
+import { findSecrets } from '../helpers/find-secrets.ts';
+import { createTestRepository, type TestRepository } from '../helpers/forge-repository.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { POSTGRES_PASSWORD, startPostgres } from '../helpers/postgres.ts';
+import { startS3 } from '../helpers/s3.ts';
+import { builtGalley } from '../helpers/system/built-product.ts';
+import { type Cleanups, startWithCleanups } from '../helpers/system/cleanups.ts';
+import { startInterceptingProxy } from '../helpers/system/intercepting-proxy.ts';
+import { fileStorage, type ObjectStorage } from '../helpers/system/object-storage.ts';
+import {
+  CONTENTFUL_SECRET,
+  OPERATOR_TOKEN,
+  type Orchestrator,
+  type SiteSetup,
+  startOrchestrator,
+} from '../helpers/system/orchestrator.ts';
+import { type OriginSite, startOriginSite } from '../helpers/system/origin-site.ts';
+import { startPlatformService } from '../helpers/system/platform-service.ts';
+import { createPrograms, type Programs } from '../helpers/system/programs.ts';
+import { domainOf } from '../helpers/system/system.ts';
+import { startTemporalServer } from '../helpers/system/temporal-server.ts';
+import { startToxiproxy, type Toxiproxy } from '../helpers/toxiproxy.ts';
+import { unsyncedFolder } from '../helpers/unsynced-folder.ts';
+import { type Plan, SITES, type Site } from './choose.ts';
+import { editionPages } from './editions.ts';
+import { adminApiVictim, programVictim, serverVictim, type Victim } from './faults.ts';
+import type { PlaceSetup } from './history.ts';
+import { folderReader, type ReadPlace, serverReader } from './visitors.ts';
+
+/** The whole product in real processes, with a proxy in front of every server that they use. */
+export type World = {
+  orchestrator: Orchestrator;
+  programs: Programs;
+  origins: ReadonlyMap<string, OriginSite>;
+  victims: ReadonlyMap<string, Victim>;
+  places: readonly (PlaceSetup & { read: ReadPlace })[];
+  /** What an operator sends to a site. */
+  steer(site: string, action: string, body?: object): Promise<Response>;
+  /** Sets or removes the pin in the site's values file, as an operator does. */
+  pin(site: string, version: string | null): Promise<void>;
+  jobs(site: string): Promise<ExportJob[]>;
+  /** Rows of exports that ended, and secrets in logs. */
+  leftovers(): Promise<string[]>;
+  stop(): Promise<void>;
+};
+
+/** Links are refreshed every few seconds. */
+const LINKS = { BUNDLE_LINK_TTL: '40s', MIN_REFRESH_INTERVAL: '1s' };
+const EXPORT = { quietPeriod: '200ms', maxWait: '2s', refreshMargin: '50%' };
+
+export async function startWorld(plan: Plan): Promise<World> {
+  return await startWithCleanups(async (cleanups) => {
+    const galley = await builtGalley();
+    const folder = await mkdtemp(join(tmpdir(), 'galley-chaos-'));
+    cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+    const toxiproxy = await startToxiproxy();
+    cleanups.add(toxiproxy.stop);
+    const servers = await startServers(plan, folder, toxiproxy, cleanups);
+    const programs = createPrograms(galley, {
+      NODE_OPTIONS: `--import=${new URL('shifted-clock.js', import.meta.url)}`,
+    });
+    cleanups.add(programs.stop);
+    const origins = await startOrigins(cleanups);
+    const platform = await startPlatformService({
+      ...{ folder, programs, galley, temporalAddress: servers.temporalAddress },
+      variables: { ...LINKS, ...servers.storage.variables },
+      databaseUrl: servers.databaseUrl,
+      objectStoreUrl: servers.storage.url,
+    });
+    const adminApi = await startInterceptingProxy(platform.url);
+    cleanups.add(adminApi.close);
+    const { key } = await platform.createKey();
+    for (const [name, { origin }] of origins) await platform.addProject({ name, domain: domainOf(name), origin });
+
+    const homes = join(folder, 'homes');
+    const sites = new Map<string, SiteParts>();
+    for (const site of SITES) sites.set(site, await prepareSite(plan, site, { folder, homes, programs, cleanups }));
+    const parts = [...sites.values()];
+    const orchestrator = await startOrchestrator({
+      ...{ folder, programs, variables: LINKS, temporalAddress: servers.temporalAddress },
+      sites: parts.map(({ setup }) => setup),
+      adminApi: { url: adminApi.url, key },
+    });
+    await Promise.all(parts.map(({ setup, port }) => orchestrator.deploy(setup.name, port)));
+
+    const victims = new Map<string, Victim>([...servers.victims, ['admin-api', adminApiVictim(adminApi)]]);
+    for (const name of programs.names()) {
+      // Both platform programs run on one machine.
+      const home = name.startsWith('platform') ? 'platform' : name;
+      victims.set(name, programVictim(programs, name, join(homes, `${home}.clock`)));
+    }
+    const secrets = { key, OPERATOR_TOKEN, CONTENTFUL_SECRET, POSTGRES_PASSWORD };
+    return {
+      ...{ orchestrator, programs, origins, victims, places: parts.flatMap((part) => part.places) },
+      steer: (site, action, body) => steer(orchestrator.url, site, action, body),
+      pin: (site, version) => pin(orchestrator.valuesFile(site), version),
+      jobs: (site) => platform.jobs(domainOf(site), key),
+      leftovers: async () => [...(await leftRows(servers.realDatabaseUrl)), ...secretsInLogs(programs, secrets)],
+      stop: cleanups.run,
+    };
+  });
+}
+
+type Servers = {
+  temporalAddress: string;
+  databaseUrl: string;
+  realDatabaseUrl: string;
+  storage: ObjectStorage;
+  victims: [string, Victim][];
+};
+
+/** Temporal, PostgreSQL and the object store; programs reach them through proxies. */
+async function startServers(plan: Plan, folder: string, toxiproxy: Toxiproxy, cleanups: Cleanups): Promise<Servers> {
+  const postgres = await startPostgres();
+  cleanups.add(postgres.stop);
+  const unsynced = await unsyncedFolder('galley-temporal-');
+  cleanups.add(() => rm(unsynced, { recursive: true, force: true, maxRetries: 3 }));
+  const temporal = await startTemporalServer(join(unsynced, 'temporal.db'));
+  cleanups.add(temporal.stop);
+  const beforeTemporal = await toxiproxy.proxy('temporal', temporal.address);
+  const databaseUrl = new URL(postgres.url);
+  const beforePostgres = await toxiproxy.proxy('postgres', databaseUrl.host);
+  databaseUrl.host = beforePostgres.address;
+  const servers = {
+    temporalAddress: beforeTemporal.address,
+    databaseUrl: databaseUrl.href,
+    realDatabaseUrl: postgres.url,
+    victims: [
+      ['temporal', serverVictim(temporal, beforeTemporal)],
+      ['postgres', serverVictim(postgres, beforePostgres)],
+    ] satisfies Servers['victims'],
+  };
+  if (plan.objects === 'files') return { ...servers, storage: fileStorage(folder) };
+  const s3 = await startS3();
+  cleanups.add(s3.stop);
+  const beforeS3 = await toxiproxy.proxy('s3', new URL(s3.endpoint).host);
+  const { accessKeyId, secretAccessKey } = s3.credentials;
+  return {
+    ...servers,
+    victims: [...servers.victims, ['s3', serverVictim(s3, beforeS3)]],
+    storage: {
+      url: s3.url.replace(encodeURIComponent(s3.endpoint), encodeURIComponent(`http://${beforeS3.address}`)),
+      variables: { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey },
+    },
+  };
+}
+
+async function startOrigins(cleanups: Cleanups): Promise<Map<string, OriginSite>> {
+  const origins = new Map<string, OriginSite>();
+  for (const site of SITES) {
+    const origin = await startOriginSite(editionPages(site, 0));
+    cleanups.add(origin.close);
+    origins.set(site, origin);
+  }
+  return origins;
+}
+
+type Place = World['places'][number];
+type SiteParts = { setup: SiteSetup; port: number; places: Place[] };
+type Shared = { folder: string; homes: string; programs: Programs; cleanups: Cleanups };
+
+/** A values file with a real deployment, and a second deployment that waits for it, or for an approval. */
+async function prepareSite(plan: Plan, site: Site, shared: Shared): Promise<SiteParts> {
+  const { whenBusy, rollback, second } = plan.sites[site];
+  const port = await freePort();
+  const name = `deployment-${site}`;
+  const url = `http://127.0.0.1:${port}`;
+  const approve = site === 'manual';
+  const { entry, read } = await (second === 'git' ? startGitPlace : startFolder)(site, shared);
+  const secondName = `${second}-${site}`;
+  return {
+    port,
+    setup: {
+      name: site,
+      domain: domainOf(site),
+      export: { ...EXPORT, whenBusy, ...(site === 'manual' ? { guards: {} } : {}) },
+      target: { name, statusUrl: `${url}/-/status`, confirmWithin: '15s', rollback },
+      deployments: [{ ...entry, name: secondName, ...(approve ? { approve } : { wave: 2 }) }],
+    },
+    places: [
+      { name, site, kind: 'valuesFile', approve: false, read: serverReader(url) },
+      { name: secondName, site, kind: second, approve, read },
+    ],
+  };
+}
+
+type SecondPlace = { entry: Record<string, unknown>; read: ReadPlace };
+
+async function startFolder(site: Site, { folder }: Shared): Promise<SecondPlace> {
+  const directory = join(folder, `www-${site}`);
+  await mkdir(directory);
+  return { entry: { directory }, read: folderReader(directory) };
+}
+
+/** A repository, and a deployment that gets its values file as a GitOps controller brings it. */
+async function startGitPlace(site: Site, { folder, homes, programs, cleanups }: Shared): Promise<SecondPlace> {
+  const off = 'staticExport:\n  enabled: false\n';
+  const repository = await createTestRepository({ 'values.yaml': off });
+  cleanups.add(repository.remove);
+  const values = join(folder, `git-${site}.values.yaml`);
+  await writeFile(values, off);
+  const carrier = carry(repository, values);
+  cleanups.add(carrier.stop);
+  const port = await freePort();
+  const name = `git-${site}`;
+  await programs.start({
+    name,
+    args: ['deployment', '--values', values],
+    variables: { GALLEY_HOME: join(homes, name), DEPLOYMENT_PORT: String(port) },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const git = { repository: repository.url, path: 'values.yaml' };
+  return { entry: { git, statusUrl: `${url}/-/status`, confirmWithin: '15s' }, read: serverReader(url) };
+}
+
+const CARRY_EVERY_MS = 500;
+
+function carry(repository: TestRepository, values: string): { stop(): Promise<void> } {
+  const abort = new AbortController();
+  const loop = async (): Promise<void> => {
+    for (let before = ''; !abort.signal.aborted; ) {
+      const text = await repository.git('show', 'main:values.yaml');
+      if (text !== before) await replaceFile(values, `${text}\n`);
+      before = text;
+      await sleep(CARRY_EVERY_MS, undefined, { signal: abort.signal }).catch(() => undefined);
+    }
+  };
+  const done = loop();
+  return {
+    async stop() {
+      abort.abort();
+      await done;
+    },
+  };
+}
+
+async function steer(url: string, site: string, action: string, body?: object): Promise<Response> {
+  return await fetch(`${url}/sites/${site}/${action}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+async function pin(valuesFile: string, version: string | null): Promise<void> {
+  await withFileLock(valuesFile, async (stillHeld) => {
+    const values = parseDocument(await readFile(valuesFile, 'utf8'));
+    if (version === null) values.deleteIn(['staticExport', 'version']);
+    else values.setIn(['staticExport', 'version'], version);
+    await replaceFile(valuesFile, values.toString(), { lastCheck: stillHeld });
+  });
+}
+
+/** Of exports that have ended without a bundle. */
+const LEFT_ROWS = `
+  select 'the crawl of the ended job ' || c.job_id as left from crawls c join export_jobs j on j.id = c.job_id
+  where j.status = 'failed'`;
+
+async function leftRows(databaseUrl: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query<{ left: string }>(LEFT_ROWS)).rows.map(({ left }) => left);
+  } finally {
+    await client.end();
+  }
+}
+
+function secretsInLogs(programs: Programs, secrets: Readonly<Record<string, string>>): string[] {
+  return programs
+    .names()
+    .flatMap((name) =>
+      findSecrets(programs.lines(name).join('\n'), secrets).map(
+        (secret) => `the log of ${name} has the secret ${secret}`,
+      ),
+    );
+}
