@@ -149,7 +149,9 @@ describe.each(WORKFLOWS)('the recorded histories of $folder', (workflow) => {
   // One of them is changed, so that the others prove something.
   it('replay, but not after an activity in one of them was changed', async () => {
     const first = texts.find((text) => text.includes(`"${changed}"`)) ?? '';
-    const all = changed === null ? texts : [...texts, first.replaceAll(`"${changed}"`, '"anotherActivity"')];
+    const activity = `"activityType":{"name":"${changed}"`;
+    const other = first.replaceAll(activity, '"activityType":{"name":"anotherActivity"');
+    const all = changed === null ? texts : [...texts, other];
     const runs = all.map((text) => ({ workflowId: REPLAYED_ID, history: JSON.parse(text) }));
     const errors = await replayErrors(bundle, runs);
     const failed = names.map((name, index) => [name, errors[index]?.message]).filter(([, message]) => message);
