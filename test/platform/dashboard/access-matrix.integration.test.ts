@@ -104,6 +104,7 @@ const OPERATOR = [
   'PATCH /admin/projects',
   'GET /admin/projects/:id',
   'DELETE /admin/projects/:id',
+  'POST /admin/gc',
 ];
 
 /** Open to all: what they show needs no right, or their link or answer is the right. */
