@@ -47,9 +47,10 @@ function commandsOf({ commands }: History, { site, name }: PlaceSetup, ...action
 function lost(history: History): string[] {
   const found: string[] = [];
   for (const { site, deliveryId, acceptedMs, edition } of history.publishes) {
-    if (acceptedMs === null) continue;
-    const known = history.ending.sites[site]?.state.deliveries.some(({ id }) => id === deliveryId);
-    if (!known) found.push(`${site} doesn't list the accepted delivery of edition ${edition}`);
+    const state = history.ending.sites[site]?.state;
+    if (acceptedMs === null || state === undefined) continue;
+    if (!state.deliveries.some(({ id }) => id === deliveryId))
+      found.push(`${site} doesn't list the accepted delivery of edition ${edition}`);
   }
   // A round that isn't settled is stuck, which is said once.
   if (history.ending.unsettled.length > 0) return found;

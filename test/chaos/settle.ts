@@ -24,16 +24,19 @@ export async function settle(
     await operators.publish(site);
   }
   const untilMs = nowMs() + LIMIT_MS;
+  const sites: Record<string, Ending['sites'][string]> = {};
   for (let said = ''; ; ) {
     const unsettled: string[] = [];
-    const sites: Record<string, Ending['sites'][string]> = {};
     for (const site of SITES) {
-      const state = await world.orchestrator.state(site);
-      const jobs = await world.jobs(site);
-      unsettled.push(...unsettledOf(state), ...jobs.flatMap(unended));
-      const completedJobs = jobs.filter(({ status }) => status === 'completed').length;
-      sites[site] = { state, completedJobs, now: new Date().toISOString() };
-      if (isWaitingForPerson(state)) await operators.command(site, 'approve');
+      try {
+        const { state, jobs } = await readSite(world, site);
+        unsettled.push(...unsettledOf(state), ...jobs.flatMap(unended));
+        const completedJobs = jobs.filter(({ status }) => status === 'completed').length;
+        sites[site] = { state, completedJobs, now: new Date().toISOString() };
+        if (isWaitingForPerson(state)) await operators.command(site, 'approve');
+      } catch (error) {
+        unsettled.push(`${site} can't be read: ${error instanceof Error ? error.message : error}`);
+      }
     }
     const leftovers = await world.leftovers();
     const now = [...unsettled, ...leftovers].join('; ');
@@ -42,6 +45,10 @@ export async function settle(
     if (now === '' || nowMs() > untilMs) return { atMs: nowMs(), unsettled, leftovers, sites };
     await sleep(500);
   }
+}
+
+async function readSite(world: World, site: Site) {
+  return { state: await world.orchestrator.state(site), jobs: await world.jobs(site) };
 }
 
 async function release(operators: Operators, site: Site): Promise<void> {
