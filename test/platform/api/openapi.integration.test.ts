@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { exportJob } from '../../../contract/admin-api.ts';
 import { createKey } from '../../../platform/admin/api-keys.ts';
@@ -52,6 +53,8 @@ describe('the OpenAPI document', () => {
     await agents.platform.complete(jobId, await buildBundle({ files: { 'index.html': 'home' }, jobId }));
     await logUses(agents.platform, customer, { of: 'starts', count: 60 });
     await agents.api.post(JOBS, { key, body: { domain } });
+    for (const [method, path] of own) await agents.api.request(method, path, { key });
+    await agents.platform.db.execute(sql`update export_jobs set expired_at = now() where id = ${jobId}`);
     for (const [method, path] of own) await agents.api.request(method, path, { key });
     for (const [method, path] of [...own, ['POST', JOBS] as const]) await agents.api.request(method, path);
     for (const [method, path] of endpoints('se_0123456789abcdef')) await agents.api.request(method, path, { key });
