@@ -1,6 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, readdir, readFile } from 'node:fs/promises';
+import { closeSync, openSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 
 type ChildOptions = Omit<SpawnOptions, 'stdio'> & { stdio: ReadonlyArray<'pipe' | 'ignore'> };
 
@@ -14,20 +15,22 @@ export async function startChild(
   { stdio, ...options }: ChildOptions,
 ): Promise<ChildProcess> {
   const inherited = await inheritedDescriptors();
-  const nothing = await open('/dev/null', 'r+');
+  const nothing = openSync('/dev/null', 'r+');
+  let child: ChildProcess;
   try {
     const count = Math.max(stdio.length, ...inherited.map((descriptor) => descriptor + 1));
     const all = Array.from({ length: count }, (_, index) => {
-      return stdio[index] ?? (inherited.includes(index) ? nothing.fd : 'ignore');
+      return stdio[index] ?? (inherited.includes(index) ? nothing : 'ignore');
     });
-    const child = spawn(program, args, { ...options, stdio: all });
-    await once(child, 'spawn');
-    // A signal that can't be delivered emits the same event; its sender checks whether the process has ended.
-    child.on('error', () => {});
-    return child;
+    child = spawn(program, args, { ...options, stdio: all });
   } finally {
-    await nothing.close();
+    // At once: a child may end while something else is awaited, and its end would be missed.
+    closeSync(nothing);
   }
+  await once(child, 'spawn');
+  // A signal that can't be delivered emits the same event; its sender checks whether the process has ended.
+  child.on('error', () => {});
+  return child;
 }
 
 const CLOSE_ON_EXEC = 0o2000000;
