@@ -116,14 +116,14 @@ describe('an export of 10,000 pages by three workers', () => {
     return { manifest: await readArchive(bundleUrl), report, requests, repeated };
   };
 
-  /** Rows and objects that exports left behind, except their archives and reports. */
+  /** Rows and objects that exports left behind, except their archives and reports. `owners/` names the store's database. */
   const leftovers = async (): Promise<unknown[]> => {
     const { rows } = await pool.query<{ left: string }>(`
       select 'crawl ' || job_id as left from crawls union all
       select 'address ' || job_id from crawl_urls union all select 'batch ' || job_id from crawl_batches`);
     const objects = await createObjectStore({ url: s3.url });
     const keys: string[] = [];
-    for await (const each of objects.list('')) if (!/^(bundles|reports)\//.test(each)) keys.push(each);
+    for await (const each of objects.list('')) if (!/^(bundles|reports|owners)\//.test(each)) keys.push(each);
     await objects.close();
     return [...rows, ...keys];
   };
