@@ -52,11 +52,14 @@ const fieldName = z
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const fieldValue = z.string().regex(/^[^\u0000-\u001f\u007f-\uffff]*$/, 'expected printable ASCII characters');
 
+/** The syntax of `createGlob`. Operators who know other globs expect more, so an unknown wildcard isn't taken literally. */
+const pathPattern = z
+  .string()
+  .startsWith('/', 'expected a pattern such as "/**"')
+  .regex(/^(?:[^[\]{}()!\\]|\\.)*$/s, 'expected no other wildcards than *, ** and ?');
+
 /** Maps patterns of paths (`/assets/**`) to headers that are set, or removed (`null`). Later patterns win. */
-const headerRules = z.record(
-  z.string().startsWith('/', 'expected a pattern such as "/**"'),
-  z.record(fieldName, fieldValue.nullable()),
-);
+const headerRules = z.record(pathPattern, z.record(fieldName, fieldValue.nullable()));
 export type HeaderRules = z.infer<typeof headerRules>;
 
 /** The operator's settings of a deployment; other keys of this group, such as a chart's own, are ignored. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import ignore from 'ignore';
+import { createGlob } from '../../base/glob.ts';
 
 /**
  * CODEOWNERS as GitHub reads it: patterns like those of .gitignore; the last match decides, and a pattern without
@@ -59,7 +59,7 @@ export async function ownersOf(
   return { logins: named('login'), teams: named('team'), mails: named('mail') };
 }
 
-/** The last rule that matches each path. Iterates by rule because a matcher caches all it was asked. */
+/** The last rule that matches each path. Iterates by rule, so that each pattern is parsed once. */
 async function decisiveRules(
   rules: readonly OwnershipRule[],
   paths: readonly string[],
@@ -68,8 +68,7 @@ async function decisiveRules(
   const startMs = performance.now();
   let turnMs = startMs;
   const found = new Map<string, OwnershipRule>();
-  // The matcher throws for a path that no repository can hold; it has no owners.
-  let open = [...new Set(paths)].filter((path) => ignore.isPathValid(path));
+  let open = [...new Set(paths)];
   for (const rule of rules.toReversed()) {
     const matches = matcherOf(rule.pattern);
     const left: string[] = [];
@@ -109,19 +108,14 @@ function isPattern(word: string): boolean {
   return !/^!|[[\]]|^\\#/.test(word);
 }
 
+/** A matcher of files: a pattern that names a folder matches all files below it. */
 function matcherOf(pattern: string): (path: string) => boolean {
-  const start = literalStart(pattern);
-  const rules = ignore({ ignorecase: false }).add(pattern);
-  // In .gitignore `docs/*` includes subfolders; in CODEOWNERS it matches only the files directly in `docs`.
-  const deeper = /(^|[^*])\/\*$/.test(pattern) ? ignore({ ignorecase: false }).add(`${pattern}/**`) : undefined;
-  return (path) => path.startsWith(start) && rules.ignores(path) && deeper?.ignores(path) !== true;
-}
-
-/** The literal prefix of all matching paths. It rules out most patterns a hundred times faster than matching. */
-function literalStart(pattern: string): string {
   // Only a slash at the beginning or in the middle anchors a pattern to the root.
-  if (!/\/./.test(pattern) && !pattern.startsWith('/')) return '';
-  return /^[^*?\\]*/.exec(pattern.replace(/^\/|\/$/g, ''))?.[0] ?? '';
+  const anchored = /^\/|\/./.test(pattern) ? pattern.replace(/^\//, '') : `**/${pattern}`;
+  if (anchored.endsWith('/**')) return createGlob(`${anchored}/*`);
+  // In .gitignore `docs/*` includes subfolders; in CODEOWNERS it matches only the files directly in `docs`.
+  if (pattern.endsWith('/*')) return createGlob(anchored);
+  return createGlob(anchored.endsWith('/') ? `${anchored}*/**` : `${anchored}/**`);
 }
 
 function ownerOf(word: string): Owner | null {

@@ -1,4 +1,4 @@
-import picomatch from 'picomatch';
+import { createGlob } from '../../base/glob.ts';
 import type { Only } from '../../contract/webhook-settings.ts';
 import type { ParsedDelivery } from './source.ts';
 
@@ -10,7 +10,7 @@ export function createOnlyFilter(only: Only | undefined): (parsed: ParsedDeliver
   const matches = {
     topic: matcher(only?.topic),
     contentType: matcher(only?.contentType),
-    path: matcher(only?.path, withLeadingSlash),
+    path: matcher(only?.path, normalizePath),
   };
   return (parsed) => {
     if (parsed.kind !== 'publish') return parsed;
@@ -26,23 +26,21 @@ export function createOnlyFilter(only: Only | undefined): (parsed: ParsedDeliver
   };
 }
 
-type Normalize = (text: string) => string;
-
-function matcher(patterns: readonly string[] | undefined, normalize: Normalize = (text) => text) {
+function matcher(patterns: readonly string[] | undefined, normalize = (text: string) => text.toLowerCase()) {
   if (patterns === undefined) return () => true;
-  const matches = picomatch(
-    patterns.map((pattern) => onlyStars(normalize(pattern))),
-    { dot: true, nocase: true },
-  );
-  return (text: string): boolean => matches(normalize(text));
+  const globs = patterns.map((pattern) => createGlob(onlyStars(normalize(pattern))));
+  return (text: string): boolean => {
+    const normalized = normalize(text);
+    return globs.some((matches) => matches(normalized));
+  };
 }
 
 /** Senders and settings write a path with or without its leading slash. */
-function withLeadingSlash(path: string): string {
-  return `/${path.replace(/^\/+/, '')}`;
+function normalizePath(path: string): string {
+  return `/${path.replace(/^\/+/, '').toLowerCase()}`;
 }
 
-/** Escapes everything but `*`: file names may contain brackets and exclamation marks. */
+/** File names may contain question marks and backslashes. */
 function onlyStars(pattern: string): string {
-  return pattern.replace(/[^\w\s*/]/g, '\\$&');
+  return pattern.replace(/[?\\]/g, '\\$&');
 }

@@ -1,4 +1,4 @@
-import picomatch from 'picomatch';
+import { createGlob } from '../../base/glob.ts';
 import { SECURITY_HEADERS } from '../../contract/response-headers.ts';
 import type { DeploymentKind, HeaderRules } from '../../contract/values-file.ts';
 
@@ -16,7 +16,7 @@ export function createHeaderPolicy({ kind, rules, apiPlayground }: PolicyOptions
   const defaults: Fields =
     kind === 'air-gapped' ? { ...SECURITY_HEADERS, ...withoutOutside(apiPlayground) } : SECURITY_HEADERS;
   const matchers = Object.entries(rules).map(([pattern, fields]) => ({
-    matches: picomatch(pattern, { dot: true }),
+    matches: createGlob(pattern),
     fields: Object.entries(fields),
   }));
   return {

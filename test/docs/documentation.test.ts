@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import picomatch from 'picomatch';
 import { z } from 'zod';
+import { createGlob } from '../../base/glob.ts';
 import { createOpenApiDocument } from '../../platform/api/openapi/document.ts';
 import { VARIABLE_NAMES } from '../../programs/settings/environment.ts';
 import { galley } from '../helpers/galley.ts';
@@ -103,7 +103,7 @@ describe('the documentation', () => {
     const [, table = ''] = read('docs/development.md').split('## Claims');
     const rows = [...table.matchAll(/^\| .+ \| `(.+)` \| .+ \|$/gm)];
     const patterns = rows.flatMap(([, cell = '']) =>
-      patternsOf(cell).map((pattern) => ({ pattern, names: picomatch(pattern) })),
+      patternsOf(cell).map((pattern) => ({ pattern, names: createGlob(pattern) })),
     );
     const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((file) =>
       /\.test\.tsx?$/.test(file),
@@ -118,8 +118,10 @@ describe('the documentation', () => {
 /** `a/b.test.ts, c.test.ts` means a file beside the first one; `a/{b,c}.test.ts` means both. */
 function patternsOf(cell: string): string[] {
   let folder = '';
-  return cell.split(/, (?![^{]*\})/).map((part) => {
+  return cell.split(/, (?![^{]*\})/).flatMap((part) => {
     if (part.includes('/')) folder = part.slice(0, part.lastIndexOf('/') + 1);
-    return part.includes('/') ? part : folder + part;
+    const pattern = part.includes('/') ? part : folder + part;
+    const [braces, names = ''] = /\{(.*)\}/.exec(pattern) ?? [];
+    return braces === undefined ? [pattern] : names.split(',').map((name) => pattern.replace(braces, name));
   });
 }

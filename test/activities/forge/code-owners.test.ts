@@ -1,5 +1,6 @@
 import { ownersOf, parseCodeOwners } from '../../../activities/forge/code-owners.ts';
 import fc, { anyCharacter } from '../../helpers/fast-check.ts';
+import { runToEnd } from '../../helpers/run-to-end.ts';
 
 const NONE = { logins: [], teams: [], mails: [] };
 
@@ -27,6 +28,9 @@ describe('a pattern of CODEOWNERS', () => {
     ['Readme.md', ['Readme.md', 'x/Readme.md'], ['README.md', 'readme.md']],
     ['my\\ file.md', ['my file.md', 'docs/my file.md'], ['my', 'file.md']],
     ['a?c', ['abc'], ['ac', 'abbc', 'a/c']],
+    ['docs/*/', ['docs/a/b', 'docs/a/b/c'], ['docs/a', 'x/docs/a/b']],
+    ['/**/x', ['x', 'a/x', 'a/x/b'], ['xy']],
+    ['*/x', ['a/x', 'a/x/b'], ['x', 'a/b/x']],
     ['größe/東京.md', ['größe/東京.md'], ['große/東京.md']],
   ])('%s', async (pattern, matching, others) => {
     for (const path of matching) expect([path, await owners(`${pattern} @a`, path)]).toEqual([path, ['@a']]);
@@ -105,6 +109,13 @@ describe('the file', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it.each([
+    ['folders', `/a${'/**/a'.repeat(8)}/b`, `${'a/'.repeat(2_000)}a`],
+    ['names', `${'*a'.repeat(30)}b`, 'a'.repeat(4_000)],
+  ])('compares a pattern with many stars for %s in bounded time', async (_, pattern, path) => {
+    expect(await runToEnd(() => ownersOf(parseCodeOwners(`${pattern} @a`), [path]))).toEqual(NONE);
   });
 
   it('yields to the event loop while it compares many patterns with many files', async () => {

@@ -1,6 +1,7 @@
 import { createOnlyFilter } from '../../../api/webhooks/only.ts';
 import type { ParsedDelivery } from '../../../api/webhooks/source.ts';
 import fc, { anyCharacter } from '../../helpers/fast-check.ts';
+import { runToEnd } from '../../helpers/run-to-end.ts';
 import { configWith } from '../running-api.ts';
 import { parserOf } from '../sources/source-parser.ts';
 
@@ -79,6 +80,22 @@ describe('a source that publishes only some deliveries', () => {
     expect(takes('!docs/**', 'src/a.ts')).toBe(false);
     expect(takes('a?.md', 'ab.md')).toBe(false);
     expect(takes('docs/*', 'docs/a/b')).toBe(false);
+  });
+
+  test('takes bounded time, whatever the sender names', () => {
+    const topic = createOnlyFilter({ topic: [`${'*.'.repeat(30)}publish`] });
+    const event = {
+      topic: '.'.repeat(8_000),
+      action: 'publish' as const,
+      id: '1',
+      title: '',
+      url: '',
+      author: '',
+      at: '',
+    };
+    expect(runToEnd(() => topic({ kind: 'publish', event }).kind)).toBe('filtered');
+    const path = createOnlyFilter({ path: [`${'**/a/'.repeat(10)}b`] });
+    expect(runToEnd(() => path(page(['a/'.repeat(2_000)])).kind)).toBe('filtered');
   });
 
   test('takes a push that may not list every file', () => {

@@ -83,6 +83,7 @@ describe('a values file', () => {
     ['deployment: {headers: {"/**": {ETag: x}}}', 'deployment.headers./**.ETag', 'sets this one itself'],
     ['deployment: {headers: {"/**": {X-A: "a\\r\\nSet-Cookie: b"}}}', 'deployment.headers./**.X-A', 'printable'],
     ['deployment: {headers: {guides: {}}}', 'deployment.headers.guides', 'pattern such as'],
+    ['deployment: {headers: {"/*.{js,css}": {}}}', 'deployment.headers./*.{js,css}', 'no other wildcards than'],
     [
       'deployment: {kind: air-gapped}\nstaticExport: {enabled: true, bundleUrl: "https://x.example/"}',
       'staticExport.bundleUrl',

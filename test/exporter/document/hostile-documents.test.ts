@@ -2,7 +2,7 @@ import { readLinkHeader } from '../../../exporter/document/header-elements.ts';
 import { isOfInterest } from '../../../exporter/document/html/attributes.ts';
 import { scanHtml } from '../../../exporter/document/html/scan-html.ts';
 import { MAX_ATTRIBUTES, type Tag } from '../../../exporter/document/html/scan-markup.ts';
-import { runToEnd } from '../run-to-end.ts';
+import { runToEnd } from '../../helpers/run-to-end.ts';
 import { extractFrom } from './engine.ts';
 
 /** So long that quadratic work takes many minutes. */

@@ -1,5 +1,5 @@
 import { headerForbidsFollowing, metaForbidsFollowing, readRobots } from '../../../exporter/urls/robots.ts';
-import { runToEnd } from '../run-to-end.ts';
+import { runToEnd } from '../../helpers/run-to-end.ts';
 
 describe('readRobots', () => {
   it.each([
