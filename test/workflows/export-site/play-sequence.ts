@@ -226,7 +226,8 @@ function canBe(reason: UnservedReason, site: PlayedSite, model: Witness): boolea
         )
       );
     case 'unconfigured':
-      return false;
+      // An export begins with the settings, which only a worker has.
+      return isWorkerAway;
   }
 }
 
