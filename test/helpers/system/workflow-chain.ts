@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { SIGNALS } from '../../../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../../../contract/publish-event.ts';
+import { waitFor } from './wait-for.ts';
 
 export interface ChainRun {
   runId: string;
@@ -11,9 +12,18 @@ export interface ChainRun {
   signals: PublishedSignal[];
 }
 
-/** The runs of a workflow that continued as new, oldest first, from their histories. */
+/**
+ * The runs of a workflow that continued as new, oldest first, from their histories. Signals that arrive during a workflow
+ * task are in the history only when it has ended, so it waits for that.
+ */
 export async function workflowChain(client: Client, workflowId: string): Promise<ChainRun[]> {
-  const { raw } = await client.workflow.getHandle(workflowId).describe();
+  const { raw } = await waitFor(
+    async () => {
+      const described = await client.workflow.getHandle(workflowId).describe();
+      return !described.raw.pendingWorkflowTask?.startedTime && described;
+    },
+    { describe: `has no workflow task of ${workflowId}` },
+  );
   const runs: ChainRun[] = [];
   let runId = raw.workflowExecutionInfo?.firstRunId;
   while (runId) {
