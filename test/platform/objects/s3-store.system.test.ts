@@ -5,15 +5,13 @@ import {
   ListPartsCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { BUNDLES_FOLDER, workPrefix } from '../../../exporter/object-keys.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';
-import { createReconciler } from '../../../platform/reconciler.ts';
+import { collectGarbage } from '../../../platform/retention/collect-garbage.ts';
 import { startDirectRig } from '../../helpers/direct-export.ts';
 import { serveFiles, startHttpSite } from '../../helpers/http-site.ts';
-import { PATIENT_CONNECTION } from '../../helpers/patient-connection.ts';
 import { startS3, type TestS3 } from '../../helpers/s3.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
 import { objectStoreContract, type StoreUnderTest } from './object-store.contract.ts';
@@ -102,15 +100,15 @@ describe('unfinished uploads', () => {
       const orphaned = [`${workPrefix('se_dead')}large/a`, `${BUNDLES_FOLDER}0/bundle.tar.gz`];
       for (const key of [...orphaned, 'other/d']) await abandon(key);
       const before = await unfinished();
-      const temporalClient = new Client({
-        connection: Connection.lazy({ address: '127.0.0.1:9', ...PATIENT_CONNECTION }),
-      });
-      const deps = { ...fixture, temporalClient, logger: pino({ level: 'silent' }) };
-      await createReconciler(deps).reconcile();
+      const collect = (inMs: number) =>
+        collectGarbage({
+          ...{ db: fixture.db, objects: fixture.objects, logger: pino({ level: 'silent' }) },
+          ...{ at: new Date(Date.now() + inMs), exportKeep: undefined, dryRun: false, signal: AbortSignal.any([]) },
+        });
+      await collect(0);
       expect(await unfinished()).toEqual(before);
-      await createReconciler({ ...deps, now: () => Date.now() + 25 * 3_600_000 }).reconcile();
+      await collect(25 * 3_600_000);
       expect(await unfinished()).toEqual(before.filter((key) => key.startsWith('other/')));
-      await temporalClient.connection.close();
     } finally {
       await fixture.stop();
       await site.close();
