@@ -13,6 +13,11 @@ const REMOVALS: ReadonlyMap<MarkKind, MarkKind> = new Map([
   ['base', 'ping'] as const,
 ]);
 
+const RELATIVE_PATH = /^(?![a-z][a-z0-9+.-]*:|[/#])/i;
+/** More than any real page has; their product is the number of files that are looked up. */
+const MAX_PROPERTY_PATHS = 50;
+const MAX_STYLESHEETS = 20;
+
 /** Where a URL is: characters `from` to `to` of a text, and how its replacement must be escaped. */
 export type Place = { span: SpannedText; from: number; to: number; layers: string };
 
@@ -21,6 +26,8 @@ export class Collector {
   readonly url: string;
   /** Whether to follow the document's links; its robots rules may forbid it. */
   follows = true;
+  /** Whether the document is a page, whose stylesheets may use the custom properties that it sets. */
+  isPage = false;
   private base: string;
   private readonly site: Site;
   private readonly resources: Resource[] = [];
@@ -28,6 +35,8 @@ export class Collector {
   private readonly marks: Mark[] = [];
   private readonly isNested: boolean;
   private readonly importFolders: (readonly [prefix: string, url: string])[] = [];
+  private readonly stylesheets = new Set<number>();
+  private readonly propertyPaths = new Set<string>();
   private readonly byText = new Map<string, Map<ResourceKind, Map<string, number>>>();
   private readonly byUrl = new Map<ResourceKind, Map<string, number>>();
 
@@ -124,6 +133,31 @@ export class Collector {
     if (cut || hash < 0) this.references.push([start, end, resource, layers]);
     else this.references.push([start, end, resource, layers, encodedFragment(text.slice(hash))]);
     return resource;
+  }
+
+  /**
+   * Adds a URL in a CSS custom property. Browsers resolve it against the stylesheet or page that uses the property, so
+   * a relative one in a page is also looked up beside the page's stylesheets (`mentionProperties`). `isUsedHere`: in the
+   * same stylesheet.
+   */
+  referInProperty(place: Place, isUsedHere: boolean, decoded?: string): void {
+    const text = (decoded ?? place.span.text.slice(place.from, place.to)).trim();
+    const isRelative = this.isPage && RELATIVE_PATH.test(text);
+    if (this.refer(place, isRelative ? 'probe' : 'asset', decoded) === undefined) return;
+    const start = this.references.at(-1)?.[0] ?? 0;
+    this.mark(start, start, 'property', isRelative || (isUsedHere && !this.isPage) ? 'here' : 'elsewhere');
+    if (isRelative && this.propertyPaths.size < MAX_PROPERTY_PATHS) this.propertyPaths.add(text);
+  }
+
+  addStylesheet(resource: number | undefined): void {
+    if (resource !== undefined && this.stylesheets.size < MAX_STYLESHEETS) this.stylesheets.add(resource);
+  }
+
+  /** Call it when all stylesheets of the page are known. */
+  mentionProperties(): void {
+    for (const path of this.propertyPaths) {
+      for (const sheet of this.stylesheets) this.mention(path, 'probe', this.resources[sheet]?.url);
+    }
   }
 
   /** Adds a resource without a span to rewrite. `text` is relative to `base`. */

@@ -23,6 +23,7 @@ export function extract(document: PageDocument, site: Site): Extraction {
   const collector = new Collector(url, site);
   if (format === 'other') return collector.finish(format, null);
   collector.follows = document.nofollow !== true;
+  collector.isPage = format === 'html';
 
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const framework = read(document, source, collector);

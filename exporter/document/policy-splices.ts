@@ -87,14 +87,39 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
       return context.stripped ? undefined : String(note);
     case 'import-map':
     case 'import':
+    case 'property':
       // Written by `rewrite`, because they refer to files.
       return undefined;
     case 'source-map':
       return context.input.policy.sourceMaps === 'keep' ? undefined : '';
     case 'body-end':
-      return context.held ? startGuard(context.isNotFound ? null : new URL(context.input.url).pathname) : undefined;
+      return propertyFix(context) + (context.held ? guardOf(context) : '') || undefined;
   }
 }
+
+function guardOf({ isNotFound, input }: Context): string {
+  return startGuard(isNotFound ? null : new URL(input.url).pathname);
+}
+
+/**
+ * In custom properties, a page has URLs from the root of the host: browsers resolve them where the property is used, in
+ * the page or in a stylesheet of any folder. If the bundle isn't at the root, this script makes them absolute. The text
+ * has no `<` and no `&`, so it is valid in XHTML too.
+ */
+function propertyFix({ input: { extraction, ownPath }, isNotFound }: Context): string {
+  const isNeeded = extraction.marks.some(([, , kind, note]) => kind === 'property' && note === 'elsewhere');
+  if (isNotFound || !isNeeded) return '';
+  const root = '../'.repeat(ownPath.split('/').length - 1) || './';
+  return `<script>(function(r){${FIX_PROPERTIES}})(new URL("${root}",location.href).href)</script>`;
+}
+
+const FIX_PROPERTIES = [
+  'if(/^https?:\\/\\/[^/]+\\/$/.test(r))return;',
+  'function f(t){return t.replace(/(url\\(\\s*["\']?)\\/(?!\\/)/g,function(m,s){return s+r})}',
+  'Array.prototype.forEach.call(document.querySelectorAll(\'style,[style*="url("]\'),function(e){',
+  "var c=e.localName==='style',t=c?e.textContent:e.getAttribute('style'),n=f(t);",
+  "if(n!==t)if(c)e.textContent=n;else e.setAttribute('style',n)})",
+].join('');
 
 /** Whether the bundle still loads files from another host, so that a connection hint is useful. */
 function isKeptHost(source: string, { url, policy }: RewriteInput): boolean {

@@ -20,8 +20,12 @@ export function rewrite(input: RewriteInput): Uint8Array {
   // Decoded once for all spans (latin1), because a site can have millions of links.
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const base = documentBase(input);
+  const properties = new Map(
+    extraction.marks.flatMap(([start, , kind, note]) => (kind === 'property' ? [[start, note] as const] : [])),
+  );
   const references = extraction.references.flatMap((reference) => {
-    const splice = referenceSplice(reference, source, targetOf(reference[2]), input, base);
+    const context = { input, base, property: properties.get(reference[0]) };
+    const splice = referenceSplice(reference, source, targetOf(reference[2]), context);
     return splice === undefined ? [] : [splice];
   });
   const imports = extraction.marks.flatMap((mark) => importSplice(mark, source, targetOf, input, base) ?? []);
@@ -42,7 +46,8 @@ function importSplice(
   const resource = Number(note.slice(0, space));
   const target = targetOf(resource);
   if (!('path' in target)) return undefined;
-  const link = referenceSplice([start, start, resource, 'mq'], source, target, input, base);
+  const context = { input, base, property: undefined };
+  const link = referenceSplice([start, start, resource, 'mq'], source, target, context);
   return link && { ...link, text: `${asciiJson(note.slice(space + 1))}:"${link.text}",` };
 }
 
@@ -77,8 +82,7 @@ function referenceSplice(
   reference: Reference,
   source: string,
   target: Target,
-  input: RewriteInput,
-  base: DocumentBase | undefined,
+  { input, base, property }: { input: RewriteInput; base: DocumentBase | undefined; property: Mark[3] },
 ): Splice | undefined {
   const [start, end, resource, layers, fragment = ''] = reference;
   const { extraction, ownPath } = input;
@@ -89,7 +93,12 @@ function referenceSplice(
     const ownFragment = hasFragment ? fragment : (target.fragment ?? '');
     const isBased = base !== undefined && start > base.start;
     const from = isBased ? base.folder : ownPath;
-    const relative = layers.startsWith('r') ? `/${encodePath(target.path)}` : relativeLink(from, target.path) || './';
+    const isFromRoot = layers.startsWith('r') || property === 'elsewhere';
+    const relative = isFromRoot
+      ? `/${encodePath(target.path)}`
+      : property !== undefined
+        ? linkThroughRoot(from, target.path)
+        : relativeLink(from, target.path) || './';
     if (ownFragment === '' && (written === relative || leadsTo(written, from, target.path))) return undefined;
     const isOwnPart = target.path === ownPath && hasFragment && !isBased && ownPath !== NOT_FOUND_PATH;
     const link = isOwnPart ? '' : relative;
@@ -135,6 +144,14 @@ function relativeLink(from: string, to: string): string {
   let up = '';
   for (let at = from.indexOf('/', shared); at !== -1; at = from.indexOf('/', at + 1)) up += '../';
   return up + encodePath(to.slice(shared));
+}
+
+/**
+ * The same through the root, such as `../../guides/start.html`. At the root of a host it is right for every file that
+ * is in no more folders than `from`, because a browser ignores `..` there.
+ */
+function linkThroughRoot(from: string, to: string): string {
+  return '../'.repeat(from.split('/').length - 1) + encodePath(to);
 }
 
 /** Relative, without a query, and with no character that needs escaping other than `&amp;`. */

@@ -58,6 +58,7 @@ export type Reference = readonly [start: number, end: number, resource: number, 
  * | `charset` | insertion point for a missing `<meta charset>` | none |
  * | `import-map` | start of the map | an `ImportMap` with folders, as JSON |
  * | `import` | point before the folder's entry | resource index, a space, the specifier |
+ * | `property` | start of a URL in a CSS custom property | `elsewhere` if another document may use it and the URL isn't relative, else `here` |
  * | `patch` | text of a framework's script or settings | the replacement |
  * | `source-map` | the comment | none |
  */
@@ -80,6 +81,7 @@ export type MarkKind =
   | 'head'
   | 'body-end'
   | 'charset'
+  | 'property'
   | 'patch'
   | 'import-map'
   | 'import'

@@ -8,6 +8,7 @@ const MAY_REFER = /url\(|@import|image-set\(|src\(/i;
 const URL_FUNCTIONS = new Set(['url(', 'src(', 'image-set(', '-webkit-image-set(', 'image(', 'cross-fade(']);
 const ESCAPE = /\\(?:([0-9a-f]{1,6})[ \t\r\n\f]?|(\r\n|[\s\S]))/gi;
 const SPACE = /[ \t\r\n\f]/;
+const VAR = /\bvar\([ \t\r\n\f]{0,20}(--[^\s,)/]+)/gi;
 
 /**
  * Reads a stylesheet, or the declarations of a style attribute: `url()` in every spelling, `@import`, `image-set()`.
@@ -18,16 +19,32 @@ export function extractCss(css: SpannedText, layers: string, collector: Collecto
   extractSourceMap(css, layers, collector);
   if (!MAY_REFER.test(text)) return;
   let atRule = '';
+  let lastName = '';
+  let property = '';
+  let used: Set<string> | undefined;
   const functions: string[] = [];
 
   const refer = (from: number, to: number, layer: string): void => {
     const raw = text.slice(from, to);
     const decoded = raw.includes('\\') ? unescapeCss(raw) : undefined;
-    collector.refer({ span: css, from, to, layers: layer + layers }, 'asset', decoded);
+    const place = { span: css, from, to, layers: layer + layers };
+    if (property !== '') {
+      used ??= usedProperties(text);
+      collector.referInProperty(place, used.has(property), decoded);
+    } else {
+      const resource = collector.refer(place, 'asset', decoded);
+      if (atRule === '@import') collector.addStylesheet(resource);
+    }
   };
 
   tokenize(text, (type, start, end) => {
     switch (type) {
+      case tokenTypes.Ident:
+        lastName = text.slice(start, end);
+        break;
+      case tokenTypes.Colon:
+        if (property === '' && lastName.startsWith('--') && functions.length === 0) property = lastName;
+        break;
       case tokenTypes.AtKeyword:
         atRule = text.slice(start, end).toLowerCase();
         break;
@@ -35,6 +52,8 @@ export function extractCss(css: SpannedText, layers: string, collector: Collecto
       case tokenTypes.LeftCurlyBracket:
       case tokenTypes.RightCurlyBracket:
         atRule = '';
+        lastName = '';
+        property = '';
         functions.length = 0;
         break;
       case tokenTypes.Function:
@@ -59,6 +78,11 @@ export function extractCss(css: SpannedText, layers: string, collector: Collecto
 function isUrl(atRule: string, inside: string | undefined): boolean {
   if (atRule === '@namespace') return false;
   return inside === undefined ? atRule === '@import' : URL_FUNCTIONS.has(inside);
+}
+
+/** The custom properties that a stylesheet uses. */
+function usedProperties(text: string): Set<string> {
+  return new Set([...text.matchAll(VAR)].map(([, name = '']) => name));
 }
 
 function layerOf(text: string, quoteAt: number): 'd' | 's' {

@@ -53,6 +53,7 @@ export function readLinkElement(reader: TagReader): void {
     return;
   }
   reader.markCharset(resource);
+  if (rels.includes('stylesheet')) reader.collector.addStylesheet(resource);
   markPreload(reader, rel, rels);
   const isFontPreload = rels.includes('preload') && reader.value('as') === 'font';
   if (!isFontPreload) reader.markGuards(resource);

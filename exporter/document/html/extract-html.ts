@@ -72,6 +72,7 @@ class HtmlVisitor implements MarkupVisitor {
     // A static host may send no charset, so a charset from the header must be declared in the file.
     if (isUndeclared && /[\x80-\xff]/.test(source)) this.collector.mark(head, head, 'charset');
     this.collector.mark(head, head, 'head');
+    this.collector.mentionProperties();
     const end = this.bodyEnd ?? source.length;
     this.collector.mark(end, end, 'body-end');
   }

@@ -1,4 +1,4 @@
-import { readMarks, referencesOf, rewritten } from './engine.ts';
+import { readMarks, referencesOf, resourcesOf, rewritten } from './engine.ts';
 
 /** Content of a stylesheet at `/css/site.css`, marked with its rewritten form, and the references found in it. */
 const ROWS: [what: string, css: string, found: string[]][] = [
@@ -58,5 +58,46 @@ describe('a stylesheet’s references', () => {
   it('to another host stay absolute if the file is missing there', () => {
     const target = () => ({ missing: true as const });
     expect(rewritten({ ...sheet('a{b:url(//f.org/x.png)}'), target })).toBe('a{b:url(https://f.org/x.png)}');
+  });
+});
+
+describe('a URL in a custom property', () => {
+  const page = (text: string) => ({ text, url: '/guides/start' });
+  const root = '../';
+
+  it('is written from the root in a page, because a stylesheet in another folder may use the property', () => {
+    const { before, after } = readMarks(
+      '<link rel=stylesheet href="«/css/a.css→../css/a.css»"><style>:root{--a:url("«/i.png→/i.png»") no-repeat}</style>' +
+        '<p style="--b: url(«https://docs.example.com/b.png→/b.png»);c:url(«/c.png→../c.png»)">',
+    );
+    expect(referencesOf(page(before))).toEqual(['asset /css/a.css', 'asset /i.png', 'asset /b.png', 'asset /c.png']);
+    const text = rewritten(page(before));
+    expect(text.slice(0, text.indexOf('<script>'))).toBe(after);
+    expect(text).toContain(`(new URL("${root}",location.href).href)</script>`);
+  });
+
+  it('stays relative in a page, and is looked up beside the page and each of its stylesheets', () => {
+    const text =
+      '<style>@import "/print/b.css";</style><p style="--a:url(i.png)"><link rel=stylesheet href="../css/a.css"><p style="--a:url(i.png)">';
+    expect(resourcesOf(page(text), 'probe')).toEqual(['probe /guides/i.png', 'probe /print/i.png', 'probe /css/i.png']);
+    expect(rewritten(page(text))).toBe(text.replace('/print/b.css', '../print/b.css'));
+  });
+
+  it('leads through the root in a stylesheet that uses it, so that files in fewer folders can use it too', () => {
+    const { before, after } = readMarks(
+      ':root{--a:url(«/css/i.png→../css/i.png»);--b:url(j.png)}.--c:hover,a{background:url(«/css/i.png→i.png»),var( --a)}',
+    );
+    expect(referencesOf(sheet(before))).toEqual(['asset /css/i.png', 'asset /css/j.png', 'asset /css/i.png']);
+    expect(rewritten(sheet(before))).toBe(after);
+  });
+
+  it('is written from the root in a stylesheet that does not use it, because any file may', () => {
+    const { before, after } = readMarks(':root{--a:url(«/i.png→/i.png»);--aa:var(--a-b)}a{b:var(--aa,url(c.png))}');
+    expect(rewritten(sheet(before))).toBe(after);
+  });
+
+  it('is ignored if it has no file', () => {
+    const text = '<p style="--a:url(data:,x);--b:url(#c)">';
+    expect(rewritten(page(text))).toBe(text);
   });
 });
