@@ -40,7 +40,14 @@ export async function addProject(db: Database, request: AddProjectRequest): Prom
     settings: mergeSettings({}, wanted.settings),
   });
   if (project === undefined) {
-    throw new HttpError(409, `The project ${wanted.project} or the domain ${wanted.domain} is there already`);
+    const { domain } = wanted;
+    const other = await findProjectByDomain(db, { organizationId: organization.id, domain });
+    throw new HttpError(
+      409,
+      other === undefined
+        ? `There is a project ${wanted.project} already: choose another id`
+        : `${organization.name} has a project of ${domain} already: ${other.id}`,
+    );
   }
   return toListing(project, organization.name);
 }

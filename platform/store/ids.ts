@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 /** Random ids, each with a prefix that shows its kind. */
 export const newId = {
   organization: (): string => `org_${randomBytes(8).toString('hex')}`,
+  project: (): string => `prj_${randomBytes(8).toString('hex')}`,
   apiKey: (): string => `key_${randomBytes(8).toString('hex')}`,
   exportJob: (): string => `se_${randomBytes(8).toString('hex')}`,
   agentJob: (): string => `aj_${randomBytes(8).toString('hex')}`,

@@ -38,7 +38,7 @@ export function ProjectsPage({ projects, ...layout }: Shared & { projects: reado
                 cell: ({ id, domain }) => <a href={pathOf('projects', id)}>{domain}</a>,
               },
               { label: 'Project id', cell: ({ id }) => <code>{id}</code> },
-              { label: 'Origin', cell: ({ origin, domain }) => <Text>{origin ?? `https://${domain}`}</Text> },
+              { label: 'Origin', cell: (project) => <Origin project={project} /> },
               { label: 'Repository', cell: (project) => <Repository project={project} /> },
             ]}
           />
@@ -48,13 +48,17 @@ export function ProjectsPage({ projects, ...layout }: Shared & { projects: reado
         <Panel title="Add a project">
           <Form action={PATHS.projects} csrf={signed.csrf} inline>
             <Field label="Domain" name="domain" maxLength={253} required />
-            <Field label="Project id, such as prj_docs" name="project" maxLength={64} required />
             <Button variant="primary">Add project</Button>
           </Form>
         </Panel>
       )}
     </MemberLayout>
   );
+}
+
+/** Members don't learn the origin that an operator set: it may be an address of the operator's network. */
+function Origin({ project: { origin, domain } }: { project: Project }) {
+  return origin === null ? <Text>{`https://${domain}`}</Text> : <None>set by an operator</None>;
 }
 
 function Repository({ project: { repository, ref } }: { project: Project }) {
@@ -76,7 +80,7 @@ type ProjectProps = Shared & { project: Project; findings?: readonly OriginFindi
 
 export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
   const { signed } = layout;
-  const { id, domain, origin } = project;
+  const { id, domain } = project;
   const canChange = signed.membership.role !== 'reviewer';
   return (
     <MemberLayout {...layout} section="projects" title={domain} crumbs={[{ label: 'Projects', href: PATHS.projects }]}>
@@ -96,7 +100,7 @@ export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
         <CopyField id="project-id" label="Project id" value={id} />
         <DefinitionList
           items={[
-            { term: 'Origin', value: <Text>{origin ?? `https://${domain}`}</Text> },
+            { term: 'Origin', value: <Origin project={project} /> },
             { term: 'Repository', value: <Repository project={project} /> },
           ]}
         />

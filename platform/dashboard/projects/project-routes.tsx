@@ -5,6 +5,7 @@ import { addProject, setProject } from '../../admin/projects.ts';
 import { findOwnProject } from '../../api/agent/agent-job-view.ts';
 import { parseInput } from '../../parse-input.ts';
 import { recordAction } from '../../store/audit-log.ts';
+import { newId } from '../../store/ids.ts';
 import { listOrganizationProjects } from '../../store/projects.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
@@ -28,7 +29,8 @@ export function addProjectRoutes(router: Router, { db }: DashboardContext): void
     actors: MAKERS,
     async act(request, { caller, membership }) {
       const { organization } = membership;
-      const wanted = { organization, project: fieldOf(request, 'project'), domain: fieldOf(request, 'domain') };
+      // Not the member's choice: ids are unique among all organizations, and a refused one would show that it is taken.
+      const wanted = { organization, project: newId.project(), domain: fieldOf(request, 'domain') };
       const { project, domain } = await addProject(db, wanted);
       await recordAction(db, { ...caller, action: 'project.add', target: project, detail: domain });
       return withMessage(pathOf('projects', project), 'project-added');

@@ -167,8 +167,15 @@ describe('the admin routes', () => {
     const first = { organization: 'Taken', project: 'prj_taken_1', domain: 'one.example.com' };
     const second = { organization: 'Taken', project: 'prj_taken_2', domain: 'two.example.com' };
     for (const each of [first, second]) expect((await api.adminPost('/admin/projects', each)).status).toBe(201);
-    expect((await api.adminPost('/admin/projects', first)).status).toBe(409);
-    expect((await api.adminPost('/admin/projects', { ...first, project: 'prj_taken_3' })).status).toBe(409);
+    const refused = async (project: object) => {
+      const { status, error } = await api.request('POST', '/admin/projects', { key, body: project });
+      return [status, error];
+    };
+    const domainTaken = [409, 'Taken has a project of one.example.com already: prj_taken_1'];
+    expect(await refused(first)).toEqual(domainTaken);
+    expect(await refused({ ...first, project: 'prj_taken_3' })).toEqual(domainTaken);
+    const idTaken = [409, 'There is a project prj_taken_1 already: choose another id'];
+    expect(await refused({ ...first, domain: 'free.example.com' })).toEqual(idTaken);
     expect((await api.adminPost('/admin/projects', { ...first, organization: 'Nobody' })).status).toBe(404);
     const patch = (body: object) => api.request('PATCH', '/admin/projects', { key, body });
     expect((await patch({ project: 'prj_taken_1', domain: 'two.example.com' })).status).toBe(409);

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { createKey, revokeKey } from '../../../platform/admin/api-keys.ts';
-import { addProject } from '../../../platform/admin/projects.ts';
+import { addProject, setProject } from '../../../platform/admin/projects.ts';
 import { insertAgentJob } from '../../../platform/store/agent-jobs.ts';
 import { insertExportJob } from '../../../platform/store/export-jobs.ts';
 import { getProject } from '../../../platform/store/projects.ts';
@@ -23,7 +23,7 @@ const ID = 'pr_0123456789abcdef0123456789abcdef';
 const PAGES: readonly PageRow[] = [
   ['GET /', 'in', 'in', 'in', 'in'],
   ['GET /ui/projects', 'in', 'in', 'in', 'in'],
-  ['POST /ui/projects', 'in', 'in', 403, 'in', { domain: 'new.example.com', project: 'wrong' }],
+  ['POST /ui/projects', 'in', 'in', 403, 'in', { domain: 'wrong' }],
   ['GET /ui/projects/:projectId', 'in', 'in', 'in', 404],
   ['POST /ui/projects/:projectId', 'in', 'in', 403, 404, { domain: '' }],
   ['POST /ui/projects/:projectId/check', 'in', 'in', 403, 404],
@@ -315,6 +315,76 @@ describe('who may do what', () => {
       headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
     });
     expect(listed.status).toBe(200);
+  });
+
+  it("answers another organization as if what it names weren't there", async () => {
+    const { other } = people;
+    if (other === undefined) throw new Error('no browser of another organization');
+    const csrf = await csrfOf(other);
+    const keyHeaders = { authorization: `Bearer ${keys.other}`, 'content-type': 'application/json' };
+    const compared: string[] = [];
+    for (const [route, , , , cell, fields = {}] of PAGES) {
+      const asked = (as: (text: string) => string) =>
+        route.startsWith('POST')
+          ? other.post(as(pathOf(route)), JSON.parse(as(JSON.stringify({ ...fields, csrf }))))
+          : other.get(as(pathOf(route)));
+      if (cell === 404) compared.push(await sameAnswer(route, asked));
+    }
+    for (const [route, , cell, body = {}] of ENDPOINTS) {
+      const [method = ''] = route.split(' ');
+      const asked = async (as: (text: string) => string) => {
+        const init = { method, headers: keyHeaders, ...(method === 'POST' && { body: as(JSON.stringify(body)) }) };
+        const response = await fetch(fixture.platform.baseUrl + as(pathOf(route)), init);
+        return { status: response.status, text: await response.text() };
+      };
+      if (cell === 404) compared.push(await sameAnswer(route, asked));
+    }
+    expect(compared).toContain('POST /v2/agent/:projectId/job');
+  });
+
+  /** Compares the answers about what is another organization's and about what isn't there. */
+  async function sameAnswer(
+    route: string,
+    asked: (as: (text: string) => string) => Promise<{ status: number; text: string }>,
+  ): Promise<string> {
+    const real = [ids.export, ids.agent, ids.key, ids.member, ids.invitation, 'matrix'].filter(
+      (id) => id !== undefined,
+    );
+    // Ids of the same form, which nothing has.
+    const invented = (text: string) => real.reduce((all, id) => all.replaceAll(id, `${id.slice(0, -4)}0000`), text);
+    const answers = [await asked((text) => text), await asked(invented)].map(({ status, text }) => ({
+      status,
+      text: text.replaceAll(/nonce="[^"]*"|nonce-[\w-]+/g, ''),
+    }));
+    expect([route, answers[1]]).toEqual([route, { ...answers[0], text: invented(answers[0]?.text ?? '') }]);
+    return route;
+  }
+
+  it('gives a new project an id of its own, so that no member learns which ids and domains others have', async () => {
+    const { other } = people;
+    if (other === undefined) throw new Error('no browser of another organization');
+    const csrf = await csrfOf(other);
+    const add = (fields: Fields) => other.post('/ui/projects', { csrf, ...fields });
+    const added = [
+      await add({ domain: 'sibling.example.com', project: 'prj_sibling' }),
+      await add({ domain: 'free.example.com' }),
+    ];
+    for (const { status, location } of added) {
+      expect([status, location]).toEqual([303, expect.stringMatching(/^\/ui\/projects\/prj_[0-9a-f]{16}\?/)]);
+    }
+    const again = await add({ domain: 'sibling.example.com' });
+    expect([again.status, again.text]).toEqual([409, expect.not.stringContaining('prj_sibling')]);
+    expect((await people.owner?.get('/ui/projects/prj_sibling'))?.status).toBe(200);
+  });
+
+  it('shows no member the origin that an operator set', async () => {
+    await setProject(fixture.platform.db, { project: 'prj_sibling', origin: 'http://cms.internal:8080' });
+    for (const page of ['/ui/projects', '/ui/projects/prj_sibling']) {
+      const text = (await people.owner?.get(page))?.text;
+      expect(text).toContain('sibling.example.com');
+      expect(text).toContain('set by an operator');
+      expect(text).not.toContain('cms.internal');
+    }
   });
 
   it('holds for owner, developer, reviewer and another organization', async () => {

@@ -12,7 +12,6 @@ import { type Buttons, watchButtons } from './buttons.ts';
 import { type DashboardFixture, PASSWORD, startDashboard } from './dashboard-fixture.ts';
 import { routesOf } from './routes-of.ts';
 
-const PROJECT = 'prj_handbook';
 const DOMAIN = 'docs.example.com';
 const NEW_PASSWORD = 'another correct horse';
 
@@ -23,6 +22,7 @@ describe('every button of the dashboard and of a pull request', () => {
   let fixture: DashboardFixture;
   let repository: TestRepository;
   let buttons: Buttons;
+  let project: string;
   let owner: Browser;
   let db: DashboardFixture['platform']['db'];
 
@@ -72,11 +72,11 @@ describe('every button of the dashboard and of a pull request', () => {
   });
 
   test('projects and exports', async () => {
-    const added = { domain: DOMAIN, project: PROJECT };
-    expect(await press(owner, '/ui/projects', 'POST /ui/projects', added)).toMatch(/project-added/);
-    const page = `/ui/projects/${PROJECT}`;
+    expect(await press(owner, '/ui/projects', 'POST /ui/projects', { domain: DOMAIN })).toMatch(/project-added/);
+    project = await one('select id from projects');
+    const page = `/ui/projects/${project}`;
     const origin = fixture.platform.baseUrl;
-    await setProject(db, { project: PROJECT, origin, repository: repository.url, ref: 'main' });
+    await setProject(db, { project, origin, repository: repository.url, ref: 'main' });
     const saved = {
       ...{ domain: DOMAIN, external: 'bundle', scripts: 'strip', render: 'http', discover: 'http' },
       ...{ robots: 'respect', sourceMaps: 'omit', incremental: 'true' },
@@ -98,9 +98,9 @@ describe('every button of the dashboard and of a pull request', () => {
   });
 
   test('agent jobs', async () => {
-    const prompt = { project: PROJECT, prompt: 'Write' };
+    const prompt = { project, prompt: 'Write' };
     expect(await press(owner, '/ui/agents', 'POST /ui/agents', prompt)).toMatch(/job-created/);
-    expect(await press(owner, '/ui/agents', 'GET /ui/agents', { project: PROJECT, status: 'active' })).toBe(200);
+    expect(await press(owner, '/ui/agents', 'GET /ui/agents', { project, status: 'active' })).toBe(200);
     const job = `/ui/agents/${await one('select id from agent_jobs')}`;
     expect(await press(owner, job, 'POST /ui/agents/:jobId/cancel')).toMatch(/job-canceled/);
     await db.execute(`update agent_jobs set status = 'failed', error = 'cancelled'`);
