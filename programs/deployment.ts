@@ -37,7 +37,7 @@ interface Context {
  */
 export async function startDeployment(options: Options, { home, logger, lifetime }: Context): Promise<{ url: string }> {
   const shared = createSharedParts();
-  const hosted = options.sites.map(({ host, valuesFile }) => ({
+  const open = async ({ host, valuesFile }: DeployedSite) => ({
     host,
     deployment: createDeployment({
       ...options.serving,
@@ -45,10 +45,11 @@ export async function startDeployment(options: Options, { home, logger, lifetime
       shared,
       host: host ?? '*',
       exitOnInvalidValues: options.exitOnInvalidValues ?? true,
-      homeDir: home.path('deployments', folderName(valuesFile)),
+      homeDir: await home.makeFolder('deployments', folderName(valuesFile)),
       logger: logger.child({ part: 'deployment', ...(host === undefined ? {} : { host }) }),
     }),
-  }));
+  });
+  const hosted = await Promise.all(options.sites.map(open));
   const listening = { host: options.host, port: options.port, variable: 'DEPLOYMENT_PORT' };
   // Another process on this port may be using the same folders, which must stay as they are then.
   if (listening.port !== 0) await freePort(listening);

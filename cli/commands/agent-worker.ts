@@ -15,7 +15,7 @@ export function agentWorkerCommand(): Command {
     .action(async () => {
       const context = createContext();
       requireDatabaseUrl(context.settings);
-      await runService(context.logger, async (lifetime) => {
+      await runService(context, async (lifetime) => {
         const { startAgentWorker } = await import('../../programs/agent-worker.ts');
         const { metricsPart } = await import('../../programs/temporal/worker-metrics.ts');
         const address = await startAgentWorker({ ...context, lifetime });

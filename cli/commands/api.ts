@@ -16,7 +16,7 @@ export function apiCommand(): Command {
       const { loadGalleyConfig, requireConfigPath } = await import('../../programs/config/galley-yaml.ts');
       const path = requireConfigPath(settings.configPath, options);
       const config = await loadGalleyConfig({ path, env: settings.variables });
-      await runService(logger, async (lifetime) => {
+      await runService({ settings, logger }, async (lifetime) => {
         const { startApiProcess } = await import('../../programs/api.ts');
         const api = await startApiProcess(config, { settings, logger, lifetime });
         return `api ${api.url}`;

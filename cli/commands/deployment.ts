@@ -25,7 +25,7 @@ export function deploymentCommand(): Command {
     .action(async ({ values }: { values: readonly string[] }) => {
       const { settings, logger } = createContext();
       const sites = readSites(values);
-      await runService(logger, async (lifetime) => {
+      await runService({ settings, logger }, async (lifetime) => {
         const { startDeployment } = await import('../../programs/deployment.ts');
         const { url } = await startDeployment(
           { sites, serving: settings.serving, host: settings.host, port: settings.deploymentPort },

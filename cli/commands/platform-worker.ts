@@ -17,7 +17,7 @@ export function platformWorkerCommand(): Command {
       keepHeapSmall();
       const context = createContext();
       requireDatabaseUrl(context.settings);
-      await runService(context.logger, async (lifetime) => {
+      await runService(context, async (lifetime) => {
         const { startPlatformWorkerProcess } = await import('../../programs/platform-worker.ts');
         const { metricsPart } = await import('../../programs/temporal/worker-metrics.ts');
         const address = await startPlatformWorkerProcess(agents, { ...context, lifetime });

@@ -14,7 +14,7 @@ export function platformCommand(): Command {
     .action(async () => {
       const { settings, logger } = createContext();
       requireDatabaseUrl(settings);
-      await runService(logger, async (lifetime) => {
+      await runService({ settings, logger }, async (lifetime) => {
         const { startPlatformProcess } = await import('../../programs/platform.ts');
         const service = await startPlatformProcess({ settings, logger, lifetime });
         // After the line `ready`, because the database may come later.

@@ -19,7 +19,7 @@ DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a gall
     )
     .action(async () => {
       const { settings, logger } = createContext();
-      await runService(logger, async (lifetime) => {
+      await runService({ settings, logger }, async (lifetime) => {
         const { prepare } = await import('../../programs/up/prepare.ts');
         const prepared = await prepare(settings, lifetime);
         const { startEverything } = await import('../../programs/up.ts');

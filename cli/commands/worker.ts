@@ -18,7 +18,7 @@ export function workerCommand(): Command {
       const config = await loadGalleyConfig({ path, env: settings.variables });
       const { checkReviews } = await import('../../programs/config/check-configuration.ts');
       checkReviews(config, { ownPlatform: false });
-      await runService(logger, async (lifetime) => {
+      await runService({ settings, logger }, async (lifetime) => {
         const { startWorkerProcess } = await import('../../programs/worker.ts');
         const { metricsPart } = await import('../../programs/temporal/worker-metrics.ts');
         const { deploymentHost } = options;

@@ -48,7 +48,7 @@ export async function openObjectStore(
   { objectStoreUrl }: Pick<Settings, 'objectStoreUrl'>,
   home: Home,
 ): Promise<ObjectStore> {
-  const url = objectStoreUrl ?? pathToFileURL(home.path('objects')).href;
+  const url = objectStoreUrl ?? pathToFileURL(await home.makeFolder('objects')).href;
   return await createObjectStore({ url }).catch((error: unknown) => {
     throw error instanceof RangeError ? new ConfigurationError([`OBJECT_STORE_URL: ${errorText(error)}`]) : error;
   });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { access, chmod, constants, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { access, constants, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCode } from '../../base/error-code.ts';
@@ -7,7 +7,7 @@ import { replaceFile } from '../../base/replace-file.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { BASELINE } from '../../contract/names.ts';
 import { isFolderLocked, lockFolder } from '../../embedded/folder-lock.ts';
-import { makeFolder } from './make-folder.ts';
+import { makeFolder, makePrivate } from './make-folder.ts';
 
 /** The URLs of the parts of a running `up`. */
 const addresses = z.object({
@@ -28,6 +28,11 @@ export type RunningAddresses = z.infer<typeof addresses>;
 export interface Home {
   folder: string;
   path(...names: string[]): string;
+  /**
+   * Creates a folder in it that only its user can read.
+   * @throws ConfigurationError if that isn't possible.
+   */
+  makeFolder(...names: string[]): Promise<string>;
   /**
    * @throws FolderInUse if another `up` runs on it, here or in another container, ConfigurationError if the folder
    *   can't be created or holds the state of another build.
@@ -68,20 +73,8 @@ const ADDRESSES = 'up.json';
 /** What a new start makes again: addresses and sockets, versions that deployments fetch, and folders of running work. */
 export const TRANSIENT = [...LOCKS, ADDRESSES, 'socket', 'deployments', 'agent-work', 'staging'];
 
-/**
- * Takes a folder or file that existed before from all other users. What belongs to another user, such as a volume, and a
- * folder that is meant for everyone keep their modes.
- */
-async function makePrivate(path: string): Promise<void> {
-  const { mode, uid } = await stat(path);
-  const isShared = (mode & constants.S_IRWXO) === constants.S_IRWXO && (mode & STICKY) !== 0;
-  if (uid === process.getuid?.() && !isShared) await chmod(path, mode & constants.S_IRWXU);
-}
-
-const STICKY = 0o1000;
-
 /** @throws ConfigurationError if the folder can't be created or written. */
-async function makeHome(folder: string): Promise<void> {
+async function makePrivateFolder(folder: string): Promise<void> {
   try {
     await makeFolder(folder, { mode: 0o700 });
     await access(folder, constants.W_OK | constants.X_OK);
@@ -102,7 +95,7 @@ export function openHome(folder: string): Home {
       () => undefined,
     );
   const writeSecret = async (name: string, value: string): Promise<void> => {
-    await makeHome(folder);
+    await makePrivateFolder(folder);
     await replaceFile(path(name), `${value}\n`, { mode: 0o600 });
   };
   /** Call it before anything opens a file: SQLite and PostgreSQL write when they open one. */
@@ -118,17 +111,23 @@ export function openHome(folder: string): Home {
   return {
     folder,
     path,
+    makeFolder: async (...names) => {
+      await makePrivateFolder(folder);
+      const made = path(...names);
+      await makePrivateFolder(made);
+      return made;
+    },
     readSecret,
     writeSecret,
     lock: async () => {
-      await makeHome(folder);
+      await makePrivateFolder(folder);
       await refuseOtherBaseline();
       const unlock = await lockFolder(path(LOCK), folder);
       await writeSecret(BASELINE_FILE, BASELINE);
       return unlock;
     },
     lockEmpty: async () => {
-      await makeHome(folder);
+      await makePrivateFolder(folder);
       const unlock = await lockFolder(path(LOCK), folder);
       const [found] = (await readdir(folder)).filter((name) => !LOCKS.includes(name));
       if (found === undefined) return unlock;

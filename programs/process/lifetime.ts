@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import { errorText } from '../../base/error-code.ts';
+import type { Context } from './context.ts';
+import { makePrivate } from './make-folder.ts';
 
 /** Running parts, ended in reverse order of their start. */
 export interface Lifetime {
@@ -87,15 +89,21 @@ export async function untilSignal(): Promise<NodeJS.Signals> {
 
 /**
  * Runs a program until SIGINT or SIGTERM, then ends all its parts. `start` resolves with the text of the line `ready
- * …`; a signal interrupts it too, so slow imports belong in there.
+ * …`; a signal interrupts it too, so slow imports belong in there. A GALLEY_HOME that is there already becomes private.
  */
-export async function runService(logger: Logger, start: (lifetime: Lifetime) => Promise<string>): Promise<void> {
+export async function runService(
+  { settings, logger }: Context,
+  start: (lifetime: Lifetime) => Promise<string>,
+): Promise<void> {
   const lifetime = createLifetime(logger);
   const asked = untilSignal();
   const started = (async () => {
     // Loaded here, because most commands send no request.
     const { surviveEndedResponses } = await import('../../base/survive-ended-responses.ts');
     surviveEndedResponses();
+    await makePrivate(settings.home).catch((error: unknown) => {
+      logger.warn({ reason: errorText(error) }, 'Other users may be able to read GALLEY_HOME');
+    });
     const ready = await start(lifetime);
     // A start that a signal interrupted may still complete.
     if (!lifetime.signal.aborted) process.stdout.write(`ready ${ready}\n`);

@@ -1,6 +1,10 @@
-import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pino from 'pino';
 import { OPERATOR_TOKEN_FILE, openHome } from '../../programs/process/home.ts';
+import { runService } from '../../programs/process/lifetime.ts';
+import { readSettings } from '../../programs/settings/environment.ts';
+import { galleyHere } from '../helpers/galley.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const parent = temporaryFolder();
@@ -20,6 +24,34 @@ describe('GALLEY_HOME', () => {
     const folder = await existing(`open-${mode}`, mode);
     await (await openHome(folder).lock())();
     expect(await modeOf(folder)).toBe(0o700);
+  });
+
+  it('becomes private when a program starts, before anything is put there', async () => {
+    const folder = await existing('started', 0o755);
+    const context = { settings: readSettings({ GALLEY_HOME: folder }), logger: pino({ level: 'silent' }) };
+    let mode = 0;
+    const started = runService(context, async () => {
+      mode = await modeOf(folder);
+      throw new Error('ends the program');
+    });
+    await expect(started).rejects.toThrow('ends the program');
+    expect(mode).toBe(0o700);
+  });
+
+  it('is private with all that a deployment puts there, alone and if nothing was there', async () => {
+    const [folder, values] = [join(parent, 'served'), join(parent, 'values.yaml')];
+    await writeFile(values, 'staticExport: {enabled: perhaps}\n');
+    const { code } = await galleyHere(
+      ['deployment', '--values', values],
+      { GALLEY_HOME: folder, DEPLOYMENT_PORT: '0' },
+      parent,
+    );
+    expect(code).toBe(2);
+    const made = await readdir(join(folder, 'deployments'));
+    expect(made).toHaveLength(1);
+    for (const path of ['.', 'deployments', join('deployments', made[0] ?? '')]) {
+      expect([path, await modeOf(join(folder, path))]).toEqual([path, 0o700]);
+    }
   });
 
   it('makes secrets private that were copied into it, and keeps their values', async () => {
