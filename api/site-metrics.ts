@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { ListedSite } from '../contract/site-state.ts';
+import { type ListedSite, linkLateAtMs } from '../contract/site-state.ts';
 import { withinDeadline } from './deadline.ts';
 
 /** Scrapes within this time share one listing, so that several scrapers cost no more than one. */
@@ -52,7 +52,7 @@ function createGauges(registry: Registry, collect: () => Promise<void>) {
     configured: gauge('galley_sites_configured', 'Sites in galley.yaml.', []),
     phase: gauge('galley_site_phase', 'Always 1; the label is the phase of the site.', ['site', 'phase']),
     linkExpiry: perSite('galley_site_link_expiry_timestamp_seconds', 'When the first link of the site in use expires.'),
-    refreshDue: perSite('galley_site_link_refresh_timestamp_seconds', 'When that link is due to be refreshed.'),
+    linkLate: perSite('galley_site_link_late_timestamp_seconds', 'When the refresh of that link counts as late.'),
     served: perSite(
       'galley_site_served_publish_timestamp_seconds',
       'When the newest served publish of the site arrived.',
@@ -75,7 +75,7 @@ function setGauges(gauges: Gauges, listed: ListedSite, nowMs: number): void {
     if (ms !== null) gauge.set({ site }, ms / 1000);
   };
   set(gauges.linkExpiry, listed.linkExpiresAtMs);
-  set(gauges.refreshDue, listed.refreshDueAtMs);
+  set(gauges.linkLate, linkLateAtMs(listed));
   set(gauges.served, listed.servedPublishAtMs);
   if (oldestUnserved !== null) gauges.unservedReason.set({ site, reason: oldestUnserved.reason }, 1);
   set(gauges.oldestUnserved, oldestUnserved === null ? 0 : Math.max(0, nowMs - oldestUnserved.atMs));

@@ -326,6 +326,21 @@ export type SiteMemo = z.infer<typeof siteMemo>;
 /** The optional argument of the query `state`: `brief` leaves the histories out, except a few deliveries. */
 export type StateQuery = { brief?: boolean };
 
+/** A refresh is late only then: visibility lags behind, and a link may live for seconds only. */
+const LATE_MS = 60_000;
+
+/**
+ * When the refresh of a site's link counts as late, for the watchdog and for alerts: half of the time between the due
+ * refresh and the expiry is over, and at least a minute. Null if there is no link.
+ */
+export function linkLateAtMs({
+  linkExpiresAtMs,
+  refreshDueAtMs,
+}: Pick<ListedSite, 'linkExpiresAtMs' | 'refreshDueAtMs'>): number | null {
+  if (linkExpiresAtMs === null || refreshDueAtMs === null) return null;
+  return Math.max((refreshDueAtMs + linkExpiresAtMs) / 2, refreshDueAtMs + LATE_MS);
+}
+
 /** A site with a workflow, as visibility shows it. Unknown values are undefined, missing ones null. */
 export type ListedSite = {
   site: string;

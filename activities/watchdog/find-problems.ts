@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
 import { grpcCode } from '../../contract/grpc-code.ts';
 import { WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
-import type { ListedSite } from '../../contract/site-state.ts';
+import { type ListedSite, linkLateAtMs } from '../../contract/site-state.ts';
 import { PROBLEM_KINDS, type Problem, problemKey } from '../../contract/watchdog.ts';
 import { listSites } from '../sites/list-sites.ts';
 import type { ReadSite } from '../sites/read-site.ts';
@@ -52,14 +52,11 @@ function record(problems: readonly Problem[]): void {
   for (const kind of PROBLEM_KINDS) gauge.set(problems.filter((each) => each.kind === kind).length, { kind });
 }
 
-/** A refresh is late only then: visibility lags behind, and a link may live for seconds only. */
-const LATE_MS = 60_000;
-
-/** The refresh is late, and half of the time between it and the expiry is over. */
-export function problemOfLink({ site, linkExpiresAtMs, refreshDueAtMs }: ListedSite, nowMs: number): Problem[] {
-  if (linkExpiresAtMs === null || refreshDueAtMs === null) return [];
-  const soonMs = (linkExpiresAtMs - refreshDueAtMs) / 2;
-  if (nowMs < Math.max(linkExpiresAtMs - soonMs, refreshDueAtMs + LATE_MS)) return [];
+/** The refresh is late (`linkLateAtMs`). */
+export function problemOfLink(listed: ListedSite, nowMs: number): Problem[] {
+  const { site, linkExpiresAtMs } = listed;
+  const lateAtMs = linkLateAtMs(listed);
+  if (linkExpiresAtMs === null || lateAtMs === null || nowMs < lateAtMs) return [];
   const expiry = new Date(linkExpiresAtMs).toISOString();
   const detail =
     nowMs < linkExpiresAtMs ? `its link was not refreshed and expires at ${expiry}` : `its link expired at ${expiry}`;

@@ -30,3 +30,18 @@ test('the oldest publish that is not served has an age and a reason, and 0 witho
   jest.advanceTimersByTime(10_000);
   expect(await unserved()).toEqual(['galley_site_oldest_unserved_seconds{site="docs"} 0']);
 });
+
+test('a link is late halfway between its due refresh and its expiry, but never within a minute', async () => {
+  const registry = new Registry();
+  const sites = [
+    { ...listed, linkExpiresAtMs: 86_400_000, refreshDueAtMs: 72_000_000 },
+    { ...listed, site: 'blog', linkExpiresAtMs: 60_000, refreshDueAtMs: 30_000 },
+    { ...listed, site: 'shop' },
+  ];
+  addSiteMetrics(registry, { list: async () => sites, configured: 3 });
+  const metrics = await registry.metrics();
+  expect(metrics.split('\n').filter((line) => line.startsWith('galley_site_link_late'))).toEqual([
+    'galley_site_link_late_timestamp_seconds{site="docs"} 79200',
+    'galley_site_link_late_timestamp_seconds{site="blog"} 90',
+  ]);
+});

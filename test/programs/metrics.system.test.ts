@@ -131,8 +131,8 @@ describe('the metrics of each program', () => {
     const of = (name: string) => sampleOf(metrics, `galley_site_${name}_timestamp_seconds{site="handbook"}`) ?? 0;
     expect(of('served_publish')).toBeGreaterThan(beforeS - 1);
     expect(of('served_publish')).toBeLessThan(Date.now() / 1000);
-    expect(of('link_refresh')).toBeGreaterThan(beforeS);
-    expect(of('link_expiry')).toBeGreaterThan(of('link_refresh'));
+    expect(of('link_late')).toBeGreaterThan(beforeS);
+    expect(of('link_expiry')).toBeGreaterThan(of('link_late'));
     expect(sampleOf(metrics, 'galley_site_oldest_unserved_seconds{site="handbook"}')).toBe(0);
     expect(sampleOf(metrics, 'galley_sites_configured')).toBe(1);
     expect(sampleOf(metrics, 'galley_sites_listed')).toBe(1);
