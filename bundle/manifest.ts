@@ -3,6 +3,7 @@ import {
   BUNDLE_FORMAT_VERSION,
   type BundleFile,
   type BundleManifest,
+  type BundleRedirect,
   bundleManifest,
   contentDigestLine,
 } from '../contract/bundle.ts';
@@ -42,11 +43,9 @@ export function checkManifest(bytes: Buffer, limits: BundleLimits): BundleManife
   if (unpackedBytes > limits.maxUnpackedBytes) {
     throw new BundleInvalidError(`the manifest's files are larger than the ${limits.maxUnpackedBytes} bytes allowed`);
   }
-  for (const { from, to, status } of manifest.redirects) {
-    if (!from.startsWith('/') || !isRedirectTarget(to) || status < 300 || status > 399) {
-      throw new BundleInvalidError(`the manifest's redirect from ${quoted(from)} is not one`);
-    }
-  }
+  const wrong = manifest.redirects.find((redirect) => !isRedirect(redirect));
+  if (wrong !== undefined)
+    throw new BundleInvalidError(`the manifest's redirect from ${quoted(wrong.from)} is not one`);
   const digest = createHash('sha256');
   for (const file of manifest.files) digest.update(contentDigestLine(file));
   if (digest.digest('hex') !== manifest.contentSha256) {
@@ -97,8 +96,13 @@ function checkPaths(files: readonly BundleFile[]): void {
 /** What Node sends as the value of a header. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,1000}$/;
 
+/** Whether a file of a bundle may have this content type. */
+export function isContentType(text: string): boolean {
+  return HEADER_VALUE.test(text);
+}
+
 function checkContentTypes(files: readonly BundleFile[]): void {
-  const wrong = files.find(({ contentType }) => !HEADER_VALUE.test(contentType));
+  const wrong = files.find(({ contentType }) => !isContentType(contentType));
   if (wrong !== undefined)
     throw new BundleInvalidError(`the contentType of ${quoted(wrong.path)} is no header's value`);
 }
@@ -119,7 +123,8 @@ export function pathOfSibling(path: string): string {
   return path.slice(0, path.lastIndexOf('.'));
 }
 
-function isRedirectTarget(to: string): boolean {
-  if (/[\r\n]/.test(to)) return false;
+/** Whether a bundle may have this redirect. */
+export function isRedirect({ from, to, status }: BundleRedirect): boolean {
+  if (!from.startsWith('/') || status < 300 || status > 399 || /[\r\n]/.test(to)) return false;
   return to.startsWith('/') || /^https?:\/\//.test(to);
 }

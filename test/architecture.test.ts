@@ -14,7 +14,7 @@ const PARTS: Record<string, readonly string[]> = {
   ui: ['base'],
   web: ['base', 'contract', 'ui'],
   api: ['base', 'contract', 'workflows', 'ui', 'web'],
-  exporter: ['base', 'contract'],
+  exporter: ['base', 'contract', 'bundle'],
   platform: ['base', 'contract', 'exporter', 'forge', 'ui', 'web'],
   deployment: ['base', 'contract', 'bundle'],
 };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isRedirect } from '../../bundle/manifest.ts';
 import {
   BUNDLE_FORMAT_VERSION,
   type BundleFile,
@@ -39,7 +40,8 @@ async function redirectsOf(store: CrawlStore, settings: ExportSettings): Promise
   for await (const rows of store.mappedRedirects(settings.jobId)) {
     for (const { url, redirectTo, status } of rows) {
       if (!isOfSite(url, settings.site)) continue;
-      redirects.push({ from: onSite(url, settings), to: onSite(redirectTo, settings), status });
+      const redirect = { from: onSite(url, settings), to: onSite(redirectTo, settings), status };
+      if (isRedirect(redirect)) redirects.push(redirect);
     }
   }
   return redirects.sort((a, b) => (a.from < b.from ? -1 : 1));

@@ -1,15 +1,15 @@
 import * as zlib from 'node:zlib';
+import { collisionKey } from '../../bundle/path.ts';
 import { CODING_EXTENSIONS, type ContentCoding } from '../../contract/content-coding.ts';
 import { ExportFailure } from '../export-failure.ts';
 import type { CrawlStore } from '../ports.ts';
-import { placeKey } from '../urls/resolve-collisions.ts';
 import type { ArchiveEntry } from './archive/tar-blocks.ts';
 
 /** Which precompressed siblings the files of an export get. */
 export type SiblingPlan = {
   /** The codings in the order of `CONTENT_CODINGS`. */
   codings: readonly ContentCoding[];
-  /** Place keys of the origin's own files and folders whose names a sibling would have. */
+  /** Collision keys of the origin's own files and folders whose names a sibling would have. */
   taken: ReadonlySet<string>;
 };
 
@@ -30,12 +30,12 @@ export async function planSiblings(
 
 /** The path and its parent folders, if they are named like a sibling. */
 function siblingNamesIn(path: string): string[] {
-  const segments = placeKey(path).split('/');
+  const segments = collisionKey(path).split('/');
   return segments.map((_, index) => segments.slice(0, index + 1).join('/')).filter((name) => SIBLING_NAME.test(name));
 }
 
 function isTaken(path: string, { taken }: Pick<SiblingPlan, 'taken'>): boolean {
-  return taken.size > 0 && taken.has(placeKey(path));
+  return taken.size > 0 && taken.has(collisionKey(path));
 }
 
 /** The siblings that these files don't get because the origin has their names; part of the piece's key. */

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { parseRetryAfterMs } from '../../base/retry-after.ts';
+import { isContentType } from '../../bundle/manifest.ts';
 import { elementsOfHeaders } from '../document/header-elements.ts';
 import type { Fetcher, FetchOptions, FetchResult } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
@@ -193,7 +194,8 @@ async function readAccepted(
   if (Number(headerText(headers['content-length'])) > limits.maxBodyBytes) {
     throw new UnreadableBody(`the body is larger than ${limits.maxBodyBytes} bytes`);
   }
-  const contentType = headerText(headers['content-type']) ?? '';
+  const declared = headerText(headers['content-type']) ?? '';
+  const contentType = isContentType(declared) ? declared : '';
   const { sink } = request;
   const body = await readResponseBody(
     arriving,

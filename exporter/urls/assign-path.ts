@@ -1,4 +1,5 @@
 import { sha256Hex } from '../../base/sha256.ts';
+import { GALLEY_FOLDER, isReserved, MAX_PATH_BYTES } from '../../bundle/path.ts';
 import { isOfSite } from './identity.ts';
 import type { ResourceKind, Site } from './types.ts';
 
@@ -12,7 +13,11 @@ export function notFoundUrl(site: Pick<Site, 'domain'>): string {
 
 /** The folder for files of other hosts, with one subfolder per host. */
 const EXTERNAL_FOLDER = '_external';
-const MAX_PATH_BYTES = 1000;
+/** The folder for files whose paths would be too long. */
+const LONG_FOLDER = '_long';
+
+/** What collisions and precompressed siblings may add to a name. */
+const ADDED_BYTES = 24;
 
 type PathInput = {
   /** Normalized (`normalizeUrl`). */
@@ -33,7 +38,7 @@ export function assignPath({ url, contentType, kind }: PathInput, site: Site): s
   const isOwn = isOfSite(url, site);
   const prefix = isOwn ? [] : [EXTERNAL_FOLDER, host.replaceAll(':', '_')];
   const segments = [...prefix, ...folders, name].filter((segment) => segment !== '').map(safeSegment);
-  return withinLength(reserved(segments).join('/'), url);
+  return withinLength(unreserved(segments.join('/')), url);
 }
 
 /** The media type of a content type header: no parameters, lower case. */
@@ -82,20 +87,22 @@ function withQuery(name: string, search: string): string {
   return search === '' ? name : withMark(name, shortHash(search));
 }
 
-/** `.galley/` is reserved for the bundle itself, also on case-insensitive file systems. */
-function reserved(segments: string[]): string[] {
-  const [first = '', ...others] = segments;
-  return first.toLowerCase() === '.galley' ? ['_galley', ...others] : segments;
+/** Galley's own folder is reserved for the bundle itself. */
+function unreserved(path: string): string {
+  return isReserved(path) ? path.replace(/^[^/]+/, GALLEY_FOLDER.replace('.', '_')) : path;
 }
 
 function withinLength(path: string, url: string): string {
-  if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return path;
-  return `_long/${withMark(path.slice(path.lastIndexOf('/') + 1), shortHash(url))}`;
+  if (Buffer.byteLength(path) <= MAX_PATH_BYTES - ADDED_BYTES) return path;
+  return `${LONG_FOLDER}/${withMark(path.slice(path.lastIndexOf('/') + 1), shortHash(url))}`;
 }
 
 const MAX_NAME_BYTES = 200;
-/** Characters that some file system or archive tool rejects or misreads. */
-const UNSAFE = /[\p{Cc}"*/:<>?\\|]/gu;
+/**
+ * Characters that some file system or archive tool rejects or misreads. U+FFFD stands for bytes that aren't text, and
+ * older deployments reject it.
+ */
+const UNSAFE = /[\p{Cc}\uFFFD"*/:<>?\\|]/gu;
 /** Most names need no escaping. */
 const PLAIN = /^[\w.-]*[\w-]$/;
 /** Reserved device names on Windows, with any extension. */

@@ -1,3 +1,4 @@
+import { collisionKey } from '../../bundle/path.ts';
 import { shortHash, withMark } from './assign-path.ts';
 
 /**
@@ -32,7 +33,7 @@ function freePlace(
 ): { path: string; key: string } {
   for (let attempt = 0; ; attempt += 1) {
     const path = attempt === 0 ? claim.path : marked(claim, attempt);
-    const key = placeKey(path);
+    const key = collisionKey(path);
     const holder = holders.get(key);
     const shares = holder?.path === claim.path && holder.sha256 === claim.sha256 && path === claim.path;
     if ((holder === undefined || shares) && !folders.has(key)) return { path, key };
@@ -50,18 +51,10 @@ function byRank(a: PathClaim, b: PathClaim): number {
   return a.url < b.url ? -1 : 1;
 }
 
-const BEYOND_ASCII = /[^ -~]/;
-
-/** The path on a file system that ignores case and Unicode form. */
-export function placeKey(path: string): string {
-  // Most paths are ASCII, and Unicode normalization is about ten times slower.
-  return BEYOND_ASCII.test(path) ? path.normalize('NFC').toLowerCase().normalize('NFC') : path.toLowerCase();
-}
-
 function foldersOf(claims: readonly PathClaim[]): Set<string> {
   const folders = new Set<string>();
   for (const { path } of claims) {
-    let folder = placeKey(path);
+    let folder = collisionKey(path);
     for (let slash = folder.lastIndexOf('/'); slash !== -1; slash = folder.lastIndexOf('/')) {
       folder = folder.slice(0, slash);
       // Its parent folders have been added before.

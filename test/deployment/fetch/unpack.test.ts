@@ -65,6 +65,7 @@ describe('a valid bundle', () => {
   it('of several gzip members is unpacked completely', async () => {
     const spec = siteOf('1', {
       'größe/big file.bin': Buffer.alloc(300_000, 7),
+      'u/caf\uFFFD.png': 'as older exporters name it',
       'empty.txt': '',
       [`${'long/'.repeat(60)}x.html`]: 'x',
     });

@@ -58,6 +58,7 @@ describe('the path of a file', () => {
     ['/v1.2', 'text/plain', 'v1.2'],
     ['/data.map', 'application/json', 'data.map'],
     ['/blob', 'application/octet-stream', 'blob'],
+    ['/u/caf%EF%BF%BD.png', 'image/png', 'u/caf%EF%BF%BD.png'],
     ['/feed/', 'application/rss+xml', 'feed/index.xml'],
     ['https://fonts.example.org/css?family=A', 'text/css', '_external/fonts.example.org/css.4c2b0410c91d.css'],
     ['https://cdn.example.org:8443/a.js', 'text/javascript', '_external/cdn.example.org_8443/a.js'],
