@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
+import { signalGroup } from '../base/process-group.ts';
 
 /**
  * Runs the program and ends it when descriptor 3 closes. That descriptor is a pipe from this process, which the system
@@ -88,9 +89,8 @@ export function spawnGuarded(command: string, args: readonly string[], env: Node
       await exited;
     },
     kill: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
       // The group: the guard's shell, its watcher and the program.
-      if (posix && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      if (posix) signalGroup(child, 'SIGKILL');
       else child.kill('SIGKILL');
       await exited;
     },

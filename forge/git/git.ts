@@ -1,4 +1,5 @@
 import { execa } from 'execa';
+import { signalGroup } from '../../base/process-group.ts';
 import type { GitCredentials } from '../forge.ts';
 import { explainFailure } from './explain-failure.ts';
 import { gitEnvironment } from './git-environment.ts';
@@ -30,7 +31,7 @@ export type GitResult = { exitCode: number; stdout: string; stderr: string };
 export type Git = (args: readonly [string, ...string[]], run?: GitRun) => Promise<GitResult>;
 
 type GitSettings = {
-  /** When aborted, git and all that it started are terminated, and killed after 2 s. */
+  /** When aborted, git and all that it started are terminated, and killed after 1 s. */
   signal: AbortSignal;
   /** What git inherits: a path, proxies, an SSH agent. */
   environment?: Readonly<Record<string, string>> | undefined;
@@ -61,9 +62,11 @@ export function createGit({ signal, environment }: GitSettings): Git {
       // A group of its own, so that ssh, remote helpers and packers are killed with it.
       detached: true,
     });
-    const { pid } = child;
     let timedOut = false;
-    const end = () => endGroup(pid);
+    const end = () => {
+      signalGroup(child, 'SIGTERM');
+      setTimeout(() => signalGroup(child, 'SIGKILL'), SOFT_END_MS).unref();
+    };
     const onTimeout = () => {
       timedOut = true;
       end();
@@ -76,7 +79,7 @@ export function createGit({ signal, environment }: GitSettings): Git {
       const [command] = args;
       if (timedOut) throw new GitError(`git ${command} took longer than ${timeoutMs / 1_000} s`, 'timeout');
       if (isMaxBuffer) {
-        endGroup(pid, 'SIGKILL');
+        signalGroup(child, 'SIGKILL');
         if (run.cutOutput) return { exitCode: 0, stdout, stderr };
         throw new GitError(`git ${command} printed more than ${maxOutputBytes} bytes`, 'other');
       }
@@ -97,17 +100,4 @@ export function secretsOf(remote: Remote | undefined): string[] {
 function inputOf({ input, inputFile }: GitRun) {
   if (inputFile !== undefined) return { stdin: { file: inputFile } };
   return input === undefined ? { stdin: 'ignore' as const } : { input };
-}
-
-function endGroup(pid: number | undefined, by: NodeJS.Signals = 'SIGTERM'): void {
-  if (pid === undefined) return;
-  const send = (signal: NodeJS.Signals) => {
-    try {
-      process.kill(-pid, signal);
-    } catch {
-      // It has already ended.
-    }
-  };
-  send(by);
-  if (by === 'SIGTERM') setTimeout(send, SOFT_END_MS, 'SIGKILL').unref();
 }

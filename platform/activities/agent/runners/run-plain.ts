@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { signalGroup } from '../../../../base/process-group.ts';
 import type { ContainedEnd, ContainedRun } from './contained-run.ts';
 import { killMarked } from './kill-marked.ts';
 import { PLAIN_COLLECT_SCRIPT, PLAIN_RUN_SCRIPT } from './sandbox/scripts.ts';
@@ -62,23 +63,14 @@ async function runScript(run: ContainedRun, script: string, words: readonly stri
     detached: true,
   });
   const killAll = async (): Promise<void> => {
-    killGroup(child.pid);
+    signalGroup(child, 'SIGKILL');
     await killMarked(`${MARKER}=${marker}`);
   };
   return await watchRun({
     child,
     run,
     packFile: join(run.scratchDir, 'change.pack'),
-    kill: () => killGroup(child.pid),
+    kill: () => signalGroup(child, 'SIGKILL'),
     settle: killAll,
   });
-}
-
-function killGroup(leader: number | undefined): void {
-  if (leader === undefined) return;
-  try {
-    process.kill(-leader, 'SIGKILL');
-  } catch {
-    // The process group is empty.
-  }
 }
