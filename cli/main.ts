@@ -1,6 +1,9 @@
 #!/usr/bin/env node
+import { closeInheritedDescriptors } from '../base/close-inherited-descriptors.ts';
 import { runCommandLine } from './run-command-line.ts';
 
-process.exitCode = await runCommandLine(process.argv.slice(2));
+const argv = process.argv.slice(2);
+closeInheritedDescriptors(argv);
+process.exitCode = await runCommandLine(argv);
 // An open handle of a library must not keep a finished command alive.
 process.exit();
