@@ -19,7 +19,7 @@ export function isHashed(path: string): boolean {
 }
 
 /** The `Cache-Control` of hashed files: they are cached for a week. */
-export const HASHED_CACHE_CONTROL = 'public, max-age=604800, immutable';
+export const HASHED_CACHE_CONTROL = 'max-age=604800, immutable';
 
 /**
  * Pages and all files without a hash in their name are revalidated each time (304 by their ETag). Hashed assets are
@@ -28,6 +28,6 @@ export const HASHED_CACHE_CONTROL = 'public, max-age=604800, immutable';
  * @param isPrivate visitors sign in, so a cache that several of them share must keep nothing (RFC 9111, 3.5)
  */
 export function cacheControl(path: string, isPrivate = false): string {
-  const control = isHashed(path) ? HASHED_CACHE_CONTROL : 'public, no-cache';
-  return isPrivate ? control.replace('public', 'private') : control;
+  const control = isHashed(path) ? HASHED_CACHE_CONTROL : 'no-cache';
+  return isPrivate ? `private, ${control}` : control;
 }

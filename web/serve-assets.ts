@@ -3,7 +3,7 @@ import { ASSETS, type Asset } from '../ui/assets.ts';
 import { type Compressed, sendCompressed } from './send-compressed.ts';
 
 /** A file's name changes with its content, so browsers may keep it forever. */
-const KEEP_FOREVER = 'public, max-age=31536000, immutable';
+const KEEP_FOREVER = 'max-age=31536000, immutable';
 
 /** Serves the assets at a route `${ASSETS_PATH}/:file`; goes on to the next handler if there is no such file. */
 export function serveAssets(): RequestHandler {

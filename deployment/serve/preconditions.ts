@@ -7,12 +7,17 @@ type Precondition = 'send' | 'not-modified' | 'failed';
  * There are no modification times: they differ between machines with the same bytes and go back on a rollback, so
  * only ETags count.
  * @param etags of the response, and of others with the same meaning
+ * @param status 404: nothing is there that `*` or If-Match could mean, but the client may have the not-found page
  */
-export function checkPreconditions(headers: IncomingHttpHeaders, etags: readonly string[]): Precondition {
-  const ifMatch = headers['if-match'];
-  if (ifMatch !== undefined && !lists(ifMatch, etags, false)) return 'failed';
-  const ifNoneMatch = headers['if-none-match'];
+export function checkPreconditions(
+  headers: IncomingHttpHeaders,
+  etags: readonly string[],
+  status: 200 | 404,
+): Precondition {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
+  if (status === 200 && ifMatch !== undefined && !lists(ifMatch, etags, false)) return 'failed';
   if (ifNoneMatch === undefined || asksForAFreshCopy(headers)) return 'send';
+  if (status === 404 && ifNoneMatch === '*') return 'send';
   return lists(ifNoneMatch, etags, true) ? 'not-modified' : 'send';
 }
 

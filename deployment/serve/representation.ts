@@ -83,7 +83,8 @@ export function createRepresentations(policy: HeaderPolicy, isPrivate: boolean):
       // For the file itself too, so that a cache doesn't send it to clients that accept another coding.
       ...(codings.length === 0 ? {} : { Vary: 'Accept-Encoding' }),
       ...(coding === undefined ? {} : { 'Content-Encoding': coding }),
-      ...(status === 200 ? { 'Accept-Ranges': 'bytes' } : {}),
+      // A range has bytes of a file on the disk, so it wouldn't complete what was compressed here.
+      ...(status === 200 && compress === undefined ? { 'Accept-Ranges': 'bytes' } : {}),
       ETag: etag,
     };
     const made = { file: sent, compress, etag, headers: policy.headers(pathOf(file), own) };

@@ -35,7 +35,7 @@ export function respondFile({ cache, representations, fault }: FileResponder, re
   const ranged = isRanged(response);
   const chosen = representations().choose(site, file, status, headers['accept-encoding'], ranged);
   const uncompressed = chosen.compress === undefined ? chosen : representations().plain(site, file, status);
-  if (status === 200 && isAnsweredByHeaders(response, chosen, uncompressed)) return;
+  if (isAnsweredByHeaders(response, chosen, uncompressed)) return;
   const cached = cache.get(chosen.file, chosen.compress);
   if (cached !== undefined && cached.encoding === chosen.compress) {
     sendBody(response, chosen, cached.body);
@@ -59,19 +59,19 @@ export function respondFile({ cache, representations, fault }: FileResponder, re
 
 /** 304 and 412. */
 function isAnsweredByHeaders(
-  { req, res }: FileResponse,
+  { req, res, status }: FileResponse,
   chosen: Representation,
   uncompressed: Representation,
 ): boolean {
   // A client that has the uncompressed bytes has the current ones, too.
-  const outcome = checkPreconditions(req.headers, [chosen.etag, uncompressed.etag]);
+  const outcome = checkPreconditions(req.headers, [chosen.etag, uncompressed.etag], status);
   if (outcome === 'send') return false;
   if (outcome === 'failed') {
     res.writeHead(412, { 'Content-Length': 0, 'Cache-Control': 'no-store' }).end();
     return true;
   }
   // The client stores the 304's ETag with its copy, so it must be that of the copy.
-  const hasChosen = checkPreconditions(req.headers, [chosen.etag]) === 'not-modified';
+  const hasChosen = checkPreconditions(req.headers, [chosen.etag], status) === 'not-modified';
   res.writeHead(304, withoutContent((hasChosen ? chosen : uncompressed).headers)).end();
   return true;
 }

@@ -147,7 +147,7 @@ function isPage({ path, contentType }: { path: string; contentType: string }): b
 
 function sendRedirect({ req, res, deps }: Exchange, location: string, status: number): void {
   const target = encodeLocation(location.startsWith('/') ? deps.basePath + location : location);
-  const own = { Location: target, 'Cache-Control': 'no-cache', 'Content-Length': '0' };
+  const own = { Location: target, 'Cache-Control': 'no-store', 'Content-Length': '0' };
   res.writeHead(status, deps.policy().headers(pathOf(req, deps), own)).end();
 }
 

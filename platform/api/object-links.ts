@@ -18,27 +18,39 @@ export function addObjectLinkRoutes(app: Express, objects: ObjectStore): void {
       if (named === null) throw new HttpError(403, 'The link is invalid or has expired: request a new one');
       const info = await objects.head(named.key);
       if (info === null) throw new HttpError(404, 'The object is no longer there');
-      response.type('application/octet-stream');
-      if (named.fileName !== null) response.attachment(named.fileName);
-      await sendObject({ request, response, objects, key: named.key, info });
+      await sendObject({ request, response, objects, ...named, info });
     },
   });
 }
 
-type Sending = { request: Request; response: Response; objects: ObjectStore; key: string; info: ObjectInfo };
+type Sending = {
+  request: Request;
+  response: Response;
+  objects: ObjectStore;
+  key: string;
+  /** What a browser saves it as; null: its key. */
+  fileName: string | null;
+  info: ObjectInfo;
+};
+
+type Validators = { ETag: string; 'Last-Modified': string };
 
 /** Sends an object with its validators: conditional, one range, or whole. */
-async function sendObject({ request, response, objects, key, info }: Sending): Promise<void> {
-  response
-    .set('Accept-Ranges', 'bytes')
-    .set('ETag', `"${info.sizeBytes.toString(16)}-${info.modifiedAt.getTime().toString(16)}"`)
-    .set('Last-Modified', info.modifiedAt.toUTCString())
-    .set('Cache-Control', 'private, no-transform');
-  if (isUnchanged(request, response)) {
-    response.status(304).end();
+async function sendObject({ request, response, objects, key, fileName, info }: Sending): Promise<void> {
+  const validators = {
+    ETag: `"${info.sizeBytes.toString(16)}-${info.modifiedAt.getTime().toString(16)}"`,
+    'Last-Modified': info.modifiedAt.toUTCString(),
+  };
+  // A cache that answers by itself would still serve a link that has expired.
+  const cached = { ...validators, 'Cache-Control': 'private, no-cache, no-transform' };
+  if (isUnchanged(request, validators)) {
+    response.status(304).set(cached).end();
     return;
   }
-  const range = readRange(request, response, info.sizeBytes);
+  const range = readRange(request, validators, info.sizeBytes);
+  response.set({ ...cached, 'Accept-Ranges': 'bytes' });
+  if (fileName !== null) response.attachment(fileName);
+  response.type('application/octet-stream');
   const start = range?.start ?? 0;
   const end = range?.end ?? info.sizeBytes - 1;
   if (range) response.status(206).set('Content-Range', `bytes ${start}-${end}/${info.sizeBytes}`);
@@ -51,16 +63,17 @@ async function sendObject({ request, response, objects, key, info }: Sending): P
 }
 
 /** Express's own `fresh` also evaluates Cache-Control, and fetch sends `no-cache` with every condition. */
-function isUnchanged(request: Request, response: Response): boolean {
-  const known = request.headers['if-none-match']?.split(',').map((each) => each.trim().replace(/^W\//, ''));
-  return known?.some((each) => each === '*' || each === response.get('ETag')) ?? false;
+function isUnchanged({ headers }: Request, validators: Validators): boolean {
+  const known = headers['if-none-match']?.split(',').map((each) => each.trim().replace(/^W\//, ''));
+  if (known !== undefined) return known.some((each) => each === '*' || each === validators.ETag);
+  // A date that can't be read is no condition.
+  return Date.parse(headers['if-modified-since'] ?? '') >= Date.parse(validators['Last-Modified']);
 }
 
 /** The requested range; undefined: the whole object. Throws 416 if the object doesn't have it. */
-function readRange(request: Request, response: Response, sizeBytes: number): ByteRange | undefined {
-  const condition = request.headers['if-range'];
-  const { etag, 'last-modified': lastModified } = response.getHeaders();
-  const changed = condition !== undefined && condition !== etag && condition !== lastModified;
+function readRange(request: Request, validators: Validators, sizeBytes: number): ByteRange | undefined {
+  const condition = request.get('if-range');
+  const changed = condition !== undefined && !Object.values(validators).includes(condition);
   const ranges = changed ? undefined : request.range(sizeBytes, { combine: true });
   if (ranges === -1)
     throw new HttpError(416, 'The object has no such range', { 'Content-Range': `bytes */${sizeBytes}` });

@@ -10,7 +10,7 @@ describe('cacheControl', () => {
     '_next/static/css/0f1e2d3c4b5a6978.css'.replace('css/', 'css/main.'),
     'img/logo-3f2a91bc.svg',
   ])('%s contains a hash, so it is immutable', (path) => {
-    expect(cacheControl(path)).toBe('public, max-age=604800, immutable');
+    expect(cacheControl(path)).toBe('max-age=604800, immutable');
     expect(cacheControl(path, true)).toBe('private, max-age=604800, immutable');
   });
 
@@ -25,6 +25,6 @@ describe('cacheControl', () => {
     'img/screenshot.png',
     'docs/v12345678.html',
   ])('%s contains no hash, so it is revalidated each time', (path) => {
-    expect(cacheControl(path)).toBe('public, no-cache');
+    expect(cacheControl(path)).toBe('no-cache');
   });
 });

@@ -63,7 +63,7 @@ describe('a page', () => {
     for (const { statusCode, headers } of assets) {
       expect({ statusCode, cache: headers['cache-control'] }).toEqual({
         statusCode: 200,
-        cache: 'public, max-age=31536000, immutable',
+        cache: 'max-age=31536000, immutable',
       });
     }
     for (const encoding of ['br', 'gzip']) {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -53,7 +54,7 @@ describe('a site from an air-gapped file', () => {
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       etag: `"${file?.sha256}"`,
-      'cache-control': 'public, no-cache',
+      'cache-control': 'no-cache',
       'accept-ranges': 'bytes',
       'x-content-type-options': 'nosniff',
     });
@@ -93,11 +94,12 @@ describe('a site from an air-gapped file', () => {
     }
   });
 
-  it('encodes the location of a redirect', async () => {
+  it('encodes the location of a redirect, which no cache keeps, because the next version may lack it', async () => {
     const response = await get('/new');
-    expect([response.status, response.headers.get('location')]).toEqual([
+    expect([response.status, response.headers.get('location'), response.headers.get('cache-control')]).toEqual([
       302,
       '/%E6%97%A5%E6%9C%AC/stra%C3%9Fe?q=%C3%9F#%C3%BC',
+      'no-store',
     ]);
   });
 
@@ -107,6 +109,23 @@ describe('a site from an air-gapped file', () => {
       expect([response.status, await response.text()]).toEqual([404, '<title>not found 1</title>']);
       expect(response.headers.get('cache-control')).toBe('no-cache');
     }
+  });
+
+  it('responds with 304 to a client that has the not-found page, and to no other', async () => {
+    const etag = (await get('/nothing')).headers.get('etag') ?? '';
+    const same = await get('/nothing', { 'if-none-match': etag, 'cache-control': 'max-age=0' });
+    expect([same.status, await same.text(), same.headers.get('etag')]).toEqual([304, '', etag]);
+    const home = (await get('/')).headers.get('etag') ?? '';
+    for (const headers of [{ 'if-none-match': home }, { 'if-match': '"other"' }]) {
+      expect((await get('/nothing', { ...headers, 'cache-control': 'max-age=0' })).status).toBe(404);
+    }
+  });
+
+  it('runs no script in its own pages, and only their style', async () => {
+    const response = await get('/', {}, 'POST');
+    const style = /<style>(.*?)<\/style>/.exec(await response.text())?.[1] ?? '';
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(response.headers.get('content-security-policy')).toBe(`default-src 'none'; style-src 'sha256-${hash}'`);
   });
 
   it('serves files that begin with a dot, but never the manifest', async () => {

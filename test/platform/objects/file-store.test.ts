@@ -38,6 +38,28 @@ async function startStore(): Promise<StoreUnderTest> {
 describe('a folder as an object store', () => {
   objectStoreContract(startStore);
 
+  it('lets no cache send a link without asking, and answers questions about its date', async () => {
+    const { store, follow, stop } = await startStore();
+    await store.put('bundles/a', Buffer.from('0123456789'), { contentType: 'application/gzip' });
+    const { url } = await store.presign('bundles/a', { ttlMs: 60_000, fileName: 'a.tar.gz' });
+    const { headers } = await follow(url);
+    expect(headers.get('cache-control')).toBe('private, no-cache, no-transform');
+    const date = headers.get('last-modified') ?? '';
+    const same = await follow(url, { headers: { 'if-modified-since': date } });
+    expect([same.status, await same.text()]).toEqual([304, '']);
+    for (const name of ['content-type', 'content-disposition', 'accept-ranges'])
+      expect([name, same.headers.get(name)]).toEqual([name, null]);
+    const before = new Date(Date.parse(date) - 1000).toUTCString();
+    for (const since of [before, 'yesterday'])
+      expect((await follow(url, { headers: { 'if-modified-since': since } })).status).toBe(200);
+    const both = { 'if-none-match': '"other"', 'if-modified-since': date };
+    expect((await follow(url, { headers: both })).status).toBe(200);
+    const beyond = await follow(url, { headers: { range: 'bytes=10-' } });
+    for (const name of ['last-modified', 'content-disposition'])
+      expect([name, beyond.headers.get(name)]).toEqual([name, null]);
+    await stop();
+  });
+
   describe('on disk', () => {
     const folder = emptiedFolder();
     const open = () => createObjectStore({ url: pathToFileURL(folder).href });

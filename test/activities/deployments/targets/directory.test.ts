@@ -89,7 +89,7 @@ describe('a folder with a site', () => {
     await deploy({ files: Object.fromEntries([...hashed, ...plain].map((path) => [path, path])) }, 1);
     const [all, ...rules] = (await readFile(join(root, '_headers'), 'utf8')).split(/\n(?=\/)/);
     expect(all).toMatch(/^\/\*\n {2}X-Content-Type-Options: nosniff\n/);
-    const forever = '  Cache-Control: public, max-age=604800, immutable';
+    const forever = '  Cache-Control: max-age=604800, immutable';
     expect(rules.map((rule) => rule.trimEnd())).toEqual([`/_app/*\n${forever}`, `/img/logo-3f2a91bc.svg\n${forever}`]);
     await deploy({ files: { 'index.html': 'home', _headers: '/*\n  X-Own: 1\n' } }, 2);
     expect(await readFile(join(root, '_headers'), 'utf8')).toContain('X-Own');

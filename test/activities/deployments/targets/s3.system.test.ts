@@ -46,7 +46,7 @@ describeTarget('s3', async (bundles) => {
       const page = (await Body?.transformToString()) ?? '';
       const version = /<title>home (.*)<\/title>/.exec(page)?.[1] ?? null;
       const style = await s3().send(new HeadObjectCommand({ Bucket, Key: `${prefix}assets/app-${version}.css` }));
-      expect(style).toMatchObject({ ContentType: 'text/css; charset=utf-8', CacheControl: 'public, no-cache' });
+      expect(style).toMatchObject({ ContentType: 'text/css; charset=utf-8', CacheControl: 'no-cache' });
       const redirect = await s3().send(new HeadObjectCommand({ Bucket, Key: `${prefix}old/start` }));
       expect(redirect.ContentType).toBe('text/html; charset=utf-8');
       return version;

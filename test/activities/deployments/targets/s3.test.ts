@@ -45,9 +45,9 @@ describe('a bucket', () => {
       }
       const { stored } = s3;
       expect(stored.get('/docs/old/start')).toMatchObject({ 'x-amz-website-redirect-location': '/guides/start' });
-      expect(stored.get('/docs/guides/start.html')).toMatchObject({ 'cache-control': 'public, no-cache' });
+      expect(stored.get('/docs/guides/start.html')).toMatchObject({ 'cache-control': 'no-cache' });
       expect(stored.get('/docs/assets/app-0f1e2d3c.js')).toMatchObject({
-        'cache-control': 'public, max-age=604800, immutable',
+        'cache-control': 'max-age=604800, immutable',
         'content-type': expect.stringContaining('javascript'),
       });
       expect(stored.has('/blog/guides/start.html')).toBe(true);
