@@ -31,6 +31,7 @@ export async function createReport(
     maxExamples: MAX_EXAMPLES,
     ownPrefix: workPrefix(jobId),
   });
+  const allUnread = [...unread.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })), ...found.unread];
   const report = {
     jobId,
     brokenLinks: missing.rows.map(({ url, reason, status, foundOn }) => ({
@@ -43,13 +44,12 @@ export async function createReport(
       .filter(({ url }) => isOfSite(url, site))
       .map(({ url, redirectTo, status }) => ({ from: url, to: redirectTo ?? '', status: status ?? 302 })),
     leftOut: skips.map((each) => ({ rule: ruleOfReason(each.reason), ...each })),
-    unread: [...unread.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })), ...found.unread].slice(
-      0,
-      MAX_ENTRIES,
-    ),
+    unread: allUnread.slice(0, MAX_ENTRIES),
     notices,
     skippedPages: skipped.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
-    truncated: [missing, redirects, skipped, unread].some(({ rows, total }) => total > rows.length),
+    truncated:
+      allUnread.length > MAX_ENTRIES ||
+      [missing, redirects, skipped, unread].some(({ rows, total }) => total > rows.length),
     counts: {
       brokenLinks: missing.total,
       redirects: redirects.total,

@@ -2,9 +2,9 @@ import { judgeCrawl } from '../../../exporter/assemble/freeze-export.ts';
 import { divideIntoBatches, divideIntoPieces } from '../../../exporter/assemble/pieces.ts';
 import { planBundle } from '../../../exporter/assemble/plan-bundle.ts';
 import type { SettledRow } from '../../../exporter/crawl-records.ts';
-import type { ExportSettings } from '../../../exporter/settings.ts';
 import { rankOf } from '../../../exporter/urls/resource-rank.ts';
 import fc from '../../helpers/fast-check.ts';
+import { exportSettings as settings } from './export-settings.ts';
 
 const HOME = 'https://docs.example.com';
 const site = { domain: 'docs.example.com', origin: HOME };
@@ -51,24 +51,6 @@ const missing = (path: string, change: Partial<SettledRow> = {}) =>
     isPage: false,
     ...change,
   });
-
-const settings: ExportSettings = {
-  jobId: 'se_0000000000000000',
-  version: '1',
-  createdAt: '2026-01-01T00:00:00Z',
-  site,
-  operatorHosts: [],
-  external: 'bundle',
-  keepHosts: [],
-  scripts: 'auto',
-  sourceMaps: 'omit',
-  robots: 'respect',
-  render: 'http',
-  discover: 'http',
-  precompress: [],
-  pages: null,
-  robotsTxt: '',
-};
 
 async function planned(rows: SettledRow[]) {
   const plan = await planBundle(rows, options);
