@@ -1,12 +1,14 @@
-import { tokenize, tokenTypes } from 'css-tree/tokenizer';
+import { tokenizer, TokenType } from '@csstools/css-tokenizer';
 import type { Collector } from '../collector.ts';
 import { extractSourceMap } from '../javascript/source-map.ts';
-import type { SpannedText } from '../spanned-text.ts';
+import { encodeBytes, type SpannedText } from '../spanned-text.ts';
 
-const MAY_REFER = /url\(|@import|image-set\(|src\(/i;
+/** Names may be written with escapes. */
+const MAY_REFER = /url\(|@import|image-set\(|src\(|\\/i;
 /** Functions whose strings are URLs; in others (`format()`, `type()`, `local()`) they are names. */
-const URL_FUNCTIONS = new Set(['url(', 'src(', 'image-set(', '-webkit-image-set(', 'image(', 'cross-fade(']);
-const ESCAPE = /\\(?:([0-9a-f]{1,6})[ \t\r\n\f]?|(\r\n|[\s\S]))/gi;
+const URL_FUNCTIONS = new Set(['url', 'src', 'image-set', '-webkit-image-set', 'image', 'cross-fade']);
+const ESCAPE = /\\(?:([0-9a-f]{1,6})(?:\r\n|[ \t\r\n\f])?|(\r\n|[\s\S]))|\0/gi;
+const REPLACEMENT = encodeBytes('\ufffd');
 const SPACE = /[ \t\r\n\f]/;
 const VAR = /\bvar\([ \t\r\n\f]{0,20}(--[^\s,)/]+)/gi;
 
@@ -26,58 +28,62 @@ export function extractCss(css: SpannedText, layers: string, collector: Collecto
 
   const refer = (from: number, to: number, layer: string): void => {
     const raw = text.slice(from, to);
-    const decoded = raw.includes('\\') ? unescapeCss(raw) : undefined;
+    const decoded = /[\\\0]/.test(raw) ? unescapeCss(raw) : undefined;
     const place = { span: css, from, to, layers: layer + layers };
     if (property !== '') {
       used ??= usedProperties(text);
       collector.referInProperty(place, used.has(property), decoded);
     } else {
       const resource = collector.refer(place, 'asset', decoded);
-      if (atRule === '@import') collector.addStylesheet(resource);
+      if (atRule === 'import') collector.addStylesheet(resource);
     }
   };
 
-  tokenize(text, (type, start, end) => {
+  // The standard replaces NUL first. Here any character beyond ASCII of the same length does.
+  const tokens = tokenizer({ css: text.replaceAll('\0', '\xff') });
+  while (!tokens.endOfFile()) {
+    const [type, raw, start, last, data] = tokens.nextToken();
+    const end = last + 1;
     switch (type) {
-      case tokenTypes.Ident:
-        lastName = text.slice(start, end);
+      case TokenType.Ident:
+        lastName = raw;
         break;
-      case tokenTypes.Colon:
+      case TokenType.Colon:
         if (property === '' && lastName.startsWith('--') && functions.length === 0) property = lastName;
         break;
-      case tokenTypes.AtKeyword:
-        atRule = text.slice(start, end).toLowerCase();
+      case TokenType.AtKeyword:
+        atRule = data.value.toLowerCase();
         break;
-      case tokenTypes.Semicolon:
-      case tokenTypes.LeftCurlyBracket:
-      case tokenTypes.RightCurlyBracket:
+      case TokenType.Semicolon:
+      case TokenType.OpenCurly:
+      case TokenType.CloseCurly:
         atRule = '';
         lastName = '';
         property = '';
         functions.length = 0;
         break;
-      case tokenTypes.Function:
-        functions.push(text.slice(start, end).toLowerCase());
+      case TokenType.Function:
+        functions.push(data.value.toLowerCase());
         break;
-      case tokenTypes.LeftParenthesis:
+      case TokenType.OpenParen:
         functions.push('(');
         break;
-      case tokenTypes.RightParenthesis:
+      case TokenType.CloseParen:
         functions.pop();
         break;
-      case tokenTypes.Url:
-        if (atRule !== '@namespace') refer(urlStart(text, start), urlEnd(text, start, end), 'u');
+      case TokenType.URL:
+        if (atRule !== 'namespace') refer(urlStart(text, start), urlEnd(text, start, end), 'u');
         break;
-      case tokenTypes.String:
+      case TokenType.String:
         if (isUrl(atRule, functions.at(-1))) refer(start + 1, stringEnd(text, start, end), layerOf(text, start));
         break;
     }
-  });
+  }
 }
 
 function isUrl(atRule: string, inside: string | undefined): boolean {
-  if (atRule === '@namespace') return false;
-  return inside === undefined ? atRule === '@import' : URL_FUNCTIONS.has(inside);
+  if (atRule === 'namespace') return false;
+  return inside === undefined ? atRule === 'import' : URL_FUNCTIONS.has(inside);
 }
 
 /** The custom properties that a stylesheet uses. */
@@ -106,12 +112,12 @@ function urlEnd(text: string, start: number, end: number): number {
   return index;
 }
 
-/** Decodes CSS escapes to UTF-8 bytes; an escaped line end is dropped. */
+/** Decodes CSS escapes to UTF-8 bytes; an escaped line end is dropped, and NUL is U+FFFD. */
 function unescapeCss(text: string): string {
-  return text.replace(ESCAPE, (_, hex: string | undefined, character: string | undefined) => {
-    if (hex === undefined) return /[\r\n\f]/.test(character ?? '') ? '' : (character ?? '');
+  return text.replace(ESCAPE, (found, hex: string | undefined, character = found) => {
+    if (hex === undefined) return /[\r\n\f]/.test(character) ? '' : character.replace('\0', REPLACEMENT);
     const codePoint = Number.parseInt(hex, 16);
-    return Buffer.from(String.fromCodePoint(codePoint > 0x10ffff ? 0xfffd : codePoint), 'utf8').toString('latin1');
+    return codePoint === 0 || codePoint > 0x10ffff ? REPLACEMENT : encodeBytes(String.fromCodePoint(codePoint));
   });
 }
 
