@@ -124,7 +124,7 @@ export const exportReport = z.object({
     .array(z.object({ rule: z.string(), reason: z.string(), count: z.int(), examples: z.array(z.string()) }))
     .default([]),
   /**
-   * Documents that were exported as they are, because they could not be read: their links still lead to the origin.
+   * Documents that could not be read, or not to their end: links that were not read still lead to the origin.
    * Empty if the service gives none.
    */
   unread: z.array(z.object({ url: z.string(), reason: z.string() })).default([]),

@@ -93,7 +93,7 @@ function unreadLines({ unread }: ExportReport): string[] {
   if (unread.length === 0) return [];
   const listed = unread.slice(0, MAX_LISTED).map(({ url, reason }) => `  ${url} (${reason})`);
   const more = unread.length - listed.length;
-  return [`Not read, exported as they are: ${unread.length}`, ...listed, ...(more > 0 ? [`  … and ${more} more`] : [])];
+  return [`Not read, or not to the end: ${unread.length}`, ...listed, ...(more > 0 ? [`  … and ${more} more`] : [])];
 }
 
 function brokenLines({ brokenLinks, counts }: ExportReport): string[] {

@@ -39,27 +39,26 @@ export async function readResponse(
   const toParse = { url, site, contentType: declared, body, headElements, nofollow, rendered };
   const parsed = await computing.parseResponse(toParse);
   const { contentType, sha256, extraction, resources, failure } = parsed;
+  const unread = failure ?? parsed.incomplete;
   const bytes = parsed.bytes ?? body;
   const isPage = parsed.format === 'html' && isOfSite(url, site);
   const path = assignPath({ url, contentType, kind: kindOfRank(rank) }, site);
   const file = { id, outcome: 'file', status: response.status, contentType, isPage, bytes, path } as const;
-  if (failure !== undefined) {
-    // One unreadable document must not fail the export.
-    logger.error({ reason: failure, url }, 'A document could not be read; its links stay as they are');
-    // The hash is another one than when it can be read, so that the next export reuses nothing of it.
-    const result = { ...file, sha256: sha256OfBoth(bytes, Buffer.from('unread')), extraction, reason: failure };
-    return { leased, result, resources: [], needsRereading: true };
-  }
+  // One unreadable document must not fail the export.
+  if (unread !== undefined) logger.warn({ reason: unread, url }, 'A document could not be read, or not to its end');
 
   const leadsNowhere = isWrongGuess({ url, rank, contentType });
   const followed = (found: readonly Resource[]): readonly Resource[] => (leadsNowhere ? [] : found);
-  if (!parsed.hasImportMaps) return { leased, result: { ...file, sha256, extraction }, resources: followed(resources) };
-  const own = parseExtraction(Buffer.from(extraction).toString('utf8'));
-  const whole = leadsNowhere ? own : await addModuleImports(own, { site, importsOf });
-  const serialized = Buffer.from(serializeExtraction(whole));
-  // The hash also covers the imports, so the next export reads and rewrites such a page again.
-  const result = { ...file, sha256: sha256OfBoth(bytes, serialized), extraction: serialized };
-  return { leased, result, resources: followed(whole.resources), needsRereading: true };
+  if (unread === undefined && !parsed.hasImportMaps) {
+    return { leased, result: { ...file, sha256, extraction }, resources: followed(resources) };
+  }
+  const own = parsed.hasImportMaps ? parseExtraction(Buffer.from(extraction).toString('utf8')) : undefined;
+  const whole = own && (leadsNowhere ? own : await addModuleImports(own, { site, importsOf }));
+  const serialized = whole === undefined ? extraction : Buffer.from(serializeExtraction(whole));
+  // The hash also covers the imports, and what could not be read, so the next export reads and rewrites such a page again.
+  const hashed = unread === undefined ? serialized : Buffer.from('unread');
+  const result = { ...file, sha256: sha256OfBoth(bytes, hashed), extraction: serialized, reason: unread };
+  return { leased, result, resources: followed(whole?.resources ?? resources), needsRereading: true };
 }
 
 export type ResponseToParse = {
@@ -88,6 +87,8 @@ export type ParsedResponse = {
   hasImportMaps: boolean;
   /** Why its references could not be read. Such a document is bundled unchanged. */
   failure: string | undefined;
+  /** Why its end was not read. Such a document is rewritten. */
+  incomplete?: string | undefined;
 };
 
 /** A response that was not read. Its bytes stay as they are. */
@@ -114,6 +115,7 @@ export function parseResponse(response: ResponseToParse): ParsedResponse {
     resources: extraction.resources,
     hasImportMaps: importMapsOf(extraction).length > 0,
     failure: undefined,
+    incomplete: extraction.incomplete,
   };
 }
 

@@ -28,6 +28,8 @@ export class Collector {
   follows = true;
   /** Whether the document is a page, whose stylesheets may use the custom properties that it sets. */
   isPage = false;
+  /** Why the end of the document was not read. */
+  incomplete: string | undefined;
   private base: string;
   private readonly site: Site;
   private readonly resources: Resource[] = [];
@@ -124,7 +126,9 @@ export class Collector {
     const hash = text.indexOf('#');
     // With a <base> on another URL, even "#top" links to another document. Paints and symbols are always local.
     if (hash === 0 && (this.base === this.url || this.isNested || kind === 'asset')) return undefined;
-    const resource = this.mention(hash < 0 ? text : text.slice(0, hash), kind);
+    // A space before the fragment is part of the URL: only at the end would it be dropped.
+    const urlEnd = hash > 0 && isSpace(text.charCodeAt(hash - 1)) ? hash + 1 : hash;
+    const resource = this.mention(hash < 0 ? text : text.slice(0, urlEnd), kind);
     if (resource === undefined) return undefined;
 
     const start = rawOffset(span, from);
@@ -189,7 +193,8 @@ export class Collector {
       end = reference[1];
       return true;
     });
-    return { format, framework, resources: this.resources, references, marks: this.marks };
+    const extraction = { format, framework, resources: this.resources, references, marks: this.marks };
+    return this.incomplete === undefined ? extraction : { ...extraction, incomplete: this.incomplete };
   }
 
   private indexOf(url: string, kind: ResourceKind): number {

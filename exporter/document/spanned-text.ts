@@ -52,9 +52,9 @@ function pieceAt(pieces: readonly Piece[], index: number): Piece | undefined {
   return pieces[low];
 }
 
-const ENTITY = /&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);?/iy;
+const ENTITY = /&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);?|\0/iy;
 
-/** The end of an entity, or `start` if there is none (one entity may decode to two characters). */
+/** The end of an entity or of a NUL byte, which stands for another character as well, or `start` if there is none (one entity may decode to two characters). */
 function entityEnd(source: string, start: number): number {
   ENTITY.lastIndex = start;
   return start + (ENTITY.exec(source)?.[0].length ?? 0);

@@ -100,6 +100,8 @@ export type Extraction = {
   references: Reference[];
   /** Ordered by start. */
   marks: Mark[];
+  /** Why the end of the document was not read; left out if it was. */
+  incomplete?: string;
 };
 
 /**

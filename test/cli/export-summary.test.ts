@@ -41,7 +41,7 @@ describe('the summary of an export', () => {
   it('names documents that were not read', () => {
     const unread = [{ url: 'https://docs.example.com/a.js', reason: 'the script nests too deep' }];
     expect(exportSummary({ ...ENDED, report: { ...REPORT, unread } })).toContain(
-      'Not read, exported as they are: 1\n  https://docs.example.com/a.js (the script nests too deep)\n',
+      'Not read, or not to the end: 1\n  https://docs.example.com/a.js (the script nests too deep)\n',
     );
     expect(failureOf({ ...REPORT, unread }, ['left-out', 'unread'])).toBe(
       '--fail-on left-out,unread: 1502 URLs left out, 1 documents not read',

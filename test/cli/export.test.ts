@@ -146,6 +146,19 @@ describe('galley export', () => {
     expect(String(files.get('runtime.js'))).toBe(body);
   });
 
+  it('names a page that ends inside an element of text, and rewrites what comes before', async () => {
+    const body = '<a href="/a">a</a><title>An endless title <a href="/b">b</a>';
+    site.setHandler(serveFiles({ '/': body, '/a': '<svg><title/></svg><a href="/">' }));
+    const { code, stdout, stderr } = await exporting('--fail-on', 'unread');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('--fail-on unread: 1 documents not read')]);
+    expect(stdout).toContain(
+      'https://docs.example.com/ (its <title> at byte 18 is never closed, so all that follows is text)',
+    );
+    const { files } = await readBundleArchive(await readFile(join(folder, 'site.tar.gz')));
+    expect([...files.keys()]).toEqual(['404.html', 'a.html', 'index.html']);
+    expect(String(files.get('index.html'))).toBe(body.replace('/a', 'a.html'));
+  });
+
   it('unpacks the bundle to a folder, and replaces an earlier export', async () => {
     const { code, stdout } = await exportingTo('made/site');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S+made\/site: 2 pages/)]);

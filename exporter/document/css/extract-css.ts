@@ -1,4 +1,4 @@
-import { tokenizer, TokenType } from '@csstools/css-tokenizer';
+import { TokenType, tokenizer } from '@csstools/css-tokenizer';
 import type { Collector } from '../collector.ts';
 import { extractSourceMap } from '../javascript/source-map.ts';
 import { encodeBytes, type SpannedText } from '../spanned-text.ts';

@@ -13,7 +13,7 @@ import {
   SRCSETS,
 } from './attributes.ts';
 import { declaresCharset, readLinkElement, readMeta, readScriptContent, readScriptTag } from './elements.ts';
-import { scanHtml } from './scan-html.ts';
+import { prologEnd, scanHtml } from './scan-html.ts';
 import { type Attribute, type MarkupVisitor, scanMarkup, type Tag } from './scan-markup.ts';
 import { TagReader } from './tag-reader.ts';
 
@@ -21,7 +21,6 @@ const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 /** Links that a crawler may choose not to follow. A frame is part of the page, so `nofollow` doesn't apply to it. */
 const LINKS: ReadonlySet<string> = new Set(['a', 'area']);
 const NOFOLLOW = /(?:^|\s)nofollow(?:\s|$)/i;
-const DOCTYPE = /^(?:\xef\xbb\xbf)?\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*(?:<!doctype[^>]*>)?/i;
 
 /** The limit for nested `srcdoc` documents. Each level escapes the next, so real pages don't nest deeper. */
 const MAX_DEPTH = 3;
@@ -29,7 +28,7 @@ const MAX_DEPTH = 3;
 /** Reads HTML (or XHTML, with `xml`). `source` is latin1. */
 export function extractHtml(source: string, xml: boolean, collector: Collector, depth = 0): void {
   const visitor = new HtmlVisitor(collector, depth);
-  if (xml) scanMarkup(source, { xml, isOfInterest }, visitor);
+  if (xml) scanMarkup(source, { isOfInterest }, visitor);
   else scanHtml(source, isOfInterest, visitor);
   visitor.finish(source, xml);
 }
@@ -57,9 +56,13 @@ class HtmlVisitor implements MarkupVisitor {
     for (const attribute of tag.attributes) this.attribute(reader, attribute);
   }
 
-  raw(tag: Tag, content: SpannedText, end: number): void {
-    if (tag.name === 'style') extractCss(content, content.pieces === null ? '' : 'x', this.collector);
+  raw(tag: Tag, content: SpannedText, end: number, layer: '' | 'x'): void {
+    if (tag.name === 'style') extractCss(content, layer, this.collector);
     else readScriptContent(new TagReader(tag, this.collector), content, end);
+  }
+
+  unclosed({ name, start }: Tag): void {
+    this.collector.incomplete = `its <${name}> at byte ${start} is never closed, so all that follows is text`;
   }
 
   close(name: string, start: number): void {
@@ -67,7 +70,9 @@ class HtmlVisitor implements MarkupVisitor {
   }
 
   finish(source: string, xml: boolean): void {
-    const head = this.headEnd ?? this.htmlEnd ?? DOCTYPE.exec(source)?.[0].length ?? 0;
+    const head = this.headEnd ?? this.htmlEnd ?? prologEnd(source);
+    // A page of nothing but a comment shows nothing, and a tag before the comment would move it.
+    if (head < 0) return;
     const isUndeclared = !xml && !this.hasCharset && !source.startsWith(BYTE_ORDER_MARK);
     // A static host may send no charset, so a charset from the header must be declared in the file.
     if (isUndeclared && /[\x80-\xff]/.test(source)) this.collector.mark(head, head, 'charset');

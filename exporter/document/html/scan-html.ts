@@ -3,26 +3,31 @@ import { SpanBuilder, type SpannedText, verbatim } from '../spanned-text.ts';
 import {
   type Attribute,
   type AttributeLayer,
+  cdataStart,
   MAX_ATTRIBUTES,
   type MarkupVisitor,
   spaceBefore,
   type Tag,
+  textLayer,
 } from './scan-markup.ts';
+import { ForeignTree, isOfTree, StandardTree, TEXT_ONLY, type Tree } from './tree.ts';
 
 const GREATER = 62;
 const SLASH = 47;
 const EQUALS = 61;
+const EXCLAMATION = 33;
+const QUESTION = 63;
 const DOUBLE_QUOTE = 34;
 const SINGLE_QUOTE = 39;
 
-/** Elements whose content is text up to their own closing tag. */
-const TEXT_ONLY: ReadonlyMap<string, RegExp> = new Map(
-  ['script', 'style', 'title', 'textarea', 'iframe', 'noembed', 'noframes', 'xmp'].map((name) => [
-    name,
-    new RegExp(`</${name}(?=[/>\\s])`, 'gi'),
-  ]),
-);
+/** Elements after which something other than markup may follow, each with what ends its text. */
+const SPECIAL: ReadonlyMap<string, RegExp> = new Map([
+  ...[...TEXT_ONLY].map((name) => [name, new RegExp(`</${name}(?=[/>\\t\\n\\f\\r ])`, 'gi')] as const),
+  ...['plaintext', 'svg', 'math'].map((name) => [name, /(?!)/g] as const),
+]);
 const COMMENT_END = /--!?>/g;
+/** What changes the state of a script. `-->` may overlap `<!--`. */
+const SCRIPT_STATES = /<!(?=--)|-->|<\/?script(?=[/>\t\n\f\r ])/gi;
 
 function isSpace(code: number): boolean {
   return code === 32 || code === 10 || code === 9 || code === 13 || code === 12;
@@ -36,36 +41,93 @@ function isLetter(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 }
 
-function find(pattern: RegExp, source: string, from: number): { start: number; end: number } | undefined {
+type Range = { start: number; end: number };
+
+function find(pattern: RegExp, source: string, from: number): Range | undefined {
   pattern.lastIndex = from;
   const found = pattern.exec(source);
   return found === null ? undefined : { start: found.index, end: pattern.lastIndex };
 }
 
+/** The `</script` that ends a script which contains `<!--`: one inside of `<!-- <script>` doesn't. */
+function findScriptEnd(source: string, from: number): Range | undefined {
+  let isEscaped = false;
+  let isNested = false;
+  SCRIPT_STATES.lastIndex = from;
+  for (let found = SCRIPT_STATES.exec(source); found !== null; found = SCRIPT_STATES.exec(source)) {
+    const [mark] = found;
+    if (mark === '<!') isEscaped = true;
+    else if (mark === '-->') isEscaped = isNested = false;
+    else if (mark[1] !== '/') isNested = isEscaped;
+    else if (isNested) isNested = false;
+    else return { start: found.index, end: SCRIPT_STATES.lastIndex };
+  }
+  return undefined;
+}
+
+/** A comment, also in the forms that the standard calls bogus, or a doctype. */
+const BEFORE_CONTENT = /<(?:[!?](doctype)?|\/[^a-z])/iy;
+
+type IsOfInterest = (attributeName: string) => boolean;
+
 /**
- * `scanMarkup` for HTML: it finds the same tags, but skips text, comments and quoted values with native string search.
- * A second scanner is worth it: with `scanMarkup` alone, reading the manuals of PostgreSQL (1,169 pages) takes 1.6 times
- * as long in a new process and 2 times in a warm one, and Python's manual (530 pages, 51 MB) 1.6 times.
+ * Reads HTML as a browser does: finds the same tags, and skips text, comments and quoted values with native string search.
+ * `source` is latin1. The first of a repeated attribute counts.
+ *
+ * A scanner of our own is worth it: with the tokenizer of `htmlparser2`, reading the manuals of PostgreSQL (1,169 pages)
+ * takes 1.6 times as long in a new process and 2 times in a warm one, and Python's manual (530 pages, 51 MB) 1.6 times.
+ *
+ * Inside `<noscript>`, it reports what a browser without scripts finds there.
  */
-export function scanHtml(source: string, isOfInterest: (attributeName: string) => boolean, visitor: MarkupVisitor) {
-  const scanner = new HtmlScanner(source, isOfInterest, visitor);
-  let at = source.indexOf('<');
-  while (at >= 0) {
-    const next = scanner.read(at);
-    at = next < 0 ? -1 : source.indexOf('<', next);
+export function scanHtml(source: string, isOfInterest: IsOfInterest, visitor: MarkupVisitor): void {
+  new HtmlScanner(source, isOfInterest, visitor).scan();
+}
+
+/** The offset after the doctype and the comments before it, where the content begins; -1 if one of them never ends. */
+export function prologEnd(source: string): number {
+  const scanner = new HtmlScanner(source, () => false, UNSEEN);
+  let at = source.startsWith('\xef\xbb\xbf') ? 3 : 0;
+  for (;;) {
+    while (isSpace(source.charCodeAt(at))) at += 1;
+    BEFORE_CONTENT.lastIndex = at;
+    const isDoctype = BEFORE_CONTENT.exec(source)?.[1] !== undefined;
+    if (BEFORE_CONTENT.lastIndex === 0) return at;
+    at = scanner.read(at);
+    if (isDoctype || at < 0) return at;
   }
 }
 
-/** Each method reads from an offset and returns the next one, or -1 if the document ends first. */
+const UNSEEN: MarkupVisitor = { tag: () => undefined, raw: () => undefined, close: () => undefined };
+
+/** Methods that read from an offset return the next one, or -1 if the document ends first. */
 class HtmlScanner {
   private readonly source: string;
-  private readonly isOfInterest: (attributeName: string) => boolean;
+  private isOfInterest: IsOfInterest;
   private readonly visitor: MarkupVisitor;
+  /** Where it begins to read: in a `<noscript>`, after its tag. */
+  private readonly begin: number;
+  /** The open elements, if they matter. */
+  private tree: Tree | undefined;
+  private isSelfClosing = false;
+  private foreignTextEnd = 0;
 
-  constructor(source: string, isOfInterest: (attributeName: string) => boolean, visitor: MarkupVisitor) {
+  constructor(source: string, isOfInterest: IsOfInterest, visitor: MarkupVisitor, begin = 0, tree?: Tree) {
     this.source = source;
     this.isOfInterest = isOfInterest;
     this.visitor = visitor;
+    this.begin = begin;
+    this.tree = tree;
+  }
+
+  /** Reads all tags before an offset. */
+  scan(until = this.source.length): number {
+    const { source } = this;
+    let at = source.indexOf('<', this.begin);
+    while (at >= 0 && at < until) {
+      const next = this.read(at);
+      at = next < 0 ? -1 : source.indexOf('<', next);
+    }
+    return at;
   }
 
   /** Reads the tag, comment or declaration that begins with this `<`. */
@@ -73,9 +135,10 @@ class HtmlScanner {
     const code = this.source.charCodeAt(at + 1);
     if (isLetter(code)) return this.openingTag(at);
     if (code === SLASH) return this.closingTag(at);
-    if (this.source.startsWith('!--', at + 1)) return this.comment(at + 4);
-    if (this.source.startsWith('![CDATA[', at + 1)) return this.after(']]>', at + 9);
-    return code === 33 || code === 63 ? this.after('>', at + 2) : at + 1;
+    if (code !== EXCLAMATION) return code === QUESTION ? this.after('>', at + 2) : at + 1;
+    if (this.source.startsWith('--', at + 2)) return this.comment(at + 4);
+    const isCdata = this.tree?.allowsCdata && this.source.startsWith('[CDATA[', at + 2);
+    return isCdata ? this.after(']]>', at + 9) : this.after('>', at + 2);
   }
 
   private after(text: string, from: number): number {
@@ -93,10 +156,14 @@ class HtmlScanner {
     const { source } = this;
     const code = source.charCodeAt(at + 2);
     if (!isLetter(code)) return code === GREATER ? at + 3 : this.after('>', at + 2);
-    const end = this.nameEnd(at + 2);
+    const nameEnd = this.nameEnd(at + 2);
+    const end = nameEnd < 0 ? -1 : this.attributes(nameEnd, undefined);
     if (end < 0) return -1;
-    this.visitor.close(source.slice(at + 2, end).toLowerCase(), at);
-    return this.after('>', end);
+    const name = source.slice(at + 2, nameEnd).toLowerCase();
+    if (this.tree?.close(name) === false) return this.readByStandard(at);
+    if (this.tree?.isLeft) this.tree = undefined;
+    this.visitor.close(name, at);
+    return end;
   }
 
   private openingTag(start: number): number {
@@ -107,22 +174,76 @@ class HtmlScanner {
     const end = this.attributes(nameEnd, attributes);
     if (end < 0) return -1;
     const tag = { name, start, nameEnd, end, attributes };
+    const textEnd = SPECIAL.get(name);
+    if (textEnd === undefined && this.tree === undefined) {
+      this.visitor.tag(tag);
+      return end;
+    }
+    const content = this.open(tag);
+    if (content === undefined) return this.readByStandard(start);
     this.visitor.tag(tag);
-    if (name === 'plaintext') return -1;
-    const closing = TEXT_ONLY.get(name);
-    return closing === undefined ? end : this.content(tag, closing);
+    if (content === 'text') return this.text(tag, textEnd ?? /(?!)/g);
+    if (textEnd !== undefined && (name === 'script' || name === 'style')) this.foreignText(tag, textEnd);
+    return end;
   }
 
-  private content(tag: Tag, closing: RegExp): number {
-    const { source, visitor } = this;
-    const found = find(closing, source, tag.end);
-    const contentEnd = found?.start ?? source.length;
-    const next = found === undefined ? -1 : this.after('>', found.end);
-    if (tag.name === 'script' || tag.name === 'style') {
-      visitor.raw(tag, verbatim(source, tag.end, contentEnd), next < 0 ? source.length : next);
-    }
-    if (found !== undefined) visitor.close(tag.name, found.start);
+  /** What follows an opening tag; undefined if that depends on the whole document. */
+  private open(tag: Tag): 'text' | 'markup' | undefined {
+    const { name } = tag;
+    if (name === 'noscript' && this.begin > 0) return 'markup';
+    if (this.tree !== undefined) return this.tree.open(tag, this.isSelfClosing);
+    // Browsers ignore it in some places.
+    if (name === 'plaintext') return undefined;
+    if (name !== 'svg' && name !== 'math') return 'text';
+    if (!this.isSelfClosing) this.tree = new ForeignTree(name);
+    return 'markup';
+  }
+
+  /** Reads on as the standard says for the whole document: builds its tree up to here. */
+  private readByStandard(at: number): number {
+    const again = new HtmlScanner(this.source, isOfTree, UNSEEN, this.begin, new StandardTree());
+    const next = again.scan(at);
+    const { isOfInterest } = this;
+    this.isOfInterest = (name) => isOfInterest(name) || isOfTree(name);
+    this.tree = again.tree;
     return next;
+  }
+
+  private text(tag: Tag, textEnd: RegExp): number {
+    const { source, visitor } = this;
+    const found = this.findEnd(tag, textEnd);
+    const contentEnd = found?.start ?? source.length;
+    const next = found === undefined ? -1 : this.attributes(found.end, undefined);
+    if (tag.name === 'script' || tag.name === 'style') {
+      visitor.raw(tag, verbatim(source, tag.end, contentEnd), next < 0 ? source.length : next, '');
+    } else if (tag.name === 'noscript') {
+      new HtmlScanner(source.slice(0, contentEnd), this.isOfInterest, visitor, tag.end).scan();
+    }
+    if (found === undefined || next < 0) {
+      if (tag.name !== 'noscript' && this.begin === 0) visitor.unclosed?.(tag);
+      return -1;
+    }
+    visitor.close(tag.name, found.start);
+    this.tree?.close(tag.name);
+    return next;
+  }
+
+  private findEnd({ name, end }: Tag, textEnd: RegExp): Range | undefined {
+    const found = find(textEnd, this.source, end);
+    const isEscaped = name === 'script' && this.source.slice(end, found?.start).includes('<!--');
+    return isEscaped ? findScriptEnd(this.source, end) : found;
+  }
+
+  /** Reports the content of a `<script>` or `<style>` in SVG: text with entities, and possibly with tags. */
+  private foreignText(tag: Tag, textEnd: RegExp): void {
+    const { source, visitor, isSelfClosing } = this;
+    if (tag.start < this.foreignTextEnd) return;
+    const found = isSelfClosing ? undefined : find(textEnd, source, tag.end);
+    const contentEnd = isSelfClosing ? tag.end : (found?.start ?? source.length);
+    const next = found === undefined ? contentEnd : this.attributes(found.end, undefined);
+    const content = decoded(source, tag.end, contentEnd);
+    visitor.raw(tag, content, next < 0 ? source.length : next, textLayer(source, tag.end));
+    this.foreignTextEnd = contentEnd;
   }
 
   private nameEnd(from: number): number {
@@ -133,13 +254,18 @@ class HtmlScanner {
   }
 
   /** Collects attributes of interest and returns the end of the tag. */
-  private attributes(from: number, into: Attribute[]): number {
+  private attributes(from: number, into: Attribute[] | undefined): number {
     const { source } = this;
     let at = from;
+    let slashAt = -1;
     while (at < source.length) {
       const code = source.charCodeAt(at);
-      if (code === GREATER) return at + 1;
+      if (code === GREATER) {
+        this.isSelfClosing = slashAt === at - 1;
+        return at + 1;
+      }
       if (code === SLASH || isSpace(code)) {
+        if (code === SLASH) slashAt = at;
         at += 1;
         continue;
       }
@@ -176,13 +302,14 @@ class HtmlScanner {
   }
 
   private add(
-    into: Attribute[],
+    into: Attribute[] | undefined,
     start: number,
     nameEnd: number,
     valueStart: number,
     valueEnd: number,
-    layer: Attribute['layer'],
+    layer: AttributeLayer,
   ): void {
+    if (into === undefined) return;
     const { source } = this;
     const name = source.slice(start, nameEnd).toLowerCase();
     if (!this.isOfInterest(name) || into.length >= MAX_ATTRIBUTES || into.some((each) => each.name === name)) return;
@@ -190,28 +317,45 @@ class HtmlScanner {
     into.push({ name, start: spaceBefore(source, start), end, value: this.value(valueStart, valueEnd, layer), layer });
   }
 
-  private value(start: number, end: number, layer: Attribute['layer']): SpannedText {
+  private value(start: number, end: number, layer: AttributeLayer): SpannedText {
     const plain = verbatim(this.source, start, end);
-    return plain.text.includes('&') ? decodeAttribute(this.source, plain, layer) : plain;
+    if (!plain.text.includes('&') && !plain.text.includes('\0')) return plain;
+    const quote = layer === '=' ? '' : layer;
+    return decoded(this.source, start, end, [`<a a=${quote}`, `${quote}>`]);
   }
 }
 
-/** Decodes an attribute value with entities, by the HTML rules for attributes. `raw` is the undecoded value. */
-function decodeAttribute(source: string, raw: SpannedText, layer: AttributeLayer): SpannedText {
-  const quote = layer === '=' ? '' : layer;
-  const before = `<a a=${quote}`;
-  const shift = raw.start - before.length;
+/**
+ * Decodes a part of the document by HTML's rules: a text, or an attribute's value if `around` makes it one. A NUL byte is
+ * U+FFFD, as in browsers.
+ */
+function decoded(source: string, start: number, end: number, [before, after] = ['', '']): SpannedText {
+  const shift = start - before.length;
   const span = new SpanBuilder();
-  span.begin(raw.start);
+  span.begin(start);
+  const data = (from: number, to: number): void => {
+    const parts = source.slice(from + shift, to + shift).split('\0');
+    let at = from + shift;
+    for (const [index, part] of parts.entries()) {
+      if (index > 0) span.entity(source, 0xfffd);
+      if (index > 0) at += 1;
+      span.data(source, at, at + part.length);
+      at += part.length;
+    }
+  };
+  const entity = (codePoint: number): void => span.entity(source, codePoint);
   const ignore = (): void => undefined;
   const tokenizer = new Tokenizer(
     { xmlMode: false, decodeEntities: true },
     {
-      onattribdata: (start, end) => span.data(source, start + shift, end + shift),
-      onattribentity: (codePoint) => span.entity(source, codePoint),
+      onattribdata: data,
+      onattribentity: entity,
+      ontext: data,
+      ontextentity: entity,
+      oncdata: (from, to, endOffset) => data(cdataStart(source, from + shift) - shift, to - endOffset),
+      isInForeignContext: () => true,
       onattribend: ignore,
       onattribname: ignore,
-      oncdata: ignore,
       onclosetag: ignore,
       oncomment: ignore,
       ondeclaration: ignore,
@@ -220,11 +364,9 @@ function decodeAttribute(source: string, raw: SpannedText, layer: AttributeLayer
       onopentagname: ignore,
       onprocessinginstruction: ignore,
       onselfclosingtag: ignore,
-      ontext: ignore,
-      ontextentity: ignore,
     },
   );
-  tokenizer.write(`${before}${raw.text}${quote}>`);
+  tokenizer.write(`${before}${source.slice(start, end)}${after}`);
   tokenizer.end();
-  return span.finish(raw.start + raw.text.length);
+  return span.finish(end);
 }

@@ -15,8 +15,10 @@ export type Tag = { name: string; start: number; nameEnd: number; end: number; a
 
 export type MarkupVisitor = {
   tag(tag: Tag): void;
-  /** The content of a `<script>` or `<style>`. `end` is after the closing tag. */
-  raw(tag: Tag, content: SpannedText, end: number): void;
+  /** The content of a `<script>` or `<style>`, which `layer` escapes (`splice.ts`). `end` is after the closing tag. */
+  raw(tag: Tag, content: SpannedText, end: number, layer: '' | 'x'): void;
+  /** The document ends inside this element, whose content is text, so that tags after it are not read. */
+  unclosed?(tag: Tag): void;
   /** A closing tag; `start` at `<`. */
   close(name: string, start: number): void;
   /** A processing instruction, from `<` to `>`. */
@@ -24,19 +26,18 @@ export type MarkupVisitor = {
 };
 
 type ScanOptions = {
-  xml: boolean;
   isOfInterest: (attributeName: string) => boolean;
   /** Elements whose text is reported, in addition to `<script>` and `<style>`. */
   hasText?: (tagName: string) => boolean;
 };
 
 /**
- * Reads markup as a browser's tokenizer does, including broken tags, odd quotes and unknown names. `source` is latin1.
- * The first of a repeated attribute counts, as in browsers.
+ * Reads XML, including broken tags, odd quotes and unknown names (`scanHtml` reads HTML). `source` is latin1. The first of
+ * a repeated attribute counts, as in browsers.
  */
 export function scanMarkup(source: string, options: ScanOptions, visitor: MarkupVisitor): void {
   const tokenizer = new Tokenizer(
-    { xmlMode: options.xml, decodeEntities: true, recognizeSelfClosing: options.xml },
+    { xmlMode: true, decodeEntities: true, recognizeSelfClosing: true },
     new TagAssembler(source, options, visitor),
   );
   tokenizer.write(source);
@@ -115,10 +116,8 @@ class TagAssembler implements TokenizerCallbacks {
   }
 
   onselfclosingtag(end: number): void {
-    if (this.options.xml) {
-      this.current.end = end + 1;
-      this.visitor.tag(this.current);
-    } else this.openTag(end + 1);
+    this.current.end = end + 1;
+    this.visitor.tag(this.current);
   }
 
   onclosetag(start: number, end: number): void {
@@ -164,7 +163,7 @@ class TagAssembler implements TokenizerCallbacks {
     if (this.rawTag === undefined) return;
     const closed = this.rawTag;
     this.rawTag = undefined;
-    this.visitor.raw(closed, this.content.finish(contentEnd), end);
+    this.visitor.raw(closed, this.content.finish(contentEnd), end, textLayer(this.source, closed.end));
   }
 }
 
@@ -185,7 +184,15 @@ function closingTagEnd(source: string, nameEnd: number): number {
   return end < 0 ? source.length : end + 1;
 }
 
-function cdataStart(source: string, start: number): number {
+const CDATA = /\s*<!\[CDATA\[/y;
+
+/** How the text after a tag is escaped: not at all in a CDATA section. */
+export function textLayer(source: string, start: number): '' | 'x' {
+  CDATA.lastIndex = start;
+  return CDATA.test(source) ? '' : 'x';
+}
+
+export function cdataStart(source: string, start: number): number {
   return source.startsWith('CDATA[', start) ? start + 'CDATA['.length : start;
 }
 

@@ -22,7 +22,7 @@ export function extractXml(source: string, svg: boolean, collector: Collector): 
   const isOfInterest = (name: string): boolean => (svg ? URL_ATTRIBUTES.has(name) || isStyle(name) : name === 'src');
   scanMarkup(
     source,
-    { xml: true, isOfInterest },
+    { isOfInterest },
     {
       tag(tag) {
         if (!svg && !TILE.test(tag.name)) return;
@@ -34,8 +34,8 @@ export function extractXml(source: string, svg: boolean, collector: Collector): 
           }
         }
       },
-      raw(tag, content) {
-        if (svg && tag.name === 'style') extractCss(content, 'x', collector);
+      raw(tag, content, _end, layer) {
+        if (svg && tag.name === 'style') extractCss(content, layer, collector);
       },
       close() {},
       instruction(start, end) {
@@ -94,7 +94,6 @@ function extractFeed(source: string, collector: Collector): void {
   scanMarkup(
     source,
     {
-      xml: true,
       isOfInterest: (name) => name === 'href' || name === 'url' || name === 'src' || name === 'rel',
       hasText: (name) => isFeed === true && Object.hasOwn(TEXTS, name),
     },
@@ -103,8 +102,8 @@ function extractFeed(source: string, collector: Collector): void {
         isFeed ??= ROOT.test(tag.name);
         if (isFeed) for (const attribute of tag.attributes) referAttribute(tag, attribute, collector);
       },
-      raw({ name }, content) {
-        if (isFeed) referText(source, name, content, collector);
+      raw({ name }, content, _end, layer) {
+        if (isFeed) referText(name, content, layer, collector);
       },
       close() {},
     },
@@ -120,9 +119,8 @@ function referAttribute({ name, attributes }: Tag, { name: key, value, layer }: 
   collector.refer(place, isEnclosure ? 'card' : kind);
 }
 
-function referText(source: string, name: string, content: SpannedText, collector: Collector): void {
+function referText(name: string, content: SpannedText, layers: '' | 'x', collector: Collector): void {
   const kind = TEXTS[name];
   if (kind === undefined || (NAMES.has(name) && !/^\s*https?:\/\//.test(content.text))) return;
-  const isLiteral = source.startsWith('<![CDATA[', content.start - '<![CDATA['.length);
-  collector.refer({ span: content, from: 0, to: content.text.length, layers: isLiteral ? '' : 'x' }, kind);
+  collector.refer({ span: content, from: 0, to: content.text.length, layers }, kind);
 }

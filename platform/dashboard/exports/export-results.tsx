@@ -106,7 +106,7 @@ function Referrers({ referrers }: { referrers: readonly string[] }) {
 function Unread({ documents }: { documents: ExportReport['unread'] }) {
   return (
     <details open>
-      <summary>{formatCount(documents.length, 'document')} not read, exported as it was</summary>
+      <summary>{formatCount(documents.length, 'document')} not read, or not to the end</summary>
       <ul class="plain">
         {documents.slice(0, SHOWN).map(({ url, reason }) => (
           <li key={url}>

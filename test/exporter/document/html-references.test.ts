@@ -17,6 +17,27 @@ const ROWS: [what: string, html: string, found: string[]][] = [
   ['a link naming the domain over http', '<a href="«http://docs.example.com/x→../x.html»">', ['page /x']],
   ['a link with a query', '<a href="«/s?q=1→../s.b4811faa8152.html»">', ['page /s?q=1']],
   ['an image map', '<area href="«/x→../x.html»">', ['page /x']],
+  ['a space before the fragment', '<a href="«/x →../x%20.html»#b">', ['page /x%20']],
+  ['NUL in a value', '<a href="«/x\0y→../x%EF%BF%BDy.html»">', ['page /x%EF%BF%BDy']],
+  ['a title of SVG', '<svg><title/></svg><a href="«/x→../x.html»">', ['page /x']],
+  [
+    'HTML in SVG',
+    '<svg><foreignObject><style>a{b:url(«/i.png→../i.png»)}</style><title><a href="/y"></title></foreignObject></svg><a href="«/x→../x.html»">',
+    ['asset /i.png', 'page /x'],
+  ],
+  ['HTML that ends SVG', '<svg><g><p><title><a href="/y"></title><a href="«/x→../x.html»">', ['page /x']],
+  [
+    'a style of SVG',
+    '<svg><style>a{b:url(«/i&#46;png→../i.png»)}<a xlink:href="«/x→../x.html»"/></style></svg>',
+    ['asset /i.png', 'page /x'],
+  ],
+  ['CDATA', '<svg><![CDATA[<a href="/y">]]></svg><![CDATA[><a href="«/x→../x.html»">', ['page /x']],
+  [
+    'a script in a comment of a script',
+    '<script><!--<script></script><a href="/y">--></script><a href="«/x→../x.html»">',
+    ['page /x'],
+  ],
+  ['what ends a noscript', '<noscript><iframe></noscript><a href="«/x→../x.html»">', ['page /x']],
   ['unquoted values', '<a href=«/x→../x.html»><img src=«/i.png→../i.png»>', ['page /x', 'asset /i.png']],
   ['single quotes', "<a href='«/x→../x.html»'>", ['page /x']],
   ['upper case', '<A HREF="«/x→../x.html»"><IMG SRC="«/i.png→../i.png»">', ['page /x', 'asset /i.png']],
@@ -152,6 +173,10 @@ const ROWS: [what: string, html: string, found: string[]][] = [
   ['a posting form', '<form method="POST" action="«/send→../send»">', ['endpoint /send']],
   ['a tag cut off by the end', '<a href="«/x→../x.html»"><img src="/y', ['page /x']],
 ];
+
+test('a page of a comment that never ends stays as it is', () => {
+  expect(rewritten({ text: ' <!-- é <a href="/x">' })).toBe(' <!-- é <a href="/x">');
+});
 
 describe('the references of HTML', () => {
   it.each(ROWS)('are found and rewritten in %s', (_, html, found) => {
