@@ -18,7 +18,7 @@ const ROWS: [what: string, html: string, found: string[]][] = [
   ['a link with a query', '<a href="«/s?q=1→../s.b4811faa8152.html»">', ['page /s?q=1']],
   ['an image map', '<area href="«/x→../x.html»">', ['page /x']],
   ['a space before the fragment', '<a href="«/x →../x%20.html»#b">', ['page /x%20']],
-  ['NUL in a value', '<a href="«/x\0y→../x%EF%BF%BDy.html»">', ['page /x%EF%BF%BDy']],
+  ['NUL in a value', '<a href="«/x\0y→../x%25EF%25BF%25BDy.html»">', ['page /x%EF%BF%BDy']],
   ['a title of SVG', '<svg><title/></svg><a href="«/x→../x.html»">', ['page /x']],
   [
     'HTML in SVG',
