@@ -6,13 +6,16 @@ import { withAdmin } from '../admin/with-admin.ts';
 
 export function gcCommand(): Command {
   return new Command('gc')
-    .description('delete what is no longer kept: exports by EXPORT_KEEP, expired rows, objects without an owner')
+    .description(
+      'delete what is no longer kept: exports by EXPORT_KEEP, logs, rows whose time is over, objects without an owner',
+    )
     .option('--dry-run', 'only list what would be deleted, with sizes')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nThe schedule galley-gc in Temporal does the same every hour. Works beside a running service: on DATABASE_URL and\n' +
-        'OBJECT_STORE_URL, or through the running `up` of GALLEY_HOME.',
+      '\nThe schedule galley-gc in Temporal does the same every hour. Each line is a job: the page on retention in the\n' +
+        'documentation says what it deletes. Works beside a running service: on DATABASE_URL and OBJECT_STORE_URL, or\n' +
+        'through the running `up` of GALLEY_HOME.',
     )
     .action(async ({ dryRun = false, json }: { dryRun?: boolean; json?: boolean }) => {
       await withAdmin(async (admin) => {
@@ -25,11 +28,14 @@ export function gcCommand(): Command {
 function describe({ dryRun, jobs }: CollectedGarbage): string {
   const found = jobs.filter(({ count }) => count > 0);
   if (found.length === 0) return dryRun ? 'nothing would be deleted\n' : 'nothing was to be deleted\n';
-  return found.map((each) => `${headOf(each)}${dryRun ? itemsOf(each) : ''}`).join('');
+  const listed = found.map((each) => `${headOf(each)}${dryRun ? itemsOf(each) : ''}`).join('');
+  if (!dryRun) return listed;
+  const sizeBytes = found.reduce((sum, each) => sum + (each.sizeBytes ?? 0), 0);
+  return `${listed}\nNothing was deleted. galley gc would free ${formatBytes(sizeBytes)}.\n`;
 }
 
 function headOf({ job, count, sizeBytes }: Garbage): string {
-  return `${[job, count.toLocaleString('en-US'), sizeBytes === null ? '' : formatBytes(sizeBytes)].join('\t').trimEnd()}\n`;
+  return `${job}: ${count.toLocaleString('en-US')}${sizeBytes === null ? '' : `, ${formatBytes(sizeBytes)}`}\n`;
 }
 
 function itemsOf({ count, items }: Garbage): string {

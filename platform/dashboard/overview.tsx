@@ -1,5 +1,6 @@
 import type { Router } from 'express';
 import type { ExportJobPage } from '../../contract/admin-api.ts';
+import { formatDurationMs } from '../../contract/duration.ts';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { Message } from '../../ui/components/message.tsx';
@@ -8,6 +9,7 @@ import { formatBytes, formatCount } from '../../ui/format.ts';
 import { PROMPT_LIMIT } from '../api/agent/accept-prompt.ts';
 import { listExports } from '../api/static-export/read-exports.ts';
 import { START_LIMIT } from '../api/static-export/start-export.ts';
+import { AGENT_LOGS_KEPT_MS } from '../retention/expire.ts';
 import { describeKeep, type ExportKeep } from '../retention/export-keep.ts';
 import { countExportsByHour, countPromptsByHour, type HourlyUse } from '../store/hourly-use.ts';
 import { readStorageUse, type StorageUse } from '../store/storage-use.ts';
@@ -80,6 +82,11 @@ function OverviewPage({ exports, jobs, use, storage, exportKeep, now, ...layout 
             },
             { term: 'For the next exports', value: formatBytes(storage.crawlBytes) },
             { term: 'Kept exports', value: describeKeep(exportKeep) },
+            {
+              term: 'Logs of agent runs',
+              value: `${formatCount(storage.logs, 'log')}, ${formatBytes(storage.logBytes)}`,
+            },
+            { term: 'Kept logs', value: `${formatDurationMs(AGENT_LOGS_KEPT_MS)} from the end of the run` },
           ]}
         />
       </Panel>

@@ -83,12 +83,13 @@ export async function createFileStore({
     async delete(keys) {
       for (const key of keys) await rm(pathOf(key), { force: true });
     },
-    async dropUnfinished({ begunBefore }) {
+    async *unfinished({ begunBefore }) {
       // A draft's name doesn't show its key, so only its age shows that it is abandoned.
       const idleBefore = Math.min(begunBefore?.getTime() ?? now(), now() - MAX_DRAFT_IDLE_MS);
       for (const name of await readdir(tmp)) {
         const info = await stat(join(tmp, name)).catch(() => undefined);
-        if (info !== undefined && info.mtimeMs < idleBefore) await rm(join(tmp, name), { force: true });
+        if (info === undefined || info.mtimeMs >= idleBefore) continue;
+        yield { name, sizeBytes: async () => info.size, drop: () => rm(join(tmp, name), { force: true }) };
       }
     },
     list: (prefix) => listFiles(folder, '', prefix),

@@ -22,10 +22,10 @@ export type ObjectStore = ExportObjects & {
   /** Deletes objects; one that isn't there is no error. */
   delete(keys: readonly string[]): Promise<void>;
   /**
-   * Deletes unfinished `put`s of keys with the prefix, which dead processes left, optionally only those begun before
-   * `begunBefore`. One that is still running fails. A store may keep some of it for a day.
+   * Unfinished `put`s of keys with the prefix, which dead processes left, optionally only those begun before
+   * `begunBefore`. A store may hide some of them for a day.
    */
-  dropUnfinished(options: { prefix: string; begunBefore?: Date | undefined }): Promise<void>;
+  unfinished(options: { prefix: string; begunBefore?: Date | undefined }): AsyncIterable<Unfinished>;
   /** The keys with the prefix, in code unit order. */
   list(prefix: string): AsyncIterable<string>;
   /** A signed link for reading. Sends no request, so it doesn't show whether the object exists. */
@@ -36,6 +36,14 @@ export type ObjectStore = ExportObjects & {
   readonly links: LinkVerifier | null;
   /** Closes the store's connections. */
   close(): Promise<void>;
+};
+
+export type Unfinished = {
+  /** Unique in the store. */
+  name: string;
+  sizeBytes(): Promise<number>;
+  /** Deletes it. If it is still running, it fails. */
+  drop(): Promise<void>;
 };
 
 export type LinkVerifier = {

@@ -8,6 +8,7 @@ import {
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
+  ListPartsCommand,
   PutObjectCommand,
   S3Client,
   type S3ClientConfig,
@@ -17,7 +18,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { ObjectMissingError } from '../../exporter/export-failure.ts';
 import type { ByteRange } from '../../exporter/ports.ts';
 import { checkSize } from './check-size.ts';
-import { assertObjectKey, type ObjectStore } from './object-store.ts';
+import { assertObjectKey, type ObjectStore, type Unfinished } from './object-store.ts';
 import { createS3Presigner } from './s3-presigner.ts';
 
 export type S3Location = {
@@ -85,7 +86,7 @@ export function createS3Store({ location, now }: { location: S3Location; now: ()
     },
 
     delete: (keys) => deleteObjects(bucketed, keys),
-    dropUnfinished: (uploads) => abortUploads(bucketed, uploads),
+    unfinished: (uploads) => unfinishedUploads(bucketed, uploads),
 
     async *list(prefix) {
       let ContinuationToken: string | undefined;
@@ -136,22 +137,47 @@ async function deleteObjects({ client, Bucket }: Bucketed, keys: readonly string
   }
 }
 
-async function abortUploads(
-  { client, Bucket }: Bucketed,
+async function* unfinishedUploads(
+  bucketed: Bucketed,
   { prefix, begunBefore }: { prefix: string; begunBefore?: Date | undefined },
-): Promise<void> {
+): AsyncGenerator<Unfinished> {
+  const { client, Bucket } = bucketed;
   for (let page: ListMultipartUploadsCommandOutput | undefined; page === undefined || page.IsTruncated; ) {
     const after = { KeyMarker: page?.NextKeyMarker, UploadIdMarker: page?.NextUploadIdMarker };
     page = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, ...after }));
     for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
       if (Key === undefined || !Key.startsWith(prefix) || (begunBefore && Initiated && Initiated >= begunBefore))
         continue;
-      // It may have ended since the listing.
-      await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch((error: unknown) => {
-        if (!hasStatus(error, 404)) throw error;
-      });
+      const upload = { Bucket, Key, UploadId };
+      yield {
+        name: `${Key} (${UploadId})`,
+        sizeBytes: () => sizeOfParts(bucketed, upload),
+        drop: async () => {
+          await unlessEnded(client.send(new AbortMultipartUploadCommand(upload)));
+        },
+      };
     }
   }
+}
+
+type MultipartUpload = { Bucket: string; Key: string; UploadId: string | undefined };
+
+async function sizeOfParts({ client }: Pick<Bucketed, 'client'>, upload: MultipartUpload): Promise<number> {
+  let sizeBytes = 0;
+  for (let PartNumberMarker: string | undefined; ; ) {
+    const page = await unlessEnded(client.send(new ListPartsCommand({ ...upload, PartNumberMarker })));
+    for (const { Size = 0 } of page?.Parts ?? []) sizeBytes += Size;
+    if (!page?.IsTruncated) return sizeBytes;
+    PartNumberMarker = page.NextPartNumberMarker;
+  }
+}
+
+/** An upload may have ended since it was listed. */
+async function unlessEnded<Output>(request: Promise<Output>): Promise<Output | undefined> {
+  return request.catch((error: unknown) => {
+    if (!hasStatus(error, 404)) throw error;
+    return undefined;
+  });
 }
 
 function clientConfig(location: S3Location, endpoint: string | undefined): S3ClientConfig {

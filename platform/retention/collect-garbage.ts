@@ -5,9 +5,10 @@ import { dropUnfinished } from '../objects/drop-unfinished.ts';
 import { deleteDiscarded } from './delete-discarded.ts';
 import { discardOwnerless } from './discard-ownerless.ts';
 import { expireAgentLogs, expireExports } from './expire.ts';
-import { type Garbage, type GarbageContext, type GarbageOfJob, garbage, NO_GARBAGE } from './garbage.ts';
+import { type Garbage, type GarbageContext, type GarbageOfJob, garbage, namedItems } from './garbage.ts';
 import { rowJobs } from './row-jobs.ts';
 import { sweepExports } from './sweep-exports.ts';
+import { vacuum } from './vacuum.ts';
 
 export const collectGarbageRequest = z.strictObject({ dryRun: z.boolean() });
 export const collectedGarbage = z.object({ dryRun: z.boolean(), jobs: z.array(garbage) });
@@ -28,9 +29,11 @@ export const GARBAGE_JOBS: Record<string, (context: Context) => Promise<GarbageO
   discarded: deleteDiscarded,
   uploads: async ({ objects, logger, at, dryRun }) => {
     const begunBefore = new Date(at.getTime() - UPLOAD_MS);
-    if (!dryRun) await dropUnfinished({ objects, logger }, { prefixes: [WORK_FOLDER, BUNDLES_FOLDER], begunBefore });
-    return { ...NO_GARBAGE, sizeBytes: null };
+    const prefixes = [WORK_FOLDER, BUNDLES_FOLDER];
+    const { items, sizeBytes } = await dropUnfinished({ objects, logger }, { prefixes, begunBefore, dryRun });
+    return namedItems(items, sizeBytes);
   },
+  vacuum,
 };
 
 /**

@@ -1,10 +1,9 @@
 import { BUNDLES_FOLDER, REPORTS_FOLDER, WORK_FOLDER } from '../../exporter/object-keys.ts';
 import { AGENT_FOLDER } from '../activities/agent/object-keys.ts';
 import { discardObjects, ownerlessObjects, storeOwnerId } from '../store/discarded-objects.ts';
-import { addGarbage, type GarbageContext, type GarbageOfJob, NO_GARBAGE, namedItems } from './garbage.ts';
+import { addGarbage, batches, foundObjects, type GarbageContext, type GarbageOfJob, NO_GARBAGE } from './garbage.ts';
 
 const OWNERS_FOLDER = 'owners/';
-const KEYS_PER_QUERY = 500;
 
 /**
  * Time to notice a wrong database, such as a restored backup that is older than the store: afterwards the objects that it
@@ -25,20 +24,13 @@ export async function discardOwnerless(context: GarbageContext): Promise<Garbage
 
   const dueAt = new Date(at.getTime() + OWNERLESS_MS);
   let found = NO_GARBAGE;
-  const discard = async (keys: readonly string[]) => {
-    const ownerless = await ownerlessObjects(db, keys);
-    if (!dryRun) await discardObjects(db, ownerless, { at, dueAt });
-    found = addGarbage(found, namedItems(ownerless, null));
-  };
   for (const folder of [BUNDLES_FOLDER, REPORTS_FOLDER, AGENT_FOLDER, WORK_FOLDER]) {
-    let keys: string[] = [];
-    for await (const key of objects.list(folder)) {
+    for await (const keys of batches(objects.list(folder))) {
       signal.throwIfAborted();
-      if (keys.push(key) < KEYS_PER_QUERY) continue;
-      await discard(keys);
-      keys = [];
+      const ownerless = await ownerlessObjects(db, keys);
+      if (!dryRun) await discardObjects(db, ownerless, { at, dueAt });
+      found = addGarbage(found, await foundObjects(context, ownerless));
     }
-    await discard(keys);
   }
   return found;
 }

@@ -51,13 +51,16 @@ export async function expireAgentLogs(context: GarbageContext): Promise<GarbageO
   const { at } = context;
   const endedBefore = new Date(at.getTime() - AGENT_LOGS_KEPT_MS).toISOString();
   return changeRows(context, async (tx) => {
-    const { rows } = await tx.execute<{ key: string }>(sql`
-      update agent_runs run set log_key = null from agent_runs before
+    const { rows } = await tx.execute<{ key: string; bytes: number }>(sql`
+      update agent_runs run set log_key = null, log_size_bytes = 0 from agent_runs before
       where before.job_id = run.job_id and before.run = run.run
         and run.log_key is not null and run.finished_at < ${endedBefore}
-      returning before.log_key as key`);
+      returning before.log_key as key, before.log_size_bytes::float8 as bytes`);
     const keys = rows.map(({ key }) => key);
     await discardObjects(tx, keys, { at, dueAt: at });
-    return namedItems(keys, null);
+    return namedItems(
+      keys,
+      rows.reduce((sum, { bytes }) => sum + bytes, 0),
+    );
   });
 }

@@ -1,5 +1,5 @@
+import pLimit from 'p-limit';
 import { z } from 'zod';
-import { deleteEach } from '../objects/delete-each.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { Database, Executor } from '../store/database.ts';
 import type { ExportKeep } from './export-keep.ts';
@@ -20,7 +20,7 @@ export const garbage = z.object({
   job: z.string(),
   /** Rows or objects that were deleted, or would be. */
   count: z.int(),
-  /** Null: not known, because measuring each object costs a request. */
+  /** Null: not known. Only a dry run measures objects, because each costs a request. */
   sizeBytes: z.number().nullable(),
   /** The first ids or keys; empty for rows that have no name. */
   items: z.array(z.string()),
@@ -41,24 +41,45 @@ export function addGarbage(a: GarbageOfJob, b: GarbageOfJob): GarbageOfJob {
   return { count: a.count + b.count, sizeBytes, items: [...a.items, ...b.items].slice(0, MAX_ITEMS) };
 }
 
+const KEYS_PER_BATCH = 500;
+const REQUESTS_AT_A_TIME = 10;
+
+/** Groups keys, for requests and queries about many. */
+export async function* batches(keys: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string[]> {
+  let batch: string[] = [];
+  for await (const key of keys) {
+    if (batch.push(key) < KEYS_PER_BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Objects that a job found, measured in a dry run. */
+export async function foundObjects(
+  { objects, dryRun }: Pick<GarbageContext, 'objects' | 'dryRun'>,
+  keys: readonly string[],
+): Promise<GarbageOfJob> {
+  if (!dryRun) return namedItems(keys, keys.length === 0 ? 0 : null);
+  const limit = pLimit(REQUESTS_AT_A_TIME);
+  const heads = await Promise.all(keys.map((key) => limit(() => objects.head(key))));
+  return namedItems(
+    keys,
+    heads.reduce((sum, head) => sum + (head?.sizeBytes ?? 0), 0),
+  );
+}
+
 /** Deletes objects, or only measures them. */
 export async function takeObjects(
-  { objects, dryRun }: Pick<GarbageContext, 'objects' | 'dryRun'>,
+  context: Pick<GarbageContext, 'objects' | 'dryRun'>,
   keys: AsyncIterable<string> | Iterable<string>,
 ): Promise<GarbageOfJob> {
-  const items: string[] = [];
-  let count = 0;
-  let sizeBytes = 0;
-  async function* counted(): AsyncGenerator<string> {
-    for await (const key of keys) {
-      if (dryRun) sizeBytes += (await objects.head(key))?.sizeBytes ?? 0;
-      count += 1;
-      if (items.length < MAX_ITEMS) items.push(key);
-      if (!dryRun) yield key;
-    }
+  let taken = NO_GARBAGE;
+  for await (const batch of batches(keys)) {
+    taken = addGarbage(taken, await foundObjects(context, batch));
+    if (!context.dryRun) await context.objects.delete(batch);
   }
-  await deleteEach(objects, counted());
-  return { count, sizeBytes: dryRun ? sizeBytes : null, items };
+  return taken;
 }
 
 class RolledBack extends Error {}

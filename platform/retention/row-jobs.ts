@@ -1,9 +1,10 @@
-import { gt, lt, lte, or, type SQL } from 'drizzle-orm';
+import { gt, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
+import { apiKeys } from '../store/schema/api-keys.ts';
 import { forgeDeliveries } from '../store/schema/forge-deliveries.ts';
 import { auditLog, invitations, sessions, setupLinks, verifications } from '../store/schema/members.ts';
 import { idempotencyKeys, usageLog } from '../store/schema/requests.ts';
-import type { GarbageContext, GarbageOfJob } from './garbage.ts';
+import { addGarbage, changeRows, type GarbageContext, type GarbageOfJob, NO_GARBAGE } from './garbage.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -14,6 +15,7 @@ const CLOCK_ERROR_MS = DAY_MS / 24;
 const DELIVERIES_KEPT_MS = 7 * DAY_MS;
 /** An owner sees for a while that an invitation has expired. */
 const INVITATIONS_KEPT_MS = 30 * DAY_MS;
+/** Also of the keys that the audit log names. */
 const AUDIT_KEPT_MS = 400 * DAY_MS;
 
 type Rows = { table: PgTable; gone: SQL | undefined };
@@ -42,6 +44,12 @@ const ROW_JOBS = {
     { table: setupLinks, gone: lte(setupLinks.expiresAt, at) },
     { table: invitations, gone: lte(invitations.expiresAt, before(at, INVITATIONS_KEPT_MS)) },
   ],
+  keys: (at) => [
+    {
+      table: apiKeys,
+      gone: or(lt(apiKeys.revokedAt, before(at, AUDIT_KEPT_MS)), lt(apiKeys.expiresAt, before(at, AUDIT_KEPT_MS))),
+    },
+  ],
   audit: (at) => [{ table: auditLog, gone: lt(auditLog.at, before(at, AUDIT_KEPT_MS)) }],
 } satisfies Record<string, (at: Date) => Rows[]>;
 
@@ -53,12 +61,20 @@ function before(at: Date, ms: number): Date {
 export const rowJobs = Object.fromEntries(
   Object.entries(ROW_JOBS).map(([job, rowsAt]) => [
     job,
-    async ({ db, at, dryRun }: GarbageContext): Promise<GarbageOfJob> => {
-      let count = 0;
-      for (const { table, gone } of rowsAt(at)) {
-        count += dryRun ? await db.$count(table, gone) : ((await db.delete(table).where(gone)).rowCount ?? 0);
-      }
-      return { count, sizeBytes: null, items: [] };
+    async (context: GarbageContext): Promise<GarbageOfJob> => {
+      let taken = NO_GARBAGE;
+      for (const rows of rowsAt(context.at)) taken = addGarbage(taken, await takeRows(context, rows));
+      return taken;
     },
   ]),
 );
+
+async function takeRows(context: GarbageContext, { table, gone }: Rows): Promise<GarbageOfJob> {
+  const { rows } = await changeRows(context, (tx) =>
+    tx.execute<{ count: number; bytes: number }>(sql`
+      with taken as (delete from ${table} where ${gone} returning pg_column_size(${table}.*) as bytes)
+      select count(*)::integer as count, coalesce(sum(bytes), 0)::float8 as bytes from taken`),
+  );
+  const [{ count, bytes } = { count: 0, bytes: 0 }] = rows;
+  return { count, sizeBytes: bytes, items: [] };
+}

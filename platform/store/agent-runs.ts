@@ -141,9 +141,14 @@ export function keptOutcome(run: AgentRun): AgentRunOutcome | undefined {
   return { kind: 'changed', tree: run.outcomeTree, packKey: run.outcomePackKey };
 }
 
+type StoredLog = { logKey: string; logSizeBytes: number };
+
 /** Stores the object of the run's log. A later writer, such as a retry, replaces it. */
-export async function keepRunLog(db: Executor, { logKey, ...key }: AgentRunKey & { logKey: string }): Promise<void> {
-  await db.update(agentRuns).set({ logKey }).where(isRun(key));
+export async function keepRunLog(
+  db: Executor,
+  { logKey, logSizeBytes, ...key }: AgentRunKey & StoredLog,
+): Promise<void> {
+  await db.update(agentRuns).set({ logKey, logSizeBytes }).where(isRun(key));
 }
 
 function missing({ jobId, run }: AgentRunKey): never {

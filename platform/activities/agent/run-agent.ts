@@ -59,7 +59,7 @@ async function runIn(folder: string, context: AgentContext, { job, run, progress
   progress.stage = 'working';
   const log = createRunLog({ maxBytes: context.maxLogBytes, secrets });
   const where = logKey(job.id, run.run);
-  const onStored = () => keepRunLog(db, { ...key, logKey: where });
+  const onStored = (logSizeBytes: number) => keepRunLog(db, { ...key, logKey: where, logSizeBytes });
   const upload = uploadWhileGrowing(log, { objects, key: where, signal, logger, onStored });
   const task = { ...key, prompt: run.prompt, repositoryDir, commit, scratchDir, signal };
   let outcome: AgentOutcome;

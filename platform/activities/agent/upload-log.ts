@@ -13,11 +13,18 @@ type LogUpload = {
 };
 
 /**
- * Stores a growing log repeatedly until `signal` fires or `finish` is called. Calls `onStored` after the first time.
+ * Stores a growing log repeatedly until `signal` fires or `finish` is called. Calls `onStored` with the size after the
+ * first time and after the last.
  */
 export function uploadWhileGrowing(
   log: RunLog,
-  options: { objects: ObjectStore; key: string; signal: AbortSignal; logger: Logger; onStored: () => Promise<void> },
+  options: {
+    objects: ObjectStore;
+    key: string;
+    signal: AbortSignal;
+    logger: Logger;
+    onStored: (sizeBytes: number) => Promise<void>;
+  },
 ): LogUpload {
   const { objects, key, signal, logger, onStored } = options;
   let storedBytes = 0;
@@ -31,7 +38,7 @@ export function uploadWhileGrowing(
     await objects.put(key, bytes, { contentType: 'text/plain; charset=utf-8', sizeBytes: bytes.length });
     storedBytes = writtenBytes;
     if (reported) return;
-    await onStored();
+    await onStored(bytes.length);
     reported = true;
   };
 
@@ -57,6 +64,7 @@ export function uploadWhileGrowing(
       stop();
       await underWay;
       stop();
+      reported = false;
       await store();
     },
   };

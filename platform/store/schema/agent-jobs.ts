@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { bigserial, check, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { bigint, bigserial, check, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { moment } from './moment.ts';
 import { organizations } from './organizations.ts';
 import { projects } from './projects.ts';
@@ -71,6 +71,7 @@ export const agentRuns = pgTable(
     /** The pull request after this run. */
     prLink: text('pr_link'),
     logKey: text('log_key'),
+    logSizeBytes: bigint('log_size_bytes', { mode: 'number' }).notNull().default(0),
     createdAt: moment('created_at').notNull().defaultNow(),
     startedAt: moment('started_at'),
     finishedAt: moment('finished_at'),

@@ -73,12 +73,15 @@ describe('a folder as an object store', () => {
       expect(await readdir(join(folder, 'a'))).toEqual(['b']);
     });
 
-    it('drops only drafts that were last written more than a day ago', async () => {
+    it('finds only drafts that were last written more than a day ago, and deletes them', async () => {
       const store = await open();
       const drafts = ['old', 'new'].map((name) => join(folder, '.tmp', name));
       for (const draft of drafts) await writeFile(draft, 'x');
       await utimes(join(folder, '.tmp', 'old'), new Date(), new Date(Date.now() - 25 * 3_600_000));
-      await store.dropUnfinished({ prefix: 'a/' });
+      for await (const { name, sizeBytes, drop } of store.unfinished({ prefix: 'a/' })) {
+        expect([name, await sizeBytes()]).toEqual(['old', 1]);
+        await drop();
+      }
       expect(await readdir(join(folder, '.tmp'))).toEqual(['new']);
     });
 

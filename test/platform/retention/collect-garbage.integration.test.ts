@@ -152,14 +152,37 @@ describe('collecting garbage', () => {
     );
 
     const counts = { responses: { count: 0 }, deliveries: { count: 1 }, sessions: { count: 1 }, audit: { count: 1 } };
-    expect(await collect({ dryRun: true })).toMatchObject({ ...counts, uses: { count: 2 } });
-    expect(await collect()).toMatchObject({ ...counts, uses: { count: 2 } });
+    const found = await collect({ dryRun: true });
+    expect(found).toMatchObject({ ...counts, uses: { count: 2 } });
+    for (const job of Object.keys(counts)) {
+      const { count = 0, sizeBytes } = found[job] ?? {};
+      expect([job, sizeBytes]).toEqual([job, count === 0 ? 0 : expect.any(Number)]);
+    }
+    expect(found.audit?.sizeBytes).toBeGreaterThan(domain.length);
+    const { deliveries, sessions, audit, uses } = found;
+    expect(await collect()).toMatchObject({ ...counts, deliveries, sessions, audit, uses });
     expect((await db.execute(sql`select scope from usage_log where scope like 'test %'`)).rows).toEqual([
       { scope: 'test now' },
     ]);
     const left = await db.execute(sql`select id from forge_deliveries order by id`);
     expect(left.rows).toEqual([{ id: 'new' }, { id: 'waiting' }]);
     expect(await collect({ at: inMs(31 * DAY_MS) })).toMatchObject({ responses: { count: 1 } });
+  });
+
+  it('deletes keys that were revoked or expired 400 days ago', async () => {
+    const { db } = platform;
+    for (const name of ['revoked', 'expired', 'lately', 'in use']) {
+      await api.adminPost('/admin/keys', { organization: customer.organization, name });
+    }
+    const days = (count: number) => sql`now() - make_interval(days => ${count})`;
+    await db.execute(sql`update api_keys set revoked_at = ${days(401)} where name = 'revoked'`);
+    await db.execute(sql`update api_keys set expires_at = ${days(401)} where name = 'expired'`);
+    await db.execute(sql`update api_keys set revoked_at = ${days(399)} where name = 'lately'`);
+    expect(await collect()).toMatchObject({ keys: { count: 2 } });
+    const left = await db.execute(sql`select name from api_keys where name is not null order by name`);
+    expect(left.rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['in use', 'lately']));
+    expect(left.rows.map(({ name }) => name)).not.toEqual(expect.arrayContaining(['revoked']));
+    expect(left.rows.map(({ name }) => name)).not.toEqual(expect.arrayContaining(['expired']));
   });
 
   it('deletes the logs of agent runs that ended 90 days ago', async () => {
@@ -169,9 +192,13 @@ describe('collecting garbage', () => {
     const log = `agent/${id}/1/log.txt`;
     await store(log);
     await platform.db.execute(sql`
-      update agent_runs set status = 'completed', log_key = ${log}, finished_at = now() where job_id = ${id}`);
+      update agent_runs set status = 'completed', log_key = ${log}, log_size_bytes = 7, finished_at = now()
+      where job_id = ${id}`);
+    const found = { count: 1, sizeBytes: 7, items: [log] };
     expect(await collect({ at: inMs(89 * DAY_MS) })).toMatchObject({ 'agent-logs': { count: 0 } });
-    expect(await collect({ at: inMs(91 * DAY_MS) })).toMatchObject({ 'agent-logs': { items: [log] } });
+    expect(await collect({ at: inMs(91 * DAY_MS), dryRun: true })).toMatchObject({ 'agent-logs': found });
+    expect(await isStored(log)).toBe(true);
+    expect(await collect({ at: inMs(91 * DAY_MS) })).toMatchObject({ 'agent-logs': found });
     expect(await isStored(log)).toBe(false);
     expect((await api.get(`${path}/${id}/log`, { key: customer.key })).text).toBe('');
   });
@@ -203,7 +230,7 @@ describe('collecting garbage', () => {
     ];
     for (const key of lost) await store(key);
     const found = { count: lost.length, items: expect.arrayContaining(lost) };
-    expect(await collect({ dryRun: true })).toMatchObject({ ownerless: found });
+    expect(await collect({ dryRun: true })).toMatchObject({ ownerless: { ...found, sizeBytes: lost.length } });
     expect(await collect()).toMatchObject({ ownerless: found });
     expect(await collect({ at: inMs(6 * DAY_MS) })).toMatchObject({
       ownerless: { count: 0 },
@@ -233,9 +260,10 @@ describe('collecting garbage', () => {
       await writeFile(join(drafts, name), 'x');
       await utimes(join(drafts, name), new Date(), new Date(Date.now() - ageHours * 3_600_000));
     }
-    await collect({ objects, dryRun: true });
+    const found = { count: 1, items: ['a day old'] };
+    expect(await collect({ objects, dryRun: true })).toMatchObject({ uploads: { ...found, sizeBytes: 1 } });
     expect(await readdir(drafts)).toHaveLength(2);
-    await collect({ objects });
+    expect(await collect({ objects })).toMatchObject({ uploads: found });
     expect(await readdir(drafts)).toEqual(['of today']);
     await objects.close();
     await rm(folder, { recursive: true });

@@ -108,8 +108,8 @@ export function agentRunsContract(stores: StoreFixture): void {
   it('lists the newest log of each run, in the order of the runs', async () => {
     const key = await newRun();
     expect(await listAgentRunLogs(db, key.jobId)).toEqual([]);
-    await keepRunLog(db, { ...key, logKey: 'logs/a' });
-    await keepRunLog(db, { ...key, logKey: 'logs/b' });
+    await keepRunLog(db, { ...key, logKey: 'logs/a', logSizeBytes: 1 });
+    await keepRunLog(db, { ...key, logKey: 'logs/b', logSizeBytes: 2 });
     expect(await listAgentRunLogs(db, key.jobId)).toEqual([{ run: 1, logKey: 'logs/b', startedAt: null }]);
   });
 }

@@ -18,7 +18,7 @@ describe("an agent job's log", () => {
   async function completeWithLog(jobId: string, run: number, log: Uint8Array | string): Promise<void> {
     const logKey = `agent-logs/${jobId}/${run}.log`;
     await agents.platform.objects.put(logKey, Buffer.from(log), { contentType: 'text/plain' });
-    await keepRunLog(agents.platform.db, { jobId, run, logKey });
+    await keepRunLog(agents.platform.db, { jobId, run, logKey, logSizeBytes: log.length });
     await agents.complete(jobId, run);
   }
 
@@ -29,7 +29,7 @@ describe("an agent job's log", () => {
     const response = await logOf(id);
     expect([response.status, response.text]).toEqual([200, '']);
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-    await keepRunLog(agents.platform.db, { jobId: id, run: 1, logKey: 'agent-logs/not-written-yet' });
+    await keepRunLog(agents.platform.db, { jobId: id, run: 1, logKey: 'agent-logs/not-written-yet', logSizeBytes: 0 });
     expect((await logOf(id)).text).toBe('');
   });
 

@@ -1,0 +1,1 @@
+ALTER TABLE "agent_runs" ADD COLUMN "log_size_bytes" bigint DEFAULT 0 NOT NULL;
