@@ -52,13 +52,13 @@ export type LeasedUrl = { id: number; url: string; rank: number; depth: number; 
 
 /**
  * `variants`: the query strings known of each page path that has any, as `?a=1`, without those that were left out.
- * `skips`: how many URLs were left out by name, by reason.
+ * `skips`: how many URLs were left out by name, by reason. `guessCount`: the URLs that are only guesses.
  */
-export type ScopeCounts = { variants: Map<string, Set<string>>; skips: Map<string, number> };
+export type ScopeCounts = { variants: Map<string, Set<string>>; skips: Map<string, number>; guessCount: number };
 
 /**
- * A URL that a worker reports for the first time. `skip`: left out, and why; give it rank 0, then a use that isn't left
- * out (a page that is also an image's source) brings it back.
+ * A URL that a worker reports for the first time. `skip`: left out, and why; give it `SKIPPED_RANK`, then a use that isn't
+ * left out (a page that is also an image's source) brings it back.
  */
 export type FoundUrl = {
   url: string;

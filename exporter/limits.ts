@@ -7,6 +7,8 @@ export type ExportLimits = {
   maxUrls: number;
   /** Links followed from the start page to a URL. */
   maxDepth: number;
+  /** URLs to try because a value may be one (`guess`). */
+  maxGuesses: number;
   /** Query strings followed per page path. */
   maxQueryVariants: number;
   /** The largest file kept in memory; a larger one is streamed, and its references aren't extracted. */
@@ -53,6 +55,7 @@ const MIB = 1024 * 1024;
 export const DEFAULT_LIMITS: ExportLimits = {
   maxUrls: 200_000,
   maxDepth: 1_000,
+  maxGuesses: 20_000,
   maxQueryVariants: 200,
   maxBufferedBytes: 16 * MIB,
   maxFileBytes: 2048 * MIB,

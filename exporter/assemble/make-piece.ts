@@ -82,11 +82,15 @@ function rewriteFile(
   const text = Buffer.from(file.extraction.buffer, file.extraction.byteOffset, file.extraction.byteLength);
   const target = (resource: Resource): Target => {
     const found = targetIn(targets, resource);
-    if ('missing' in found) broken.push({ url: resource.url, referrer: url });
+    if ('missing' in found && !isGuessed(resource)) broken.push({ url: resource.url, referrer: url });
     return found;
   };
   const extraction = parseExtraction(text.toString('utf8'));
   return rewrite({ bytes, extraction, site, url, ownPath: path, target, policy });
+}
+
+function isGuessed({ kind }: Resource): boolean {
+  return kind === 'guess' || kind === 'probe';
 }
 
 /** A URL that a browser would take for another host's, which the manifest can't hold. */

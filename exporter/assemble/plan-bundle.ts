@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { FreezePlan, FrozenUrl, SettledRow } from '../crawl-records.ts';
 import { assignPath, NOT_FOUND_PATH } from '../urls/assign-path.ts';
 import { type PathClaim, resolveCollisions } from '../urls/resolve-collisions.ts';
-import { isWrongGuess, kindOfRank } from '../urls/resource-rank.ts';
+import { isWrongGuess, kindOfRank, rankOf } from '../urls/resource-rank.ts';
 import type { Site } from '../urls/types.ts';
 import { divideIntoBatches, type PieceLimits } from './pieces.ts';
 
@@ -10,6 +10,15 @@ type FileRow = SettledRow & { contentType: string; sha256: string };
 
 function isFile(row: SettledRow): row is FileRow {
   return row.outcome === 'file' && row.contentType !== null && row.sha256 !== null && !isWrongGuess(row);
+}
+
+/** Marks guesses for which the origin only sent its not-found page, with any status. */
+function withoutNotFound(rows: readonly SettledRow[], notFoundUrl: string): readonly SettledRow[] {
+  const page = rows.find(({ url }) => url === notFoundUrl);
+  if (page?.outcome !== 'file') return rows;
+  const isNotFound = ({ rank, sha256, url }: SettledRow): boolean =>
+    rank <= rankOf('probe') && sha256 === page.sha256 && url !== notFoundUrl;
+  return rows.map((row) => (isNotFound(row) ? { ...row, contentType: null } : row));
 }
 
 /** The one URL whose file is used for each path: the lowest, so that every export chooses the same one. */
@@ -102,9 +111,10 @@ function settle(
  * would send no heartbeat.
  */
 export async function planBundle(
-  rows: readonly SettledRow[],
+  settled: readonly SettledRow[],
   { site, notFoundUrl, ...limits }: PieceLimits & { site: Site; notFoundUrl: string },
 ): Promise<FreezePlan> {
+  const rows = withoutNotFound(settled, notFoundUrl);
   const files = rows.filter(isFile);
   const claims = await claimPaths(files, { site, notFoundUrl });
   const paths = resolveCollisions(claims);

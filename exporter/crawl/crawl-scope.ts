@@ -32,7 +32,7 @@ const MAX_REMEMBERED = 200_000;
 const MAX_NAMED_SKIPS = 10_000;
 
 function crawledKind(kind: ResourceKind, sourceMaps: ExportSettings['sourceMaps']): CrawledKind | undefined {
-  if (kind === 'endpoint' || kind === 'folder') return undefined;
+  if (kind === 'endpoint' || kind === 'public' || kind === 'folder') return undefined;
   if (kind === 'unfollowed') return 'page';
   if (kind !== 'source-map') return kind;
   return sourceMaps === 'keep' ? 'asset' : undefined;
@@ -89,11 +89,13 @@ function admit(state: State, resource: Resource, from: From): FoundUrl | undefin
   if (before !== undefined && before >= rankOf(kind)) return undefined;
   if (!isWanted({ url, kind }, settings.site, settings)) return undefined;
   const isNew = before === undefined;
+  if (kind === 'guess' && !isSensible(state, url, from)) return undefined;
   const isFresh = isNew || before === SKIPPED_RANK;
   const isUnfollowed = resource.kind === 'unfollowed' && settings.robots !== 'ignore';
   const skip = isUnfollowed ? skipReason('nofollow') : reasonToSkip(state, { url, kind }, from);
   if (skip !== null && (!isNew || !mayName(state, skip))) return undefined;
   const rank = skip === null ? rankOf(kind) : SKIPPED_RANK;
+  if (kind === 'guess' && skip === null) state.guessCount += 1;
   if (reportedRanks.size < MAX_REMEMBERED) reportedRanks.set(url, rank);
   if (isFresh && skip === null) state.urlCount += 1;
   return { url: url.slice(0, MAX_URL_LENGTH), rank, depth: from.depth + 1, foundOn: from.url, skip, take: false };
@@ -103,6 +105,7 @@ function reasonToSkip(state: State, { url, kind }: { url: string; kind: CrawledK
   const { limits, pages, robots } = state;
   if (url.length > MAX_URL_LENGTH) return skipReason('length', MAX_URL_LENGTH);
   if (state.urlCount >= limits.maxUrls) return skipReason('addresses', limits.maxUrls);
+  if (kind === 'guess') return state.guessCount < limits.maxGuesses ? null : skipReason('guesses', limits.maxGuesses);
   if (!isPageLike(kind, url, state.settings.site)) return null;
   const { pathname, search, origin } = new URL(url);
   if (pages !== undefined && kind !== 'probe' && !pages.has(url)) return skipReason('paths');
@@ -112,6 +115,13 @@ function reasonToSkip(state: State, { url, kind }: { url: string; kind: CrawledK
   const endless = reasonOfEndlessPath(pathname, from.url, state.year);
   if (endless !== null || search === '') return endless;
   return reasonOfQuery(state, `${origin}${pathname}`, search);
+}
+
+/** A guess that a rule for pages forbids isn't requested, and isn't worth an entry in the report. */
+function isSensible({ robots, limits, year }: State, url: string, from: From): boolean {
+  const { pathname, search } = new URL(url);
+  if (url.length > MAX_URL_LENGTH || from.depth >= limits.maxDepth) return false;
+  return robots.isAllowed(`${pathname}${search}`) && reasonOfEndlessPath(pathname, from.url, year) === null;
 }
 
 function isPageLike(kind: CrawledKind, url: string, site: Site): boolean {

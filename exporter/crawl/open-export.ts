@@ -148,7 +148,14 @@ function createFirstUrls(
   const { jobId, site, pages, render } = settings;
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   const home = `https://${site.domain}/`;
-  const scope = createCrawlScope({ settings, limits, urlCount: 0, variants: new Map(), skips: new Map() });
+  const scope = createCrawlScope({
+    settings,
+    limits,
+    urlCount: 0,
+    variants: new Map(),
+    skips: new Map(),
+    guessCount: 0,
+  });
   const started: Visited[] = [];
 
   function entry(url: string, kind: ResourceKind, foundOn: string | null = null, depth = 0): FoundUrl[] {

@@ -2,10 +2,13 @@ import type { FoundUrl, Lease, LeasedUrl, Visited } from '../crawl-records.ts';
 import type { JobCache } from '../job-cache.ts';
 import type { CrawlStore } from '../ports.ts';
 import type { SegmentStore } from '../store/segment-store.ts';
-import { rankOf } from '../urls/resource-rank.ts';
+import { rankOf, SKIPPED_RANK } from '../urls/resource-rank.ts';
 import type { Resource } from '../urls/types.ts';
 import type { CrawlScope } from './crawl-scope.ts';
 import { placeFiles } from './store-visits.ts';
+
+/** Below that of every use. */
+const UNKNOWN_RANK = SKIPPED_RANK - 1;
 
 type StrongestUses = {
   /** If two uses are equally strong, the first one stays. */
@@ -19,7 +22,7 @@ export function createStrongestUses(): StrongestUses {
   const uses = new Map<string, FoundUrl>();
   return {
     add(found) {
-      if (found !== undefined && found.rank > (uses.get(found.url)?.rank ?? -1)) uses.set(found.url, found);
+      if (found !== undefined && found.rank > (uses.get(found.url)?.rank ?? UNKNOWN_RANK)) uses.set(found.url, found);
     },
     list: () => [...uses.values()].sort((a, b) => (a.url < b.url ? -1 : 1)),
   };
@@ -73,7 +76,7 @@ function createStoredUrls(): StoredUrls {
       // URLs with a query string always go through the crawl scope, which counts them per path.
       return rank >= rankOf(kind === 'page' || kind === 'unfollowed' ? 'page' : 'asset') && !url.includes('?');
     },
-    hasFound: ({ url, rank }) => (ranks.get(url) ?? -1) >= rank,
+    hasFound: ({ url, rank }) => (ranks.get(url) ?? UNKNOWN_RANK) >= rank,
     add(found) {
       for (const { url, rank } of found) {
         if (ranks.size >= MAX_URLS && !ranks.has(url)) continue;

@@ -152,7 +152,7 @@ async function fetchAndRead(
  */
 function withoutForbiddenPage(visited: Visited, settings: ExportSettings): Visited {
   const { leased, result } = visited;
-  if (leased.rank !== rankOf('probe') || result.outcome !== 'file' || !result.isPage) return visited;
+  if (leased.rank > rankOf('probe') || result.outcome !== 'file' || !result.isPage) return visited;
   const { pathname, search } = new URL(leased.url);
   if (robotsOf(settings).isAllowed(`${pathname}${search}`)) return visited;
   return {

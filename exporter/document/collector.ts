@@ -13,6 +13,10 @@ const REMOVALS: ReadonlyMap<MarkKind, MarkKind> = new Map([
   ['base', 'ping'] as const,
 ]);
 
+/** More than real pages have. */
+const MAX_GUESSES = 1_000;
+/** In JSON, a slash may be escaped. The group is the slash after the host. */
+const HOST = /^(?:https?:)?(?:\\?\/){2}[^\\/?#\s"'<>()]+(\\?\/)?/i;
 const RELATIVE_PATH = /^(?![a-z][a-z0-9+.-]*:|[/#])/i;
 /** More than any real page has; their product is the number of files that are looked up. */
 const MAX_PROPERTY_PATHS = 50;
@@ -37,6 +41,7 @@ export class Collector {
   private readonly marks: Mark[] = [];
   private readonly isNested: boolean;
   private readonly importFolders: (readonly [prefix: string, url: string])[] = [];
+  private guessCount = 0;
   private readonly stylesheets = new Set<number>();
   private readonly propertyPaths = new Set<string>();
   private readonly byText = new Map<string, Map<ResourceKind, Map<string, number>>>();
@@ -85,6 +90,20 @@ export class Collector {
       .filter(([prefix]) => specifier.startsWith(prefix))
       .sort(([one], [other]) => other.length - one.length);
     return best && best[1] + specifier.slice(best[0].length);
+  }
+
+  /** Whether a text may have an absolute URL of the site. */
+  namesSite(text: string): boolean {
+    return text.includes(this.site.domain) || text.includes(this.site.origin.slice(this.site.origin.indexOf('//') + 2));
+  }
+
+  private get publicRoot(): string {
+    return `https://${this.site.domain}/`;
+  }
+
+  /** The byte offsets where references begin. */
+  referenceStarts(): Set<number> {
+    return new Set(this.references.map(([start]) => start));
   }
 
   /** The base for relative URLs at this point of the document, normalized. */
@@ -164,6 +183,19 @@ export class Collector {
     }
   }
 
+  /**
+   * Adds only the scheme and host of a URL, which become public if they are the site's. The rest stays as it is, because
+   * it may be a template (`/search?q={terms}`).
+   */
+  referHost({ span, from, to, layers }: Place): void {
+    const [written, path = ''] = HOST.exec(span.text.slice(from, to)) ?? [];
+    if (written === undefined) return;
+    const decoded = written.replaceAll('\\/', '/');
+    if (decoded === this.publicRoot || `${decoded}/` === this.publicRoot) return;
+    if (this.resolve(path === '' ? `${decoded}/` : decoded) === this.publicRoot)
+      this.refer({ span, from, to: from + written.length, layers }, 'public', decoded);
+  }
+
   /** Adds a resource without a span to rewrite. `text` is relative to `base`. */
   mention(text: string, kind: ResourceKind, base = this.base): number | undefined {
     // Nested maps, because joining their keys for every link of a site is much slower.
@@ -171,9 +203,16 @@ export class Collector {
     const known = texts.get(text);
     if (known !== undefined) return known < 0 ? undefined : known;
     const url = normalizeReference(decodeBytes(text), this.site, base);
-    const index = url === undefined ? -1 : this.indexOf(url, kind);
+    const index = url === undefined || (kind === 'guess' && !this.mayGuess(url)) ? -1 : this.indexOf(url, kind);
     texts.set(text, index);
     return index < 0 ? undefined : index;
+  }
+
+  /** Only the site is asked for guesses, and only so many that a document of data doesn't cost thousands of requests. */
+  private mayGuess(url: string): boolean {
+    if (this.guessCount >= MAX_GUESSES || !isOfSite(url, this.site)) return false;
+    this.guessCount += 1;
+    return true;
   }
 
   mark(start: number, end: number, kind: MarkKind, note?: string | number): void {

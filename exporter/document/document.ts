@@ -13,7 +13,9 @@ const FORMATS: ReadonlyArray<readonly [RegExp, DocumentFormat]> = [
   [/^application\/manifest\+json$/, 'manifest'],
   [/^application\/feed\+json$/, 'feed'],
   [/^(?:text|application)\/xml$|\+xml$/, 'xml'],
+  [/^(?:text|application)\/(?:[\w.-]+[+.])?(?:x-)?ya?ml$|^application\/vnd\.oai\.openapi$/, 'yaml'],
 ];
+const JSON_TYPE = /^(?:text|application|model)\/(?:[\w.-]+\+)?json$/;
 
 /** The format by file extension, for servers that send no useful content type. */
 const FORMAT_BY_EXTENSION: ReadonlyMap<string, DocumentFormat> = new Map([
@@ -24,24 +26,30 @@ const FORMAT_BY_EXTENSION: ReadonlyMap<string, DocumentFormat> = new Map([
   ['mjs', 'js'],
   ['svg', 'svg'],
   ['webmanifest', 'manifest'],
+  ['json', 'json'],
+  ['yaml', 'yaml'],
+  ['yml', 'yaml'],
 ]);
-const VAGUE = /^(?:|text\/(?:plain|x-component)|application\/(?:octet-stream|json|x-unknown))$/;
+const VAGUE = /^(?:|text\/(?:plain|x-component)|application\/(?:octet-stream|x-unknown))$/;
 
 /** Formats that aren't text or always have the same charset. */
-const UNTOUCHED: ReadonlySet<DocumentFormat> = new Set(['other', 'pagefind', 'next-tree']);
+const UNTOUCHED: ReadonlySet<DocumentFormat> = new Set(['other', 'json', 'yaml', 'pagefind', 'next-tree']);
 
 /** The format of a document, by its content type or, if that is vague, by its URL. */
 export function documentFormat(contentType: string, url: string): DocumentFormat {
   const type = mediaType(contentType);
   const known = FORMATS.find(([pattern]) => pattern.test(type));
   if (known !== undefined) return known[1];
-  if (!VAGUE.test(type)) return 'other';
+  const isJson = JSON_TYPE.test(type);
+  if (!isJson && !VAGUE.test(type)) return 'other';
   const path = url.split(/[?#]/)[0] ?? '';
   if (isPagefind(path)) return 'pagefind';
   if (isNextTree(path)) return 'next-tree';
   const byExtension = FORMAT_BY_EXTENSION.get(/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '');
-  if (byExtension !== undefined) return byExtension;
-  return type === 'application/json' && /manifest\.json$/.test(path) ? 'manifest' : 'other';
+  if (isJson && /manifest\.json$/.test(path)) return 'manifest';
+  // A source map names files that aren't on the site.
+  if (path.endsWith('.map')) return 'other';
+  return byExtension ?? (isJson ? 'json' : 'other');
 }
 
 /** Larger JSON is not inspected for its format. */
@@ -49,11 +57,11 @@ const MAX_SNIFFED_BYTES = 4 * 1024 * 1024;
 
 /** Detects manifests and feeds that are served as plain JSON. */
 function jsonFormat(bytes: Uint8Array): DocumentFormat {
-  if (bytes.length > MAX_SNIFFED_BYTES) return 'other';
+  if (bytes.length > MAX_SNIFFED_BYTES) return 'json';
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (text.subarray(0, 1024).includes('jsonfeed.org/version')) return 'feed';
   const isManifest = text.includes('"icons"') && (text.includes('"start_url"') || text.includes('"display"'));
-  return isManifest && bytes.length < 64 * 1024 ? 'manifest' : 'other';
+  return isManifest && bytes.length < 64 * 1024 ? 'manifest' : 'json';
 }
 
 /**
@@ -63,7 +71,7 @@ function jsonFormat(bytes: Uint8Array): DocumentFormat {
 export function readDocument(fetched: FetchedDocument): PageDocument {
   const { bytes, contentType, url } = fetched;
   const named = documentFormat(contentType, url);
-  const format = named === 'other' && mediaType(contentType) === 'application/json' ? jsonFormat(bytes) : named;
+  const format = named === 'json' ? jsonFormat(bytes) : named;
   if (UNTOUCHED.has(format)) return { ...fetched, format };
   const transcoded = toUtf8(bytes, contentType, format);
   if (transcoded === bytes) return { ...fetched, format };

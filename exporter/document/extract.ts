@@ -7,10 +7,11 @@ import { detectFramework, discoverInScript, patchScript } from './frameworks/det
 import { nextSegments } from './frameworks/next.ts';
 import { pagefindFiles } from './frameworks/pagefind.ts';
 import { extractHtml } from './html/extract-html.ts';
-import { extractScript } from './javascript/extract-script.ts';
+import { extractScript, probeLiterals } from './javascript/extract-script.ts';
 import { extractJsonFeed, extractWebManifest } from './javascript/json.ts';
 import { verbatim } from './spanned-text.ts';
 import type { Extraction, FrameworkName, PageDocument } from './types.ts';
+import { jsonUrls, referDataFile, yamlUrls } from './values.ts';
 import { extractXml } from './xml/extract-xml.ts';
 
 /**
@@ -53,6 +54,13 @@ function read(document: PageDocument, source: string, collector: Collector): Fra
       break;
     case 'feed':
       extractJsonFeed(whole, collector);
+      break;
+    case 'json':
+      probeLiterals(source, collector, 'guess');
+      referDataFile(whole, jsonUrls(source), 'rq', collector);
+      break;
+    case 'yaml':
+      referDataFile(whole, yamlUrls(source), 'r', collector);
       break;
     case 'pagefind':
       for (const { url, kind } of pagefindFiles(new URL(collector.url).pathname, document.bytes)) {

@@ -61,8 +61,9 @@ function asciiJson(text: string): string {
 /** The target of a resource, also if it isn't a file of the bundle. */
 function resolve(resource: Resource, { site, target }: RewriteInput): Target {
   const { kind, url } = resource;
-  if (kind === 'identity' || kind === 'card') return { absolute: url };
+  if (kind === 'identity' || kind === 'card' || kind === 'public') return { absolute: url };
   if (kind === 'probe') return inBundle(target(resource));
+  if (kind === 'guess') return asFile(inBundle(target(resource)));
   if (kind === 'folder') return isOfSite(url, site) ? { path: folderPath(url, site) } : { absolute: url };
   const isLoaded = kind === 'asset' || kind === 'source-map';
   if (!isLoaded && !isOfSite(url, site)) return { absolute: url };
@@ -76,6 +77,11 @@ function resolve(resource: Resource, { site, target }: RewriteInput): Target {
 /** A guess is rewritten only if the bundle has the file. */
 function inBundle(target: Target): Target {
   return 'path' in target ? target : { missing: true };
+}
+
+/** A value that leads to a page may be a key of a script, and hosts with clean URLs have the page under it. */
+function asFile(target: Target): Target {
+  return 'path' in target && !/\.x?html?$/i.test(target.path) ? target : { missing: true };
 }
 
 function referenceSplice(
@@ -93,7 +99,8 @@ function referenceSplice(
     const ownFragment = hasFragment ? fragment : (target.fragment ?? '');
     const isBased = base !== undefined && start > base.start;
     const from = isBased ? base.folder : ownPath;
-    const isFromRoot = layers.startsWith('r') || property === 'elsewhere';
+    const isFromRoot =
+      layers.startsWith('r') || (layers.startsWith('p') && extraction.framework !== null) || property === 'elsewhere';
     const relative = isFromRoot
       ? `/${encodePath(target.path)}`
       : property !== undefined

@@ -48,6 +48,8 @@ function isInsertion({ start, end }: Splice): boolean {
  * | `u` `d` `s` | CSS: unquoted `url()`, string in double quotes, string in single quotes |
  * | `q` | JavaScript or JSON string |
  * | `m` | module specifier: a relative one begins with `./` |
+ * | `p` | resolved against the page: as `r` if a framework hydrates it, because its router changes the page's URL |
+ * | `w` `i` `l` | a JavaScript expression for the absolute URL: in a page, in a module, and in another script file |
  * | `r` | resolved against the page that runs the script: a file of the bundle is written from its root |
  */
 export function applyLayers(url: string, layers: string): string {
@@ -75,6 +77,12 @@ function applyLayer(text: string, layer: string): string {
       return text.replace(layer === 'd' ? /["\\]/g : /['\\]/g, '\\$&');
     case 'q':
       return text.replace(/["'`\\]/g, '\\$&');
+    case 'w':
+      return `(new window.URL("${text}",window.document.baseURI).href)`;
+    case 'i':
+      return `(new globalThis.URL("${text}",import.meta.url).href)`;
+    case 'l':
+      return `(globalThis.location.origin+"${text}")`;
     case 'm':
       return /^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i.test(text) ? text : `./${text}`;
     default:

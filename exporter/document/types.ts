@@ -18,6 +18,8 @@ export type DocumentFormat =
   | 'xml'
   | 'manifest'
   | 'feed'
+  | 'json'
+  | 'yaml'
   | 'pagefind'
   | 'next-tree'
   | 'other';
@@ -126,7 +128,7 @@ export type RewriteInput = {
   /** The document's own URL (normalized) and its path in the bundle. */
   url: string;
   ownPath: string;
-  /** Called once per referenced resource; never for `identity`, `card` and `folder`. */
+  /** Called once per referenced resource; never for `identity`, `card`, `public` and `folder`. */
   target: (resource: Resource) => Target;
   policy: RewritePolicy;
 };

@@ -28,9 +28,14 @@ export function countPages({ byId }: MemoryCrawl): number {
 export function scopeCounts({ byId }: MemoryCrawl): ScopeCounts {
   const variants = new Map<string, Set<string>>();
   const skips = new Map<string, number>();
-  for (const { url, outcome, reason } of byId) {
+  let guessCount = 0;
+  for (const { url, rank, outcome, reason } of byId) {
     if (outcome === 'skipped') {
       skips.set(reason ?? '', (skips.get(reason ?? '') ?? 0) + 1);
+      continue;
+    }
+    if (rank === rankOf('guess')) {
+      guessCount += 1;
       continue;
     }
     const at = url.indexOf('?');
@@ -39,7 +44,7 @@ export function scopeCounts({ byId }: MemoryCrawl): ScopeCounts {
     const queries = variants.get(path) ?? new Set();
     variants.set(path, queries.add(url.slice(at)));
   }
-  return { variants, skips };
+  return { variants, skips, guessCount };
 }
 
 /** The most frequent reason first, with its lowest URLs. */

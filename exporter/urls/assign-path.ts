@@ -24,7 +24,7 @@ type PathInput = {
   url: string;
   /** The response's content type, which decides `.html` and missing extensions. */
   contentType: string;
-  /** The strongest kind found for the URL. A `probe` keeps its exact name, because no reference to it is rewritten. */
+  /** The strongest kind found for the URL. A `probe` or `guess` keeps its exact name, because not every reference to it is rewritten. */
   kind: ResourceKind;
 };
 
@@ -34,11 +34,15 @@ export function assignPath({ url, contentType, kind }: PathInput, site: Site): s
   const folders = pathname.split('/').map(decodeSegment);
   const plainName = fileName(folders.pop() ?? '', mediaType(contentType), kind);
   // A static host ignores the query of a URL that a script requests.
-  const name = kind === 'probe' ? plainName : withQuery(plainName, search);
+  const name = isGuessed(kind) ? plainName : withQuery(plainName, search);
   const isOwn = isOfSite(url, site);
   const prefix = isOwn ? [] : [EXTERNAL_FOLDER, host.replaceAll(':', '_')];
   const segments = [...prefix, ...folders, name].filter((segment) => segment !== '').map(safeSegment);
   return withinLength(unreserved(segments.join('/')), url);
+}
+
+function isGuessed(kind: ResourceKind): boolean {
+  return kind === 'probe' || kind === 'guess';
 }
 
 /** The media type of a content type header: no parameters, lower case. */
@@ -79,7 +83,7 @@ function fileName(last: string, type: string, kind: ResourceKind): string {
   const isHtml = (type === 'text/html' || (type === '' && kind === 'page')) && !namedOtherwise;
   if (last === '') return isHtml || type === '' ? 'index.html' : `index${extensionFor('', type)}`;
   if (isHtml) return /\.(?:html?|xhtml)$/i.test(last) ? last : `${last}.html`;
-  return kind === 'probe' ? last : last + extensionFor(last, type);
+  return isGuessed(kind) ? last : last + extensionFor(last, type);
 }
 
 /** One path with two queries becomes two files. */

@@ -73,6 +73,7 @@ const WORDS = {
   dates: `its date is more than # years ahead, or ${MAX_YEARS_BACK} back`,
   queries: 'its path has more than # query strings',
   addresses: 'the export already has # URLs',
+  guesses: 'the export has already tried # values that may be URLs',
   length: 'the URL is longer than # characters',
 } as const;
 

@@ -17,9 +17,11 @@ export type Site = {
  * | `source-map` | as `asset`, with `sourceMaps: keep` only | as `asset`, or removed with its comment |
  * | `folder` | no: a URL prefix that ends in `/` | relative on the site, else absolute |
  * | `probe` | on the site, if it exists (a guess from script text) | relative if in the bundle, else unchanged |
+ * | `guess` | on the site, if it exists and the crawl rules allow it (any value that may be the URL of a file) | relative if a file in the bundle that isn't a page, else unchanged |
  * | `identity` | on the site | absolute on the public domain, without a suffix of ours (canonical, `og:url`) |
  * | `card` | on the site | absolute on the public domain (`og:image`: read by external services) |
  * | `endpoint` | no | relative if in the bundle, else absolute (POST forms, `cite`, pingback) |
+ * | `public` | no | absolute on the public domain (structured data) |
  */
 export type ResourceKind =
   | 'page'
@@ -28,9 +30,11 @@ export type ResourceKind =
   | 'source-map'
   | 'folder'
   | 'probe'
+  | 'guess'
   | 'identity'
   | 'card'
-  | 'endpoint';
+  | 'endpoint'
+  | 'public';
 
 /** A URL that a document refers to. `url` is normalized (`normalizeUrl`), without a fragment. */
 export type Resource = { url: string; kind: ResourceKind };

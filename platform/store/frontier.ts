@@ -8,6 +8,7 @@ import type {
   SpentCounts,
   StoredResponse,
 } from '../../exporter/crawl-records.ts';
+import { rankOf } from '../../exporter/urls/resource-rank.ts';
 import type { Executor } from './database.ts';
 import { seconds } from './seconds.ts';
 
@@ -118,17 +119,21 @@ export async function countPages(db: Executor, jobId: string): Promise<number> {
 
 /** What the limits of the crawl's scope count. */
 export async function scopeCounts(db: Executor, jobId: string): Promise<ScopeCounts> {
-  const [variants, skips] = await Promise.all([
+  const isGuess = sql`rank = ${rankOf('guess')} and outcome is distinct from 'skipped'`;
+  const [variants, skips, guesses] = await Promise.all([
     db.execute<{ path: string; queries: string[] }>(sql`
       select split_part(url, '?', 1) as path, json_agg(substr(url, strpos(url, '?'))) as queries from crawl_urls
-      where job_id = ${jobId} and url like '%?%' and outcome is distinct from 'skipped' group by 1`),
+      where job_id = ${jobId} and url like '%?%' and rank > ${rankOf('guess')} group by 1`),
     db.execute<{ reason: string; count: number }>(sql`
       select coalesce(reason, '') as reason, count(*)::integer as count from crawl_urls
       where job_id = ${jobId} and outcome = 'skipped' group by 1`),
+    db.execute<{ count: number }>(sql`
+      select count(*)::integer as count from crawl_urls where job_id = ${jobId} and ${isGuess}`),
   ]);
   return {
     variants: new Map(variants.rows.map(({ path, queries }) => [path, new Set(queries)])),
     skips: new Map(skips.rows.map(({ reason, count }) => [reason, count])),
+    guessCount: guesses.rows[0]?.count ?? 0,
   };
 }
 

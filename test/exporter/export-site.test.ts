@@ -102,6 +102,44 @@ describe('an export in one process', () => {
     expect(report.brokenLinks).toMatchObject([{ url: 'https://docs.example.com/gone', status: 404 }]);
   });
 
+  it('has the files of the site to which values lead, and rewrites them, but not those that it lacks', async () => {
+    const own = 'https://docs.example.com';
+    const data = `{"a":"${own}/i/data.png"}`;
+    site.setHandler(
+      serveFiles({
+        '/robots.txt': { body: 'User-agent: *\nDisallow: /secret', contentType: 'text/plain' },
+        '/':
+          `<p data-a="/i/a.png" data-b="/i/none.png" data-c="/secret/c.png" data-d="/avatar/4" data-e="/app/route">` +
+          `<model-viewer src="/m/chair.usdz"></model-viewer><script>x=["${own}/i/s.png"];load("/data.json")</script>`,
+        '/404.html': { body: '<p>Not here</p>', status: 404 },
+        '/app/route': '<p>Not here</p>',
+        '/data.json': { body: data, contentType: 'application/json' },
+        ...Object.fromEntries(
+          ['/i/a.png', '/i/s.png', '/i/data.png', '/secret/c.png', '/avatar/4', '/m/chair.usdz'].map((path) => [
+            path,
+            { body: path, contentType: 'image/png' },
+          ]),
+        ),
+      }),
+    );
+    const runs = [await exportInProcess(depsOf(never), requestOf(), { signal: never })];
+    const { files } = await readBundleArchive(await objects.read(runs[0]?.archiveKey ?? ''));
+    expect([...files.keys()]).toEqual([
+      ...['404.html', 'avatar/4', 'data.json', 'i/a.png', 'i/data.png', 'i/s.png', 'index.html', 'm/chair.usdz'],
+      'robots.txt',
+    ]);
+    const page = String(files.get('index.html'));
+    expect(page).toContain(
+      'data-a="i/a.png" data-b="/i/none.png" data-c="/secret/c.png" data-d="avatar/4" data-e="/app/route"',
+    );
+    expect(page).toContain('new window.URL("i/s.png"');
+    expect(String(files.get('data.json'))).toBe('{"a":"/i/data.png"}');
+    expect(site.requests).not.toContain('/secret/c.png');
+    expect(runs[0]?.brokenLinks).toBe(0);
+    runs.push(await exportInProcess(depsOf(never), requestOf(), { signal: never }));
+    expect(runs[1]?.contentSha256).toBe(runs[0]?.contentSha256);
+  });
+
   it('names the gzip member of each file, signs the manifest, and packs an unchanged site into the same bytes', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
     const signer = createSigner(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());

@@ -1,5 +1,4 @@
 import type { ResourceKind } from '../../urls/types.ts';
-import { PAINTS } from '../css/extract-css.ts';
 
 type Kinds = Readonly<Record<string, ResourceKind>>;
 
@@ -78,39 +77,56 @@ export function isLazyUrl(attribute: string, value: string): boolean {
   return LAZY.has(attribute) && FILE.test(value);
 }
 
-/** Custom elements choose their own attributes; these two are a URL if the value looks like a file. */
+/** Custom elements choose their own attributes; these two are a URL, of any host, if the value looks like an image. */
 export function isCustomElementUrl(element: string, attribute: string, value: string): boolean {
   return element.includes('-') && (attribute === 'src' || attribute === 'poster') && FILE.test(value);
 }
 
-const OTHERS = [
-  ...['style', 'rel', 'as', 'type', 'integrity', 'crossorigin', 'ping', 'name', 'property', 'itemprop', 'http-equiv'],
-  ...[
-    'content',
-    'charset',
-    'action',
-    'method',
-    'async',
-    'defer',
-    'hreflang',
-    'media',
-    'data',
-    'srcdoc',
-    'attributionsrc',
-  ],
-];
-
-const OF_INTEREST: ReadonlySet<string> = new Set([
-  ...Object.values(KINDS).flatMap((kinds) => Object.keys(kinds)),
-  ...SRCSETS,
-  ...LAZY,
-  ...PAINTS,
-  ...OTHERS,
+/** Attributes of HTML and SVG that never hold a URL, or hold text that a reader sees. */
+const NEVER: ReadonlySet<string> = new Set([
+  ...['class', 'id', 'for', 'alt', 'title', 'label', 'placeholder', 'summary', 'abbr', 'lang', 'dir', 'role'],
+  ...['width', 'height', 'size', 'align', 'valign', 'border', 'cellpadding', 'cellspacing', 'colspan', 'rowspan'],
+  ...['tabindex', 'accesskey', 'target', 'loading', 'decoding', 'sizes', 'scope', 'headers', 'start', 'value', 'min'],
+  ...['max', 'step', 'pattern', 'accept', 'language', 'color', 'bgcolor', 'slot', 'part', 'nonce', 'referrerpolicy'],
+  ...['d', 'points', 'transform', 'viewbox', 'version', 'xmlns', 'x', 'y', 'x1', 'x2', 'y1', 'y2', 'cx', 'cy', 'r'],
 ]);
 
 /** Whether the export may need an attribute (in lower case). */
 export function isOfInterest(name: string): boolean {
-  return OF_INTEREST.has(name) || isEventHandler(name);
+  return !NEVER.has(name) && !name.startsWith('aria-');
+}
+
+/** Elements with their own readers, which know each attribute but `data-*`. */
+const READ: ReadonlySet<string> = new Set(['link', 'script', 'meta', 'base', 'form']);
+/** Attributes for which a reader looks, beside the ones that hold URLs. */
+const READ_ATTRIBUTES: ReadonlySet<string> = new Set([
+  ...[
+    'name',
+    'rel',
+    'as',
+    'type',
+    'integrity',
+    'crossorigin',
+    'property',
+    'itemprop',
+    'http-equiv',
+    'content',
+    'charset',
+  ],
+  ...['action', 'method', 'async', 'defer', 'hreflang', 'media'],
+]);
+
+/** Whether an attribute is one that no standard defines as a URL, so that its value decides. */
+export function isUndefined(element: string, attribute: string): boolean {
+  if (READ_ATTRIBUTES.has(attribute)) return false;
+  return !READ.has(element) || attribute.startsWith('data-');
+}
+
+/** In these attributes, a bare file name is likely to be a URL; elsewhere it may be a title. */
+const NAMES = /src|url|uri|href|image|img|poster|background|\bbg|video|audio|model/;
+
+export function acceptsNames(attribute: string): boolean {
+  return NAMES.test(attribute);
 }
 
 export function isEventHandler(name: string): boolean {

@@ -3,7 +3,8 @@ import type { Collector } from '../collector.ts';
 import { extractScript, probeLiterals } from '../javascript/extract-script.ts';
 import { extractImportMap } from '../javascript/import-map.ts';
 import { decodedJson, jsonStrings } from '../javascript/json.ts';
-import type { SpannedText } from '../spanned-text.ts';
+import { encodeBytes, type SpannedText } from '../spanned-text.ts';
+import { formOf, isNamedFile, referQuoted } from '../values.ts';
 import type { TagReader } from './tag-reader.ts';
 
 const ASSETS = ['stylesheet', 'icon', 'preload', 'modulepreload', 'manifest', 'apple-touch-icon', 'mask-icon'];
@@ -47,6 +48,7 @@ export function readLinkElement(reader: TagReader): void {
   }
   const kind = linkKind(rels, reader);
   const resource = reader.refer('href', kind);
+  if (kind === 'endpoint') guess(reader.value('href'), reader);
   if (isOutsidePage(rels, kind, resource, reader)) {
     const { start, end } = reader.tag;
     reader.collector.mark(start, end, 'hint', reader.value('href'));
@@ -57,6 +59,10 @@ export function readLinkElement(reader: TagReader): void {
   markPreload(reader, rel, rels);
   const isFontPreload = rels.includes('preload') && reader.value('as') === 'font';
   if (!isFontPreload) reader.markGuards(resource);
+}
+
+function guess(value: string, { collector }: TagReader): void {
+  if (isNamedFile(value)) collector.mention(encodeBytes(value), 'guess');
 }
 
 /** Whether a browser would prefetch or prerender a page of another host. */
@@ -127,6 +133,21 @@ export function readMeta(reader: TagReader): void {
     reader.refer('content', kind);
     return;
   }
+  readOtherMeta(reader);
+}
+
+/** What isn't named above is for scripts if it is a path, and for others if it is a whole URL. */
+function readOtherMeta(reader: TagReader): void {
+  const content = reader.attribute('content');
+  if (content === undefined) return;
+  const value = reader.value('content');
+  const form = formOf(value);
+  if (form === 'rooted' || form === 'path') reader.refer('content', 'guess');
+  else if (form === 'absolute') {
+    guess(value, reader);
+    const { value: span, layer: layers } = content;
+    reader.collector.referHost({ span, from: 0, to: span.text.length, layers });
+  }
 }
 
 /** Whether a `<meta>` declares the document's charset. */
@@ -144,7 +165,7 @@ function readRefresh(reader: TagReader): void {
   reader.collector.refer({ span: content.value, from: prefix.length, to, layers: content.layer }, 'page');
 }
 
-type ScriptType = 'classic' | 'module' | 'importmap' | 'speculationrules' | 'json' | 'data';
+type ScriptType = 'classic' | 'module' | 'importmap' | 'speculationrules' | 'json' | 'structured' | 'data';
 
 const JAVASCRIPT = /^(?:(?:text|application)\/(?:x-)?(?:java|ecma)script|text\/(?:jscript|livescript))$/;
 
@@ -152,7 +173,8 @@ function scriptType(reader: TagReader): ScriptType {
   const [type = ''] = reader.value('type').toLowerCase().split(';');
   if (type === '' || JAVASCRIPT.test(type)) return 'classic';
   if (type === 'module' || type === 'importmap' || type === 'speculationrules') return type;
-  return type === 'application/json' ? 'json' : 'data';
+  if (type === 'application/ld+json') return 'structured';
+  return /^application\/(?:[\w.-]+\+)?json$/.test(type) ? 'json' : 'data';
 }
 
 /** Handles the opening tag of a `<script>`: its URL, and the marks that let a policy hold it back. */
@@ -176,7 +198,7 @@ export function readScriptTag(reader: TagReader): void {
   }
 }
 
-/** Handles the content of a `<script>`. Other types, such as JSON-LD and templates, are not read. */
+/** Handles the content of a `<script>`. Other types, such as templates, are not read. */
 export function readScriptContent(reader: TagReader, content: SpannedText, end: number): void {
   const { collector, tag } = reader;
   switch (scriptType(reader)) {
@@ -188,12 +210,26 @@ export function readScriptContent(reader: TagReader, content: SpannedText, end: 
       return;
     case 'json':
       probeLiterals(content.text, collector);
+      referQuoted(content, { layers: 'pq' }, collector);
+      return;
+    case 'structured':
+      readStructuredData(content, collector);
       return;
     case 'classic':
     case 'module':
       collector.mark(tag.start, end, 'script');
       if (!reader.has('src')) extractScript(content, collector, true);
       return;
+  }
+}
+
+/** Structured data (JSON-LD) is for others, so its URLs stay whole. */
+function readStructuredData(json: SpannedText, collector: Collector): void {
+  for (const { from, to } of jsonStrings(json.text)) {
+    const written = json.text.slice(from, to);
+    const value = decodedJson(written) ?? written;
+    if (isNamedFile(value)) collector.mention(value, 'guess');
+    collector.referHost({ span: json, from, to, layers: 'q' });
   }
 }
 

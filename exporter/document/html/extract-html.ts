@@ -3,11 +3,14 @@ import type { ResourceKind } from '../../urls/types.ts';
 import type { Collector } from '../collector.ts';
 import { extractCss, PAINTS } from '../css/extract-css.ts';
 import type { SpannedText } from '../spanned-text.ts';
+import { referValue } from '../values.ts';
 import {
+  acceptsNames,
   isCustomElementUrl,
   isEventHandler,
   isLazyUrl,
   isOfInterest,
+  isUndefined,
   kindsOf,
   parseSrcset,
   SRCSETS,
@@ -116,7 +119,7 @@ class HtmlVisitor implements MarkupVisitor {
   private attribute(reader: TagReader, attribute: Attribute): void {
     const { name, value, layer } = attribute;
     const element = reader.tag.name;
-    const known = kindsOf(element)[name];
+    const known = kindsOf(element)[name] ?? (name === 'href' && element.includes('-') ? 'page' : undefined);
     const kind = known === 'page' && LINKS.has(element) ? this.linkKind(reader) : known;
     if (kind !== undefined) {
       const resource = reader.referAttribute(attribute, kind, element === 'astro-island' ? 'm' : '');
@@ -135,6 +138,8 @@ class HtmlVisitor implements MarkupVisitor {
       reader.mark(name, 'handler');
     } else if (isLazyUrl(name, value.text) || isCustomElementUrl(element, name, value.text)) {
       reader.referAttribute(attribute, 'asset');
+    } else if (isUndefined(element, name)) {
+      referValue(value, layer, acceptsNames(name), this.collector);
     }
   }
 

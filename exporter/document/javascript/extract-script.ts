@@ -1,6 +1,8 @@
 import { init, parse } from 'es-module-lexer';
 import type { Collector, Place } from '../collector.ts';
 import { decodeBytes, encodeBytes, type SpannedText } from '../spanned-text.ts';
+import { formOf } from '../values.ts';
+import { referSiteLiterals } from './site-literals.ts';
 import { extractSourceMap } from './source-map.ts';
 
 await init();
@@ -25,6 +27,7 @@ export function extractScript(script: SpannedText, collector: Collector, isInlin
     }
   }
   extractDirectLoads(script, collector, isInline);
+  referSiteLiterals(script, collector, isInline);
   probeLiterals(text, collector);
   extractSourceMap(script, '', collector);
 }
@@ -140,28 +143,37 @@ function refer(place: Place, url: string, collector: Collector, isInline: boolea
   }
 }
 
-/** Files that a script may load by a literal URL. Not pages, because links and the sitemap already lead to them. */
-const EXTENSIONS =
-  'js|mjs|css|json|html|wasm|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|otf|eot|mp4|webm|mp3|ogg|wav|pdf|txt|xml|md|csv|bin|glb|gltf|webmanifest';
+/** Files that scripts load, also by paths that bundlers write relative to the root. */
+const LOADED: ReadonlySet<string> = new Set([
+  ...['js', 'mjs', 'css', 'json', 'html', 'wasm', 'svg', 'png', 'jpg', 'jpeg', 'gif', 'webp', 'avif', 'ico', 'woff'],
+  ...['woff2', 'ttf', 'otf', 'eot', 'mp4', 'webm', 'mp3', 'ogg', 'wav', 'pdf', 'txt', 'xml', 'md', 'csv', 'bin', 'glb'],
+  ...['gltf', 'webmanifest'],
+]);
 /**
  * A quoted path of plain characters. JSON in HTML often writes `/` as `\/`, and JSON in a script string has `\"`
  * quotes.
  */
-const FILE_LITERAL = new RegExp(
-  `["'\`]((?:\\.{0,2}\\\\?/)?[\\w@%.~-]+(?:\\\\?/[\\w@%.~-]+)*\\.(?:${EXTENSIONS}))(?:\\?[\\w=&.%-]*)?\\\\?["'\`]`,
-  'g',
-);
+const FILE_LITERAL =
+  /["'`]((?:\.{0,2}\\?\/)?[\w@%.~-]+(?:\\?\/[\w@%.~-]+)*\.([a-z0-9]{1,12}))(?:\?[\w=&.%-]*)?\\?["'`]/gi;
+/** A file name without a folder, after a word that says it is one. */
+const NAME_LITERAL = /(?:url|uri|src|href)["'`]?\s*[:=]\s*["'`]([\w@%~-][\w@%.~-]{0,200}\.[a-z0-9]{1,12})["'`]/gi;
 
 /**
  * Mentions files that string literals in a script seem to refer to: root-relative and relative paths, and paths such
- * as `assets/x.js` that bundlers write relative to the root. These are guesses and never rewritten.
+ * as `assets/x.js` that bundlers write relative to the root. These are guesses and never rewritten. `kind`: of the files
+ * that scripts usually load.
  */
-export function probeLiterals(text: string, collector: Collector): void {
-  for (const [, path = ''] of text.matchAll(FILE_LITERAL)) {
+export function probeLiterals(text: string, collector: Collector, kind: 'probe' | 'guess' = 'probe'): void {
+  for (const [, path = '', extension = ''] of text.matchAll(FILE_LITERAL)) {
     // Without the query, because the script stays unchanged and a static host ignores queries.
     const plain = path.replaceAll('\\/', '/');
     if (!plain.includes('/') || plain.length > 300) continue;
-    if (/^\.{0,2}\//.test(plain)) collector.mention(plain, 'probe');
-    else collector.mention(`/${plain}`, 'probe');
+    const isLoaded = LOADED.has(extension.toLowerCase());
+    if (/^\.{0,2}\//.test(plain)) {
+      if (isLoaded || formOf(plain) === 'rooted' || formOf(plain) === 'path')
+        collector.mention(plain, isLoaded ? kind : 'guess');
+    } else if (isLoaded) collector.mention(`/${plain}`, kind);
   }
+  for (const [, name = ''] of text.matchAll(NAME_LITERAL))
+    if (formOf(name) === 'name') collector.mention(name, 'guess');
 }

@@ -37,10 +37,10 @@ const BoundedParser = Parser.extend((Base) => {
   return Bounded;
 });
 
-/** Parses a classic script. Throws `UnreadableDocument` if it nests too deep; undefined if it isn't valid. */
-export function parseScript(script: string): Program | undefined {
+/** Parses a script. Throws `UnreadableDocument` if it nests too deep; undefined if it isn't valid. */
+export function parseScript(script: string, sourceType: 'script' | 'module' = 'script'): Program | undefined {
   try {
-    return BoundedParser.parse(script, { ecmaVersion: 'latest', allowReturnOutsideFunction: true });
+    return BoundedParser.parse(script, { ecmaVersion: 'latest', sourceType, allowReturnOutsideFunction: true });
   } catch (error) {
     if (error instanceof UnreadableDocument) throw error;
     return undefined;

@@ -132,6 +132,13 @@ describe('planBundle', () => {
     const guess = row('/chunk.js', { rank: rankOf('probe') });
     const plan = await planned([row('/'), guess]);
     expect(plan.of(guess)).toMatchObject({ outcome: 'missing', path: null });
+    const [page, unlinked] = [row('/state', { rank: rankOf('probe') }), row('/other', { rank: rankOf('guess') })];
+    const sameAsNotFound = { rank: rankOf('guess'), sha256: 'hash of /404.html' };
+    const wrong = row('/no/page', sameAsNotFound);
+    const image = row('/no/image.png', { ...sameAsNotFound, contentType: 'text/html' });
+    const all = await planned([row('/'), row('/404.html'), page, unlinked, wrong, image]);
+    expect([page, unlinked].map((each) => all.of(each)?.path)).toEqual(['state.html', 'other.html']);
+    expect([wrong, image].map((each) => all.of(each)?.outcome)).toEqual(['missing', 'missing']);
   });
 });
 

@@ -33,6 +33,7 @@ function scopeFor(
     urlCount: 0,
     variants,
     skips: new Map(),
+    guessCount: 0,
   });
   return (url: string, kind: ResourceKind = 'page', depth = 0, from = `${HOME}/`) =>
     scope.admit({ url, kind }, { url: from, depth });
@@ -71,14 +72,14 @@ describe('the scope of a crawl', () => {
 
   it('applies robots.txt to pages, but not to the resources that pages need', () => {
     const admit = scopeFor({ robotsTxt: 'User-agent: *\nDisallow: /private' });
-    expect(admit(`${HOME}/private/page`)).toMatchObject({ rank: 0, skip: 'robots.txt disallows it' });
+    expect(admit(`${HOME}/private/page`)).toMatchObject({ rank: -1, skip: 'robots.txt disallows it' });
     expect(admit(`${HOME}/private/image.png`, 'asset')).toMatchObject({ skip: null });
     expect(admit(`${HOME}/private/chunk`, 'probe')).toMatchObject({ skip: null });
   });
 
   it('follows a nofollow link only if another link without nofollow has the same target', () => {
     const admit = scopeFor();
-    expect(admit(`${HOME}/a`, 'unfollowed')).toMatchObject({ rank: 0, skip: 'only links with nofollow lead to it' });
+    expect(admit(`${HOME}/a`, 'unfollowed')).toMatchObject({ rank: -1, skip: 'only links with nofollow lead to it' });
     expect(admit(`${HOME}/a`, 'unfollowed')).toBeUndefined();
     expect(admit(`${HOME}/a`)).toMatchObject({ skip: null });
     expect(admit(`${HOME}/a`, 'unfollowed')).toBeUndefined();
@@ -131,7 +132,28 @@ describe('the scope of a crawl', () => {
     ['the export already has 0 URLs', `${HOME}/full`, { maxUrls: 0 }, {}, 0],
     ['the URL is longer than 2000 characters', `${HOME}/${'x'.repeat(2_000)}`, {}, {}, 0],
   ])('skips a URL with the reason: %s', (reason, url, limits, settings, depth) => {
-    expect(scopeFor(settings, limits)(url, 'page', depth)).toMatchObject({ rank: 0, skip: reason });
+    expect(scopeFor(settings, limits)(url, 'page', depth)).toMatchObject({ rank: -1, skip: reason });
+  });
+
+  it('tries guesses only on the site, within robots.txt, the rules for paths and a budget', () => {
+    const admit = scopeFor({ robotsTxt: 'User-agent: *\nDisallow: /private' }, { maxGuesses: 2, maxDepth: 3 });
+    expect(admit(`${HOME}/a.glb`, 'guess')).toMatchObject({ rank: 0, skip: null });
+    expect(admit('https://cdn.example/a.glb', 'guess')).toBeUndefined();
+    expect(admit(`${HOME}/private/a.glb`, 'guess')).toBeUndefined();
+    expect(admit(`${HOME}${'/a/b'.repeat(7)}.glb`, 'guess')).toBeUndefined();
+    expect(admit(`${HOME}/deep.glb`, 'guess', 3)).toBeUndefined();
+    expect(admit(`${HOME}/a.glb?v=1`, 'guess')).toMatchObject({ skip: null });
+    const skip = 'the export has already tried 2 values that may be URLs';
+    expect(admit(`${HOME}/b.glb`, 'guess')).toMatchObject({ rank: -1, skip });
+    expect(admit(`${HOME}/b.glb`, 'asset')).toMatchObject({ rank: 4, skip: null });
+    expect(admit(`${HOME}/private/a.glb`, 'asset')).toMatchObject({ skip: null });
+  });
+
+  it('tries a guess although a nofollow link leads to it, in any order', () => {
+    const admit = scopeFor();
+    expect(admit(`${HOME}/a.pdf`, 'unfollowed')).toMatchObject({ rank: -1 });
+    expect(admit(`${HOME}/a.pdf`, 'guess')).toMatchObject({ rank: 0, skip: null });
+    expect(admit(`${HOME}/a.pdf`, 'unfollowed')).toBeUndefined();
   });
 
   it('limits the query strings per path for pages, but not for the resources that pages need', () => {

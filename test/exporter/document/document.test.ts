@@ -13,7 +13,12 @@ describe('a fetched document', () => {
     ['application/rss+xml', '/x', 'xml'],
     ['application/manifest+json', '/x', 'manifest'],
     ['application/json', '/manifest.json', 'manifest'],
-    ['application/json', '/data.json', 'other'],
+    ['application/json', '/data.json', 'json'],
+    ['model/gltf+json', '/m/chair', 'json'],
+    ['application/json', '/app.js.map', 'other'],
+    ['application/vnd.oai.openapi', '/openapi', 'yaml'],
+    ['text/plain', '/openapi.yml', 'yaml'],
+    ['application/x-yaml', '/openapi', 'yaml'],
     ['application/feed+json', '/feed.json', 'feed'],
     ['application/octet-stream', '/x.mjs?v=1', 'js'],
     ['', '/x.css', 'css'],
@@ -80,7 +85,7 @@ describe('a fetched document', () => {
     const format = (value: object) => read(Buffer.from(JSON.stringify(value)), 'application/json').format;
     expect(format({ name: 'a', start_url: '/', icons: [] })).toBe('manifest');
     expect(format({ version: 'https://jsonfeed.org/version/1' })).toBe('feed');
-    expect(format({ icons: [], name: 'a' })).toBe('other');
+    expect(format({ icons: [], name: 'a' })).toBe('json');
   });
 
   it('in an unknown charset, or without text, stays unchanged', () => {

@@ -1,4 +1,5 @@
 import type { CrawlStore } from '../../../exporter/ports.ts';
+import { SKIPPED_RANK } from '../../../exporter/urls/resource-rank.ts';
 import { type CrawlStoreFixture, findingsOf, found, useCrawl } from './crawl-fixture.ts';
 
 /** The frontier's contract for URLs that rules skip. */
@@ -21,14 +22,17 @@ export function frontierRulesContract(fixture: CrawlStoreFixture): void {
     expect(await lease('two')).toMatchObject([{ id: leased?.id, attempts: 1 }]);
   });
 
-  it('returns the query strings of each path, except skipped ones', async () => {
-    await add(found('/'), found('/a?x=1'), found('/a?y=?2'), found('/a?z', { rank: 0, skip: 'queries' }), found('/b?'));
+  it('returns the query strings of each path, except skipped ones and guesses, and counts the guesses', async () => {
+    const skipped = { rank: SKIPPED_RANK, skip: 'queries' };
+    const guess = found('/a?guess', { rank: 0 });
+    await add(found('/'), found('/a?x=1'), found('/a?y=?2'), found('/a?z', skipped), found('/b?'), guess);
     expect((await store.scopeCounts(jobId)).variants).toEqual(
       new Map([
         ['https://d.example/a', new Set(['?x=1', '?y=?2'])],
         ['https://d.example/b', new Set(['?'])],
       ]),
     );
+    expect((await store.scopeCounts(jobId)).guessCount).toBe(1);
   });
 
   it('lists skipped URLs by reason, the most frequent first, with the first URLs in order as examples', async () => {

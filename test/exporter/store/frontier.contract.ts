@@ -1,4 +1,5 @@
 import type { CrawlStore } from '../../../exporter/ports.ts';
+import { SKIPPED_RANK } from '../../../exporter/urls/resource-rank.ts';
 import {
   addTo,
   type CrawlStoreFixture,
@@ -118,13 +119,15 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
   });
 
   it('keeps the strongest use of a URL, and enqueues a skipped page that is needed as an asset', async () => {
-    await add(found('/guess', { rank: 1 }), found('/left-out', { rank: 0, skip: 'robots' }));
-    await add(found('/guess', { rank: 4 }), found('/left-out', { rank: 4 }));
-    await add(found('/guess', { rank: 2 }));
+    const skipped = { rank: SKIPPED_RANK, skip: 'robots' };
+    await add(found('/guess', { rank: 1 }), found('/left-out', skipped), found('/tried', skipped));
+    await add(found('/guess', { rank: 4 }), found('/left-out', { rank: 4 }), found('/tried', { rank: 0 }));
+    await add(found('/guess', { rank: 2 }), found('/tried', skipped));
     const leased = await lease('one');
     expect(leased.map(({ url, rank }) => [url, rank]).sort()).toEqual([
       ['https://d.example/guess', 4],
       ['https://d.example/left-out', 4],
+      ['https://d.example/tried', 0],
     ]);
   });
 

@@ -68,9 +68,9 @@ describe('the path of a file', () => {
   });
 
   it('that only a script string names stays exactly the same', () => {
-    expect(path('/api/data', 'application/json', 'probe')).toBe('api/data');
+    expect(path('/api/data', 'application/json', 'guess')).toBe('api/data');
     expect(path('/api/data', 'application/json', 'asset')).toBe('api/data.json');
-    expect(path('/data.json?v=1', 'application/json', 'probe')).toBe('data.json');
+    expect(path('/data.json?v=1', 'application/json', 'guess')).toBe('data.json');
   });
 
   it('is shortened with a hash if a name is longer than 200 bytes, and stays distinct', () => {

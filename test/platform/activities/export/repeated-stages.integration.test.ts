@@ -78,7 +78,7 @@ describe('a stage that is repeated or late', () => {
       await stages.find(jobId, [{ url: `${HOME}/${name}` }]);
     const { settings } = await readCrawl(createCrawlStore(stages.rig.db), jobId);
     const segments = createSegmentStore({ objects: stages.rig.objects, cacheBytes: 0 });
-    const counts = { urlCount: 0, variants: new Map(), skips: new Map() };
+    const counts = { urlCount: 0, variants: new Map(), skips: new Map(), guessCount: 0 };
     const scope = createCrawlScope({ settings, limits: DEFAULT_LIMITS, ...counts });
     const stored = rememberStoredUrls(createJobCache())(jobId);
     const maxMs = 60_000;
