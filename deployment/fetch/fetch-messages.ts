@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { errorCode, errorText } from '../../base/error-code.ts';
 import { BundleInvalidError, BundleUnavailableError } from '../../bundle/errors.ts';
 import { BundleRefusedError, VersionPinnedError } from '../errors.ts';
@@ -6,19 +5,13 @@ import type { Fetched, FetchRequest, UnpackRequest } from './fetch-bundle.ts';
 
 export type FetchJob = { kind: 'fetch'; request: FetchRequest } | { kind: 'unpack'; request: UnpackRequest };
 
-/** To the process that fetches. */
-export type ToFetcher = { id: number; job: FetchJob } | { id: number; abort: true };
-
-/** From it: any number of `progress`, then a result or an error; and a sign of life every second. */
-export type FromFetcher =
-  | { isAlive: true }
-  | { id: number; progress: { receivedBytes: number; totalBytes: number | undefined } }
-  | { id: number; result: Fetched | undefined }
-  | { id: number; error: SentError };
-
-/** Both sides are of the same build, so only the types are needed. */
-export const toFetcher = z.custom<ToFetcher>();
-export const fromFetcher = z.custom<FromFetcher>();
+export type FetchWork = {
+  job: FetchJob;
+  result: { fetched: Fetched | undefined } | { error: SentError };
+  /** A sign of life comes every second. */
+  notice: { isAlive: true } | { receivedBytes: number; totalBytes: number | undefined };
+  reply: never;
+};
 
 /** An error as it goes to another process, which keeps no class. */
 export type SentError =

@@ -1,63 +1,44 @@
 /** The program of the process that fetches bundles (fetch-process.ts). */
+import { serveJobs } from '../../base/job-program.ts';
 import { surviveEndedResponses } from '../../base/survive-ended-responses.ts';
 import { type Activity, fetchBundle, unpackFetched } from './fetch-bundle.ts';
-import { type FetchJob, type FromFetcher, sendError, toFetcher } from './fetch-messages.ts';
+import { type FetchJob, type FetchWork, sendError } from './fetch-messages.ts';
 
 /** Each message costs the process that serves a little. */
 const PROGRESS_EVERY_MS = 50;
 
 const ALIVE_EVERY_MS = 1_000;
 
-const running = new Map<number, AbortController>();
-
 surviveEndedResponses();
-process.on('message', (message) => {
-  const request = toFetcher.parse(message);
-  if ('abort' in request) running.get(request.id)?.abort();
-  else void answer(request.id, request.job);
-});
-process.on('disconnect', end);
-// The deployment may have ended before this line.
-if (!process.connected) end();
-setInterval(() => send({ isAlive: true }), ALIVE_EVERY_MS).unref();
-// Ctrl-C reaches the whole group, and the deployment ends this process.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-
-/** `process.exit` would wait for threads that hang in a file system. */
-function end(): void {
-  process.kill(process.pid, 'SIGKILL');
-}
-
-function send(message: FromFetcher): void {
-  process.send?.(message);
-}
-
-async function answer(id: number, job: FetchJob): Promise<void> {
-  const aborting = new AbortController();
-  running.set(id, aborting);
-  const progress = createProgress(id);
-  const activity: Activity = { signal: aborting.signal, onProgress: progress.report };
+const notifyParent = serveJobs<FetchWork>(async (job, { signal, notify }) => {
+  const progress = createProgress(notify);
   try {
-    const result = job.kind === 'fetch' ? await fetchBundle(job.request, activity) : undefined;
-    if (job.kind === 'unpack') await unpackFetched(job.request, activity);
-    progress.flush();
-    send({ id, result });
+    return { fetched: await work(job, { signal, onProgress: progress.report }) };
   } catch (error) {
-    progress.flush();
-    send({ id, error: sendError(error) });
+    return { error: sendError(error) };
   } finally {
-    running.delete(id);
+    progress.flush();
   }
+});
+setInterval(() => notifyParent({ isAlive: true }), ALIVE_EVERY_MS).unref();
+
+async function work(job: FetchJob, activity: Activity) {
+  if (job.kind === 'fetch') return await fetchBundle(job.request, activity);
+  await unpackFetched(job.request, activity);
+  return undefined;
 }
 
 /** Sends the first progress at once, and the newest one regularly. */
-function createProgress(id: number): { report: Activity['onProgress']; flush(): void } {
+function createProgress(notify: (notice: FetchWork['notice']) => void): {
+  report: Activity['onProgress'];
+  flush(): void;
+} {
   let newest: { receivedBytes: number; totalBytes: number | undefined } | undefined;
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (newest !== undefined) send({ id, progress: newest });
+    if (newest !== undefined) notify(newest);
     newest = undefined;
   };
   return {

@@ -1,5 +1,6 @@
 /** The program of a task process (task-process.ts). It runs the batches that it gets, in their order. */
 import { z } from 'zod';
+import { endWithParent } from '../../base/job-program.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import { TASK_NAMES, TASKS } from './tasks.ts';
 
@@ -23,8 +24,5 @@ process.on('message', (received) => {
     process.send?.(outcomes);
   });
 });
-process.on('disconnect', () => process.exit());
-// Ctrl-C and the stop of a service reach all processes, but the parent may still wait for results.
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
-
+endWithParent();
 process.send?.('ready');

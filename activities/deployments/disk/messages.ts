@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { TargetConfig } from '../../../contract/deployment-config.ts';
 import type { DeploymentReport, DeploymentWrite, Switches } from '../deployment-target.ts';
 
@@ -13,25 +12,21 @@ export type FileRead = ({ stamp: string | null } & Switches) | 'unchanged' | 'un
 
 /** Work on files, in a process of its own (process.ts). */
 export type DiskJob =
-  | { kind: 'write'; target: DiskTarget; write: DeploymentWrite; createUnder?: string | undefined }
+  | { kind: 'write'; target: DiskTarget; write: DeploymentWrite; createUnder?: string | undefined; signs: boolean }
   /** The result has one entry for each file, in the same order. */
   | { kind: 'read'; files: readonly FileToRead[] };
 
-export type DiskRequest =
-  | { id: number; job: DiskJob; signs: boolean }
-  | { id: number; abort: true }
-  /** The answer to `sign`. */
-  | { id: number; signature: string };
+export type DiskResult =
+  | { report: DeploymentReport }
+  | { files: FileRead[] }
+  | { error: string; isInvalidFile: boolean }
+  /** A file operation of this job doesn't return. */
+  | { hangs: true };
 
-export type DiskResponse =
-  | { id: number; report: DeploymentReport }
-  | { id: number; files: FileRead[] }
-  | { id: number; error: string; isInvalidFile: boolean }
-  /** The worker's key has to sign these bytes (base64). */
-  | { id: number; sign: string }
-  /** A file operation of this job, which may have ended, doesn't return. */
-  | { id: number; hangs: true };
-
-/** Both sides are of the same build, so only the types are needed. */
-export const diskRequest = z.custom<DiskRequest>();
-export const diskResponse = z.custom<DiskResponse>();
+export type DiskWork = {
+  job: DiskJob;
+  result: DiskResult;
+  /** The worker's key has to sign these bytes (base64): the reply is the signature. `hangs` may come after the result. */
+  notice: { sign: string } | { hangs: true };
+  reply: string;
+};

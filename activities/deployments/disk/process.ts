@@ -7,10 +7,13 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { errorCode, errorText } from '../../../base/error-code.ts';
+import { serveJobs } from '../../../base/job-program.ts';
 import type { DeploymentTarget } from '../deployment-target.ts';
 import { ValuesFileError } from '../edit-values.ts';
 import { createValuesFileTarget } from '../values-file.ts';
-import { type DiskJob, type DiskResponse, diskRequest, type FileRead, type FileToRead } from './messages.ts';
+import type { DiskJob, DiskResult, DiskWork, FileRead, FileToRead } from './messages.ts';
+
+type Signer = { sign(bytes: Uint8Array): Promise<string> };
 
 const hangsAfterMs = Number(process.argv[2]);
 
@@ -22,15 +25,14 @@ const CHECK_MS = 500;
 const READ_MS = 2_000;
 const READS = 16;
 
-const jobId = new AsyncLocalStorage<number>();
-const running = new Map<number, AbortController>();
-const signing = new Map<number, (signature: string) => void>();
-const operations = new Map<number, { job: number; sinceMs: number }>();
+/** Reports that the current job hangs. */
+const current = new AsyncLocalStorage<() => void>();
+const operations = new Map<number, { report: () => void; sinceMs: number }>();
 
 createHook({
   init(id, type) {
-    const job = OPERATIONS.has(type) ? jobId.getStore() : undefined;
-    if (job !== undefined) operations.set(id, { job, sinceMs: performance.now() });
+    const report = OPERATIONS.has(type) ? current.getStore() : undefined;
+    if (report !== undefined) operations.set(id, { report, sinceMs: performance.now() });
   },
   before: (id) => void operations.delete(id),
   destroy: (id) => void operations.delete(id),
@@ -38,53 +40,35 @@ createHook({
 
 setInterval(() => {
   const late = [...operations].filter(([, { sinceMs }]) => performance.now() - sinceMs >= hangsAfterMs);
-  for (const [id, { job }] of late) {
+  for (const [id, { report }] of late) {
     operations.delete(id);
-    send({ id: job, hangs: true });
+    report();
   }
 }, CHECK_MS);
 
-process.on('message', (message) => {
-  const request = diskRequest.parse(message);
-  if ('abort' in request) running.get(request.id)?.abort();
-  else if ('signature' in request) signing.get(request.id)?.(request.signature);
-  else void jobId.run(request.id, () => answer(request.id, request.job, request.signs));
+serveJobs<DiskWork>((job, { signal, notify, ask }) => {
+  // The key stays with the worker.
+  const signer = { sign: (bytes: Uint8Array) => ask({ sign: Buffer.from(bytes).toString('base64') }) };
+  return current.run(
+    () => notify({ hangs: true }),
+    () => answer(job, signal, signer),
+  );
 });
-process.on('disconnect', end);
-// The worker may have ended before this line.
-if (!process.connected) end();
-// Ctrl-C reaches the whole group, and the worker first lets its writes end.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
-/** `process.exit` would wait for the threads that hang. */
-function end(): void {
-  process.kill(process.pid, 'SIGKILL');
-}
-
-function send(response: DiskResponse): void {
-  process.send?.(response);
-}
-
-async function answer(id: number, job: DiskJob, signs: boolean): Promise<void> {
-  const aborting = new AbortController();
-  running.set(id, aborting);
+async function answer(job: DiskJob, signal: AbortSignal, signer: Signer): Promise<DiskResult> {
   try {
-    if (job.kind === 'read') return send({ id, files: await readFiles(job.files) });
-    const { write } = job;
-    const target = await openTarget(id, job, signs);
-    send({ id, report: await target.write(write, { site: write.site, signal: aborting.signal }) });
+    if (job.kind === 'read') return { files: await readFiles(job.files) };
+    const target = await openTarget(job, signer);
+    return { report: await target.write(job.write, { site: job.write.site, signal }) };
   } catch (error) {
-    send({ id, error: errorText(error), isInvalidFile: error instanceof ValuesFileError });
-  } finally {
-    running.delete(id);
+    return { error: errorText(error), isInvalidFile: error instanceof ValuesFileError };
   }
 }
 
 /** What only folders need is loaded for them only. */
 async function openTarget(
-  id: number,
-  { target: { kind, settings }, createUnder }: Extract<DiskJob, { kind: 'write' }>,
-  signs: boolean,
+  { target: { kind, settings }, createUnder, signs }: Extract<DiskJob, { kind: 'write' }>,
+  signer: Signer,
 ): Promise<DeploymentTarget> {
   switch (kind) {
     case 'valuesFile':
@@ -92,17 +76,10 @@ async function openTarget(
     case 'directory':
       return (await import('../targets/directory.ts')).createDirectoryTarget(settings, { createUnder });
     case 'airgap': {
-      const signer = signs ? { sign: (bytes: Uint8Array) => signElsewhere(id, bytes) } : undefined;
-      return (await import('../targets/airgap.ts')).createAirgapTarget(settings, { createUnder, signer });
+      const { createAirgapTarget } = await import('../targets/airgap.ts');
+      return createAirgapTarget(settings, { createUnder, signer: signs ? signer : undefined });
     }
   }
-}
-
-/** The key stays with the worker. */
-async function signElsewhere(id: number, bytes: Uint8Array): Promise<string> {
-  const signature = new Promise<string>((resolve) => signing.set(id, resolve));
-  send({ id, sign: Buffer.from(bytes).toString('base64') });
-  return await signature.finally(() => signing.delete(id));
 }
 
 async function readFiles(files: readonly FileToRead[]): Promise<FileRead[]> {

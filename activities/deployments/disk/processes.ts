@@ -1,17 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ApplicationFailure } from '@temporalio/common';
+import { JobProcess } from '../../../base/job-process.ts';
 import type { DeploymentReport } from '../deployment-target.ts';
 import { ValuesFileError } from '../edit-values.ts';
-import {
-  type DiskJob,
-  type DiskRequest,
-  type DiskResponse,
-  diskResponse,
-  type FileRead,
-  type FileToRead,
-} from './messages.ts';
+import type { DiskJob, DiskResult, DiskWork, FileRead, FileToRead } from './messages.ts';
 
 type Options = {
   /** Jobs of one process at a time. Further ones start another process. */
@@ -21,15 +15,17 @@ type Options = {
 };
 
 type WriteJob = Extract<DiskJob, { kind: 'write' }>;
+type Signer = { sign(bytes: Uint8Array): string | Promise<string> };
 type JobOptions = {
   signal?: AbortSignal | undefined;
   /** Signs what is written, if it is signed: the key stays in this process. */
-  signer?: { sign(bytes: Uint8Array): string | Promise<string> } | undefined;
+  signer?: Signer | undefined;
 };
+type DiskProcess = JobProcess<DiskWork, Signer | undefined>;
 
 type DiskProcesses = {
   /** Throws what the target throws, and a final `FileSystemHangs`. */
-  write(job: Omit<WriteJob, 'kind'>, options: JobOptions): Promise<DeploymentReport>;
+  write(job: Omit<WriteJob, 'kind' | 'signs'>, options: JobOptions): Promise<DeploymentReport>;
   /** Reads what operators set in values files, in the same order. One that can't be read delays no other. */
   read(files: readonly FileToRead[]): Promise<FileRead[]>;
 };
@@ -51,18 +47,22 @@ const IDLE_MS = 30_000;
 export function createDiskProcesses({ jobsAtOnce, hangsAfterMs }: Options): DiskProcesses {
   const processes = new Set<DiskProcess>();
 
-  async function run(job: DiskJob, options: JobOptions = {}): Promise<Result> {
-    const free = [...processes].find((each) => each.takesJobs && each.jobs < jobsAtOnce);
-    if (free !== undefined) return await free.run(job, options);
+  function freeProcess(): DiskProcess {
+    const free = [...processes].find((each) => each.takesJobs && each.load < jobsAtOnce);
+    if (free !== undefined) return free;
     if (processes.size >= MAX_PROCESSES) throw hangs('too many file systems do not respond');
-    const started = new DiskProcess(hangsAfterMs, () => processes.delete(started));
+    const started = startProcess(hangsAfterMs, () => processes.delete(started));
     processes.add(started);
-    return await started.run(job, options);
+    return started;
+  }
+
+  async function run(job: DiskJob, { signal, signer }: JobOptions = {}): Promise<DiskResult> {
+    return await freeProcess().run(job, signer, signal);
   }
 
   return {
     async write(job, options) {
-      const result = await run({ kind: 'write', ...job }, options);
+      const result = await run({ kind: 'write', ...job, signs: options.signer !== undefined }, options);
       if ('report' in result) return result.report;
       if ('hangs' in result) throw hangs(`the file system of ${job.target.settings} does not respond`);
       if ('files' in result) throw new Error('a write got the result of a read');
@@ -93,88 +93,29 @@ function hangs(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'FileSystemHangs');
 }
 
-type Result = Exclude<DiskResponse, { sign: string }>;
-type Job = { end(result: Result): void; fail(error: Error): void; signer: JobOptions['signer'] };
+function startProcess(hangsAfterMs: number, onEnd: () => void): DiskProcess {
+  const program = fileURLToPath(new URL(`./process${extname(import.meta.url)}`, import.meta.url));
+  const command = [process.execPath, ...process.execArgv, program, String(hangsAfterMs)];
+  // It has the environment of this process, such as the certificates of object stores.
+  const child = spawn('/bin/sh', ['-c', `UV_THREADPOOL_SIZE=${THREADS} exec "$0" "$@"`, ...command], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const started: DiskProcess = new JobProcess(child, {
+    idleMs: IDLE_MS,
+    onNotice(notice, job) {
+      if ('sign' in notice) {
+        if (job?.context !== undefined) void sign(job.context, notice.sign).then(job.reply, job.fail);
+      } else {
+        started.retire();
+        job?.end(notice);
+      }
+    },
+    endedError: () => new Error('the process that accesses the files has ended'),
+    onEnd,
+  });
+  return started;
+}
 
-let lastId = 0;
-
-class DiskProcess {
-  readonly #child: ChildProcess;
-  readonly #jobs = new Map<number, Job>();
-  #takesJobs = true;
-  #idle: NodeJS.Timeout | undefined;
-
-  constructor(hangsAfterMs: number, onEnd: () => void) {
-    const program = fileURLToPath(new URL(`./process${extname(import.meta.url)}`, import.meta.url));
-    const command = [process.execPath, ...process.execArgv, program, String(hangsAfterMs)];
-    // It has the environment of this process, such as the certificates of object stores.
-    this.#child = spawn('/bin/sh', ['-c', `UV_THREADPOOL_SIZE=${THREADS} exec "$0" "$@"`, ...command], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
-    const end = (): void => {
-      this.#takesJobs = false;
-      onEnd();
-      for (const { fail } of this.#jobs.values()) fail(new Error('the process that accesses the files has ended'));
-    };
-    this.#child.on('exit', end).on('error', end);
-    this.#child.on('message', (message) => this.#receive(diskResponse.parse(message)));
-  }
-
-  get takesJobs(): boolean {
-    return this.#takesJobs;
-  }
-
-  get jobs(): number {
-    return this.#jobs.size;
-  }
-
-  async run(job: DiskJob, { signal, signer }: JobOptions): Promise<Result> {
-    signal?.throwIfAborted();
-    clearTimeout(this.#idle);
-    this.#child.ref();
-    this.#child.channel?.ref();
-    const id = ++lastId;
-    const abort = (): void => this.#send({ id, abort: true });
-    signal?.addEventListener('abort', abort);
-    try {
-      return await new Promise((end, fail) => {
-        this.#jobs.set(id, { end, fail, signer });
-        this.#send({ id, job, signs: signer !== undefined }, fail);
-      });
-    } finally {
-      signal?.removeEventListener('abort', abort);
-      this.#jobs.delete(id);
-      this.#endIfUnused();
-    }
-  }
-
-  #send(request: DiskRequest, fail: (error: Error) => void = () => undefined): void {
-    this.#child.send(request, (error) => error && fail(error));
-  }
-
-  #receive(response: DiskResponse): void {
-    const { id } = response;
-    const job = this.#jobs.get(id);
-    if ('sign' in response) return void this.#sign(id, response.sign, job);
-    if ('hangs' in response) this.#takesJobs = false;
-    if (job === undefined) this.#endIfUnused();
-    else job.end(response);
-  }
-
-  async #sign(id: number, bytes: string, job: Job | undefined): Promise<void> {
-    try {
-      const signature = await job?.signer?.sign(Buffer.from(bytes, 'base64'));
-      if (signature !== undefined) this.#send({ id, signature });
-    } catch (error) {
-      job?.fail(error instanceof Error ? error : new Error(String(error)));
-    }
-  }
-
-  #endIfUnused(): void {
-    if (this.#jobs.size > 0) return;
-    this.#child.unref();
-    this.#child.channel?.unref();
-    if (!this.#takesJobs) this.#child.kill('SIGKILL');
-    else this.#idle = setTimeout(() => this.#child.kill('SIGKILL'), IDLE_MS).unref();
-  }
+async function sign(signer: Signer, bytes: string): Promise<string> {
+  return await signer.sign(Buffer.from(bytes, 'base64'));
 }
