@@ -27,9 +27,8 @@ import { type OriginSite, startOriginSite } from '../helpers/system/origin-site.
 import { startPlatformService } from '../helpers/system/platform-service.ts';
 import { createPrograms, type Programs } from '../helpers/system/programs.ts';
 import { domainOf } from '../helpers/system/system.ts';
-import { startTemporalServer } from '../helpers/system/temporal-server.ts';
+import { startUnsyncedTemporal } from '../helpers/system/temporal-server.ts';
 import { startToxiproxy, type Toxiproxy } from '../helpers/toxiproxy.ts';
-import { unsyncedFolder } from '../helpers/unsynced-folder.ts';
 import { type Plan, SITES, type Site } from './choose.ts';
 import { editionPages } from './editions.ts';
 import { adminApiVictim, programVictim, serverVictim, type Victim } from './faults.ts';
@@ -122,10 +121,7 @@ type Servers = {
 async function startServers(plan: Plan, folder: string, toxiproxy: Toxiproxy, cleanups: Cleanups): Promise<Servers> {
   const postgres = await startPostgres();
   cleanups.add(postgres.stop);
-  const unsynced = await unsyncedFolder('galley-temporal-');
-  cleanups.add(() => rm(unsynced, { recursive: true, force: true, maxRetries: 3 }));
-  const temporal = await startTemporalServer(join(unsynced, 'temporal.db'));
-  cleanups.add(temporal.stop);
+  const temporal = await startUnsyncedTemporal(cleanups);
   const beforeTemporal = await toxiproxy.proxy('temporal', temporal.address);
   const databaseUrl = new URL(postgres.url);
   const beforePostgres = await toxiproxy.proxy('postgres', databaseUrl.host);

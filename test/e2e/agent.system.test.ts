@@ -22,9 +22,8 @@ import { createPrograms, type Programs } from '../helpers/system/programs.ts';
 import { runToEnd } from '../helpers/system/run-to-end.ts';
 import { scenarios } from '../helpers/system/scenario.ts';
 import { storedInTemporal } from '../helpers/system/stored-in-temporal.ts';
-import { startTemporalServer, type TemporalServer } from '../helpers/system/temporal-server.ts';
+import { startUnsyncedTemporal, type TemporalServer } from '../helpers/system/temporal-server.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
-import { unsyncedFolder } from '../helpers/unsynced-folder.ts';
 
 const FILES = {
   'CHANGELOG.md': '# Changelog\n',
@@ -180,10 +179,7 @@ async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<A
   const repository = await createBareRepository(join(folder, 'handbook.git'), options.files);
   const origin = await startOriginSite({ '/': page('home') });
   cleanups.add(origin.close);
-  const unsynced = await unsyncedFolder('galley-temporal-');
-  cleanups.add(() => rm(unsynced, { recursive: true, force: true, maxRetries: 3 }));
-  const temporal = await startTemporalServer(join(unsynced, 'temporal.db'));
-  cleanups.add(temporal.stop);
+  const temporal = await startUnsyncedTemporal(cleanups);
   const programs = createPrograms(galley);
   cleanups.add(programs.stop);
   const platform = await startPlatform({ folder, galley, programs, origin });

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExportJob } from '../../../client/admin-api-client.ts';
 import { startPostgres } from '../postgres.ts';
-import { unsyncedFolder } from '../unsynced-folder.ts';
 import { builtGalley } from './built-product.ts';
 import { type Cleanups, startWithCleanups } from './cleanups.ts';
 import { type InterceptingProxy, startInterceptingProxy } from './intercepting-proxy.ts';
@@ -12,7 +11,7 @@ import { type Orchestrator, type SiteSetup, startOrchestrator } from './orchestr
 import { type OriginSite, page, startOriginSite } from './origin-site.ts';
 import { type PlatformService, startPlatformService } from './platform-service.ts';
 import { createPrograms, type Programs } from './programs.ts';
-import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
+import { startUnsyncedTemporal, type TemporalServer } from './temporal-server.ts';
 
 export interface SystemOptions {
   /** Each site's `export` section. Every site has an origin, a project, a values file and a deployment. */
@@ -55,10 +54,7 @@ async function start({ sites, objects = 'files', variables = {} }: SystemOptions
   cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   const postgres = await startPostgres();
   cleanups.add(postgres.stop);
-  const unsynced = await unsyncedFolder('galley-temporal-');
-  cleanups.add(() => rm(unsynced, { recursive: true, force: true, maxRetries: 3 }));
-  const temporal = await startTemporalServer(join(unsynced, 'temporal.db'));
-  cleanups.add(temporal.stop);
+  const temporal = await startUnsyncedTemporal(cleanups);
   const storage = objects === 's3' ? await startS3Storage(cleanups) : fileStorage(folder);
   const programs = createPrograms(galley);
   cleanups.add(programs.stop);

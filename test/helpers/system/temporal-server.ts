@@ -1,9 +1,13 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { type DevServer, startDevServer } from '../../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../../embedded/temporal/locate-dev-server.ts';
 import { freePort } from '../free-port.ts';
 import { LESS_COLLECTING } from '../less-collecting.ts';
 import { PATIENT_CONNECTION } from '../patient-connection.ts';
+import { unsyncedFolder } from '../unsynced-folder.ts';
+import type { Cleanups } from './cleanups.ts';
 
 export interface TemporalServer {
   address: string;
@@ -45,4 +49,13 @@ export async function startTemporalServer(dbFilename: string, namespace = 'defau
       await server.stop();
     },
   };
+}
+
+/** A Temporal server for one test, whose database file is in memory. */
+export async function startUnsyncedTemporal(cleanups: Cleanups): Promise<TemporalServer> {
+  const folder = await unsyncedFolder('galley-temporal-');
+  cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const temporal = await startTemporalServer(join(folder, 'temporal.db'));
+  cleanups.add(temporal.stop);
+  return temporal;
 }
