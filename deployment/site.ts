@@ -1,4 +1,5 @@
 import { pathOfSibling } from '../bundle/manifest.ts';
+import { canonicalTarget } from '../bundle/url.ts';
 import type { BundleFile, BundleManifest, BundleRedirect } from '../contract/bundle.ts';
 
 /** One unpacked version, ready to be served. A request holds it until its last byte. */
@@ -13,8 +14,8 @@ export type ServedSite = {
   /** When the version was complete on the disk, by the file system's clock. */
   storedAtMs: number;
   file(path: string): BundleFile | undefined;
-  /** The page with this URL at the origin, if its path in the bundle differs. */
-  page(url: string): BundleFile | undefined;
+  /** The file with this URL at the origin, if its path in the bundle differs. The URL is canonical, as for redirects. */
+  original(url: string): BundleFile | undefined;
   /** The file's precompressed siblings, smallest first. */
   siblings(path: string): readonly BundleFile[];
   redirect(from: string): BundleRedirect | undefined;
@@ -33,9 +34,10 @@ export function createSite(
   // Siblings have no URL of their own, because the origin had none.
   const own = manifest.files.filter(({ encoding }) => encoding === undefined);
   const files = new Map(own.map((file) => [file.path, file]));
-  const pages = new Map(own.map((file) => [file.url, file]));
+  const originals = new Map<string, BundleFile>();
+  for (const file of own) if (file.url !== undefined) originals.set(canonicalTarget(file.url), file);
   const siblings = siblingsByPath(manifest.files);
-  const redirects = new Map(manifest.redirects.map((redirect) => [redirect.from, redirect]));
+  const redirects = new Map(manifest.redirects.map((redirect) => [canonicalTarget(redirect.from), redirect]));
   let holders = 0;
   let waiting: (() => void)[] = [];
 
@@ -46,7 +48,7 @@ export function createSite(
     root,
     storedAtMs,
     file: (path) => files.get(path),
-    page: (url) => pages.get(url),
+    original: (url) => originals.get(url),
     siblings: (path) => siblings.get(path) ?? [],
     redirect: (from) => redirects.get(from),
     hold() {

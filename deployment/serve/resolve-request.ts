@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { canonicalTarget, decodePath, escapeBytes } from '../../bundle/url.ts';
 import type { BundleFile } from '../../contract/bundle.ts';
 import type { ServedSite } from '../site.ts';
 
@@ -9,40 +10,56 @@ type Resolved =
   /** A path that no browser sends: broken escapes, control characters. */
   | { kind: 'malformed' };
 
-type Lookup = Pick<ServedSite, 'file' | 'page' | 'redirect'>;
+type Lookup = Pick<ServedSite, 'file' | 'original' | 'redirect'>;
 
 /**
  * Resolves a request target. Uses only the manifest, never the disk, so no spelling of a path can escape. In this
- * order: the origin's redirects, the page with this URL at the origin, the file of this name, the page without its
- * `.html`, the folder's index page.
+ * order: the origin's redirects, the file with this URL at the origin, the file of this name, the page without its
+ * `.html`, the folder's index page. All spellings of a URL are the same (`bundle/url.ts`).
  * @param target path and query from the request line, still encoded
  */
 export function resolveRequest(target: string, site: Lookup): Resolved {
-  const mark = target.indexOf('?');
-  const encodedPath = mark < 0 ? target : target.slice(0, mark);
-  const search = mark < 0 ? '' : target.slice(mark);
-  const path = decode(encodedPath);
-  if (path === undefined) return { kind: 'malformed' };
+  if (!target.startsWith('/')) return { kind: 'malformed' };
+  const url = canonicalTarget(target);
+  const mark = url.indexOf('?');
+  const encodedPath = mark < 0 ? url : url.slice(0, mark);
+  const search = mark < 0 ? '' : url.slice(mark);
 
-  const redirect = site.redirect(encodedPath + search) ?? site.redirect(encodedPath) ?? site.redirect(path);
-  if (redirect !== undefined && redirect.to !== target) {
+  const redirect = site.redirect(url) ?? site.redirect(encodedPath);
+  if (redirect !== undefined && redirect.to !== target && redirect.to !== url) {
     return { kind: 'redirect', location: redirect.to, status: redirect.status };
   }
 
-  const page = site.page(encodedPath + search) ?? site.page(encodedPath);
-  if (page !== undefined) return { kind: 'file', file: page };
+  const original = site.original(url) ?? site.original(encodedPath);
+  if (original !== undefined) return { kind: 'file', file: original };
 
-  const name = path.slice(1);
+  const path = decodePath(encodedPath);
+  if (CONTROL_CHARACTER.test(path)) return { kind: 'malformed' };
+  return resolveName(path.slice(1), { encodedPath, search }, site) ?? { kind: 'not-found' };
+}
+
+/** What no browser sends in a path. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
+
+type Requested = { encodedPath: string; search: string };
+
+function resolveName(name: string, { encodedPath, search }: Requested, site: Lookup): Resolved | undefined {
   const file = site.file(name === '' || name.endsWith('/') ? `${name}index.html` : name) ?? site.file(`${name}.html`);
   if (file !== undefined) return homeOf(file, search, site) ?? { kind: 'file', file };
 
   // A page has one URL: its relative links would break under another.
   const isFolder = name.endsWith('/');
   const other = isFolder ? `${withoutLastSlashes(name)}.html` : `${name}/index.html`;
-  if (site.file(other) === undefined) return { kind: 'not-found' };
   const location = isFolder ? withoutLastSlashes(encodedPath) : `${encodedPath}/`;
   // A location that begins with two slashes would be another host's URL.
-  return { kind: 'redirect', location: location.replace(/^\/+/, '/') + search, status: 308 };
+  if (site.file(other) !== undefined) return movedTo(location.replace(/^\/+/, '/') + search);
+  // Paths in a bundle have no empty names.
+  return encodedPath.includes('//') ? movedTo(encodedPath.replace(/\/{2,}/g, '/') + search) : undefined;
+}
+
+function movedTo(location: string): Resolved {
+  return { kind: 'redirect', location, status: 308 };
 }
 
 /** A loop, because a regular expression for trailing slashes is slow on a path of slashes. */
@@ -59,23 +76,17 @@ function withoutLastSlashes(text: string): string {
  */
 function homeOf(file: BundleFile, search: string, site: Lookup): Resolved | undefined {
   if (file.url === undefined || !file.contentType.startsWith('text/html')) return undefined;
-  if (site.page(file.url) !== file || site.redirect(file.url) !== undefined) return undefined;
-  return { kind: 'redirect', location: file.url.includes('?') ? file.url : file.url + search, status: 308 };
+  const url = canonicalTarget(file.url);
+  if (site.original(url) !== file || site.redirect(url) !== undefined) return undefined;
+  return movedTo(url.includes('?') ? url : url + search);
 }
 
-function decode(encodedPath: string): string | undefined {
-  if (!encodedPath.startsWith('/')) return undefined;
-  try {
-    const path = decodeURIComponent(encodedPath);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-    return /[\u0000-\u001f\u007f]/.test(path) ? undefined : path;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Path and query. A request line may also name the scheme and host, as clients of proxies send it (RFC 9112, 3.2.2). */
-export function requestTarget({ url = '/' }: IncomingMessage): string {
+/**
+ * Path and query. A request line may also name the scheme and host, as clients of proxies send it (RFC 9112, 3.2.2), and
+ * hold bytes that should be escaped.
+ */
+export function requestTarget({ url: line = '/' }: IncomingMessage): string {
+  const url = escapeBytes(line);
   if (url.startsWith('/')) return url;
   const [, target] = /^https?:\/\/[^/?]+(.*)$/i.exec(url) ?? [];
   if (target === undefined) return url;

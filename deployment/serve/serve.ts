@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import { decodePath } from '../../bundle/url.ts';
 import { isHashed } from '../../contract/response-headers.ts';
 import type { ServedSite } from '../site.ts';
 import type { AccessLog } from './access-log.ts';
@@ -127,7 +128,7 @@ function responderOf(exchange: Exchange): Parameters<typeof respondFile>[0] {
  */
 function respondNotFound(exchange: Exchange, url: string, site: ServedSite): void {
   const { req, res, deps } = exchange;
-  const path = decodeURIComponent(url.split('?')[0] ?? url).slice(1);
+  const path = decodePath(url.split('?')[0] ?? url).slice(1);
   const [last, ...older] = deps.previous();
   const candidates = isHashed(path) ? [last, ...older] : deps.swappedRecently() ? [last] : [];
   for (const each of candidates) {
@@ -146,7 +147,9 @@ function isPage({ path, contentType }: { path: string; contentType: string }): b
 }
 
 function sendRedirect({ req, res, deps }: Exchange, location: string, status: number): void {
-  const target = encodeLocation(location.startsWith('/') ? deps.basePath + location : location);
+  // A browser would take a path that begins with two slashes for another host's URL.
+  const path = location.startsWith('//') && deps.basePath === '' ? `/.${location}` : location;
+  const target = encodeLocation(path.startsWith('/') ? deps.basePath + path : path);
   const own = { Location: target, 'Cache-Control': 'no-store', 'Content-Length': '0' };
   res.writeHead(status, deps.policy().headers(pathOf(req, deps), own)).end();
 }

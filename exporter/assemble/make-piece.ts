@@ -3,10 +3,10 @@ import { parseExtraction } from '../document/extract.ts';
 import { rewrite } from '../document/rewrite.ts';
 import type { RewritePolicy, Target } from '../document/types.ts';
 import { errorMessage } from '../fetch/error-code.ts';
-import { isOfSite } from '../urls/identity.ts';
 import type { Resource, Site } from '../urls/types.ts';
 import { gzipMember } from './archive/members.ts';
 import type { ArchiveMember } from './archive/tar-blocks.ts';
+import { originalUrl } from './original-url.ts';
 import { type SiblingPlan, withSiblings } from './precompress.ts';
 import { targetIn, type UrlMap } from './url-map.ts';
 
@@ -62,7 +62,7 @@ export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceI
   const entries = await withSiblings(rewritten, siblings);
   const member = await gzipMember(entries, { level: gzipLevel });
   const marks = new Map<string, Pick<BundleFile, 'url' | 'encoding'>>();
-  for (const file of files) marks.set(file.path, pageUrl(file, input.site));
+  for (const file of files) marks.set(file.path, originalUrl(file, input.site));
   for (const { path, encoding } of entries) if (encoding !== undefined) marks.set(path, { encoding });
   return {
     bytes: member.bytes,
@@ -91,29 +91,4 @@ function rewriteFile(
 
 function isGuessed({ kind }: Resource): boolean {
   return kind === 'guess' || kind === 'probe';
-}
-
-/** A URL that a browser would take for another host's, which the manifest can't hold. */
-const LEADS_ELSEWHERE = /^\/[/\\]/;
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
-/**
- * A page's path and query at the origin, as the manifest's `url`; nothing if the path in the bundle is the same, or if
- * it isn't a page. `url` is normalised (`normalizeUrl`).
- */
-export function pageUrl(
-  { url, path, isPage }: { url: string; path: string; isPage: boolean },
-  site: Site,
-): Pick<BundleFile, 'url'> {
-  if (!isPage || !isOfSite(url, site)) return {};
-  const pathAndQuery = url.slice(`https://${site.domain}`.length);
-  if (decoded(pathAndQuery) === `/${path}` || LEADS_ELSEWHERE.test(pathAndQuery)) return {};
-  return { url: pathAndQuery };
 }

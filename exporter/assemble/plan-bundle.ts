@@ -4,6 +4,7 @@ import { assignPath, NOT_FOUND_PATH } from '../urls/assign-path.ts';
 import { type PathClaim, resolveCollisions } from '../urls/resolve-collisions.ts';
 import { isWrongGuess, kindOfRank, rankOf } from '../urls/resource-rank.ts';
 import type { Site } from '../urls/types.ts';
+import { isImpliedBy } from './original-url.ts';
 import { divideIntoBatches, type PieceLimits } from './pieces.ts';
 
 type FileRow = SettledRow & { contentType: string; sha256: string };
@@ -21,22 +22,39 @@ function withoutNotFound(rows: readonly SettledRow[], notFoundUrl: string): read
   return rows.map((row) => (isNotFound(row) ? { ...row, contentType: null } : row));
 }
 
-/** The one URL whose file is used for each path: the lowest, so that every export chooses the same one. */
-function ownersByPath(files: readonly FileRow[], paths: ReadonlyMap<string, string>): Map<string, FileRow> {
+/**
+ * The one URL whose file is used for each path, and that the manifest names: the one that the path doesn't imply, then
+ * the lowest, so that every export chooses the same one.
+ */
+function ownersByPath(
+  files: readonly FileRow[],
+  paths: ReadonlyMap<string, string>,
+  site: Site,
+): ReadonlyMap<string, FileRow> {
   const owners = new Map<string, FileRow>();
   for (const file of files) {
     const path = paths.get(file.url);
-    const owner = path === undefined ? undefined : owners.get(path);
-    if (path !== undefined && (owner === undefined || file.url < owner.url)) owners.set(path, file);
+    if (path === undefined) continue;
+    const owner = owners.get(path);
+    if (owner === undefined || isBetterOwner(path, file, owner, site)) owners.set(path, file);
   }
   return owners;
+}
+
+function isBetterOwner(path: string, file: FileRow, owner: FileRow, site: Site): boolean {
+  const [isImplied, isOwnerImplied] = [file, owner].map(({ url }) => isImpliedBy(path, url, site));
+  return isImplied === isOwnerImplied ? file.url < owner.url : isOwnerImplied === true;
 }
 
 type Division = Pick<FreezePlan, 'batchCount' | 'pageCount'> & { batchOf: ReadonlyMap<number, number> };
 
 /** Maps the row id of each path's file to the number of its batch. */
-function divideFiles(files: readonly FileRow[], paths: ReadonlyMap<string, string>, limits: PieceLimits): Division {
-  const owners = ownersByPath(files, paths);
+function divideFiles(
+  files: readonly FileRow[],
+  paths: ReadonlyMap<string, string>,
+  { site, ...limits }: PieceLimits & { site: Site },
+): Division {
+  const owners = ownersByPath(files, paths, site);
   const order = [...owners.keys()].sort();
   const inOrder = order.map((path) => ({ path, byteLength: owners.get(path)?.byteLength ?? 0 }));
   const numbers = divideIntoBatches(inOrder, limits);
@@ -119,7 +137,7 @@ export async function planBundle(
   const claims = await claimPaths(files, { site, notFoundUrl });
   const paths = resolveCollisions(claims);
   await setImmediate();
-  const { batchOf, ...counts } = divideFiles(files, paths, limits);
+  const { batchOf, ...counts } = divideFiles(files, paths, { site, ...limits });
   return { ...counts, frozen: { [Symbol.iterator]: () => settleAll(rows, { paths, batchOf }) } };
 }
 

@@ -17,6 +17,7 @@ import { NOT_FOUND_PATH } from '../urls/assign-path.ts';
 import { streamedMember } from './archive/members.ts';
 import { createBrokenLinks } from './broken-links.ts';
 import type { MadePiece, PieceFile, PieceMaker } from './make-piece.ts';
+import { originalUrl } from './original-url.ts';
 import { byPath, divideIntoPieces, pieceKey, type StoredPiece } from './pieces.ts';
 import { type SiblingPlan, withheldSiblings } from './precompress.ts';
 import type { PreviousPiece, PreviousPieces } from './previous-pieces.ts';
@@ -116,7 +117,9 @@ export async function rewriteBatch(
   const [first] = rows;
   const isLarge = first !== undefined && rows.length === 1 && first.byteLength > limits.maxBufferedBytes;
   if (isLarge && found[0] === undefined) {
-    const { file, sizeBytes } = await storeLargeMember(deps.objects, objectKey, first, { ...limits, signal });
+    const stored = await storeLargeMember(deps.objects, objectKey, first, { ...limits, signal });
+    const { sizeBytes } = stored;
+    const file = { ...stored.file, ...originalUrl(first, job.settings.site) };
     const piecesJson = JSON.stringify([{ key: divided[0]?.key ?? '', sizeBytes, fileCount: 1 } satisfies StoredPiece]);
     const result = { number, objectKey, sizeBytes, pageCount, filesJson: JSON.stringify([file]), brokenJson: '{}' };
     return { ...result, piecesJson, partsJson: null, storedBytes: sizeBytes };

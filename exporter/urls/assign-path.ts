@@ -1,5 +1,6 @@
 import { sha256Hex } from '../../base/sha256.ts';
 import { GALLEY_FOLDER, isReserved, MAX_PATH_BYTES } from '../../bundle/path.ts';
+import { decodeSegment } from '../../bundle/url.ts';
 import { isOfSite } from './identity.ts';
 import type { ResourceKind, Site } from './types.ts';
 
@@ -65,16 +66,6 @@ export function shortHash(text: string): string {
 export function withMark(name: string, mark: string): string {
   const dot = name.lastIndexOf('.');
   return dot <= 0 ? `${name}.${mark}` : `${name.slice(0, dot)}.${mark}${name.slice(dot)}`;
-}
-
-/** The decoded segment. Escapes that don't decode to text stay, as part of the name. */
-function decodeSegment(segment: string): string {
-  if (!segment.includes('%')) return segment;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }
 
 function fileName(last: string, type: string, kind: ResourceKind): string {

@@ -1,14 +1,10 @@
+import { canonicalPathAndQuery } from '../../bundle/url.ts';
 import type { ExternalPolicy, Resource, Site } from './types.ts';
 
-const ESCAPE = /%[0-9a-f]{2}/gi;
-/** Characters with the same meaning escaped or plain. Not `+`, because some servers read it as a space. */
-const PLAIN_IN_PATH = /[A-Za-z0-9\-._~!$'()*,:;=@&]/;
-/** `&` and `=` separate fields in a query. */
-const PLAIN_IN_QUERY = /[A-Za-z0-9\-._~!$'()*,:;@]/;
 const OTHER_SCHEME = /^[\s\0]*(?!https?:)[a-z][a-z0-9+.-]*:/i;
 
 /**
- * The normalized form of a URL: absolute, without a fragment, with only necessary escapes in upper case. The site's
+ * The normalized form of a URL: absolute, without a fragment, its path and query canonical (`bundle/url.ts`). The site's
  * domain (http or https) and its origin become `https://{domain}`. Undefined for URLs that aren't http(s), carry
  * credentials or can't be parsed. A relative `url` is resolved against `base`.
  */
@@ -19,8 +15,7 @@ export function normalizeUrl(url: string, site: Site, base?: string): string | u
   if (parsed.username !== '' || parsed.password !== '') return undefined;
   const hostname = withoutRootDot(parsed.hostname);
   if (hostname === '' || hostname.endsWith('.')) return undefined;
-  const path = canonicalEscapes(parsed.pathname, PLAIN_IN_PATH);
-  return `${publicOrigin(parsed, hostname, site)}${path}${canonicalEscapes(parsed.search, PLAIN_IN_QUERY)}`;
+  return publicOrigin(parsed, hostname, site) + canonicalPathAndQuery(parsed);
 }
 
 /** A path of names without anything to escape. Only `../` and `./` at its start need resolving. */
@@ -51,20 +46,6 @@ function resolvePlainPath(path: string, base: string): string {
     from += isParent ? 3 : 2;
   }
   return base.slice(0, folderEnd + 1) + path.slice(from);
-}
-
-function canonicalEscapes(text: string, plain: RegExp): string {
-  const escaped = text.includes('%') ? text.replace(ESCAPE, (found) => canonicalEscape(found, plain)) : text;
-  return /[|^[\]]/.test(escaped) ? escaped.replace(/[|^[\]]/g, percentEncode) : escaped;
-}
-
-function canonicalEscape(escaped: string, plain: RegExp): string {
-  const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
-  return plain.test(character) ? character : escaped.toUpperCase();
-}
-
-function percentEncode(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 function parse(url: string, base: string | undefined): URL | undefined {

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEPLOYMENT_LIMITS } from '../../bundle/manifest.ts';
+import { canonicalTarget } from '../../bundle/url.ts';
 import { unpackBundle } from '../../deployment/fetch/unpack.ts';
 import { resolveRequest } from '../../deployment/serve/resolve-request.ts';
 import { createSite } from '../../deployment/site.ts';
@@ -42,12 +43,14 @@ async function deployed(archive: Buffer): Promise<{ get(target: string): Promise
 
 type Resource = { target: string; contentType: string | undefined };
 
-/** Serves a start page with images at these targets, each with its own content. */
-function serveImages(images: readonly Resource[]): void {
-  const byTarget = new Map(images.map((image, index) => [image.target, { ...image, body: `image ${index}` }]));
+/** Serves a start page with images at these targets, and returns their contents, each another one. */
+function serveImages(images: readonly Resource[]): Map<string, string> {
+  const byTarget = new Map(
+    images.map((image, index) => [canonicalTarget(image.target), { ...image, body: `image ${index}` }]),
+  );
   const tags = [...byTarget.keys()].map((target) => `<img src="${target.replaceAll('&', '&amp;')}">`);
   site.setHandler((request, response) => {
-    const image = byTarget.get(request.url ?? '');
+    const image = byTarget.get(canonicalTarget(request.url ?? '/'));
     if (request.url === '/') response.writeHead(200, { 'content-type': 'text/html' }).end(tags.join(''));
     else if (image === undefined) response.writeHead(404).end();
     else {
@@ -55,6 +58,7 @@ function serveImages(images: readonly Resource[]): void {
       response.writeHead(200, contentType === undefined ? {} : { 'content-type': contentType }).end(body);
     }
   });
+  return new Map([...byTarget].map(([target, { body }]) => [target, body]));
 }
 
 describe('what the exporter writes', () => {
@@ -78,8 +82,9 @@ describe('what the exporter writes', () => {
   );
   const target = fc
     .tuple(fc.array(segment, { minLength: 1, maxLength: 6 }), fc.constantFrom('', '.png', '/', '?q', '.css'))
-    .map(([segments, end]) => new URL(`/${segments.join('/')}${end}`, 'http://origin.test'))
-    .map(({ pathname, search }) => pathname.replace(/^\/+/, '/') + search);
+    .map(([segments, end]) => `/${segments.join('/')}${end}`)
+    // Longer URLs are left out and reported.
+    .filter((path) => path.length < 1_900);
   const contentType = fc.option(
     fc.oneof(
       fc.constantFrom('image/png', 'text/css; charset=utf-8', `text/plain; a=${'b'.repeat(2_000)}`, ''),
@@ -89,11 +94,11 @@ describe('what the exporter writes', () => {
   );
   const sites = fc.array(fc.record({ target, contentType }), { maxLength: 25 });
 
-  it('a deployment reads, whatever the names and types of the files at the origin', async () => {
+  it('a deployment reads, and serves each file at its URL, whatever its name and type at the origin', async () => {
     const check = fc.asyncProperty(sites, async (images) => {
-      serveImages(images);
+      const bodies = serveImages(images);
       const { get } = await deployed((await exportArchive(site.origin)).archive);
-      expect(await get('/')).toBeDefined();
+      for (const [url, body] of bodies) expect([url, await get(url)]).toEqual([url, body]);
     });
     await fc.assert(check, { numRuns: 30 });
   });

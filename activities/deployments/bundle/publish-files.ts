@@ -21,7 +21,7 @@ export type NewFile = {
   path: string;
   sha256: string;
   contentType: string;
-  /** Missing for a file of the bundle. */
+  /** Missing for a file of the bundle, or a copy of one under another path. */
   content?: Buffer;
   /** The place itself can redirect here. */
   redirectTo?: string;
@@ -105,9 +105,9 @@ async function stageVersion(
       const intact = await findIntact(place, { current, damaged, wanted, signal });
       const changed = [...wanted.values()].filter(({ path, sha256 }) => intact.get(path) !== sha256);
       version = { wanted, intact, changed };
-      const paths = new Set(changed.filter(({ content }) => content === undefined).map(({ path }) => path));
+      const needed = new Set(changed.filter(({ content }) => content === undefined).map(({ sha256 }) => sha256));
       return await chooseUnstaged(
-        manifest.files.filter(({ path }) => paths.has(path)),
+        manifest.files.filter(({ sha256 }) => needed.has(sha256)),
         { staging, signal },
       );
     },
@@ -171,7 +171,8 @@ async function replaceVersion(place: PublishedPlace, replacement: Replacement): 
 
   await place.checkOwner();
   const left = outdated.filter((path) => !inTheWay.has(path));
-  const kept = new Set(left.filter((path) => Object.hasOwn(before, path) && !/\.html?$/.test(path)));
+  const pages = new Set(Object.entries(before).flatMap(([path, sha256]) => (isPageName(path) ? [sha256] : [])));
+  const kept = new Set(left.filter((path) => Object.hasOwn(before, path) && !pages.has(before[path] ?? '')));
   const removed = left.filter((path) => !kept.has(path));
   const files = Object.fromEntries([...wanted.values()].map(({ path, sha256 }) => [path, sha256]));
   await place.remove(removed);
@@ -230,6 +231,10 @@ function atMostEvery(intervalMs: number, check: () => Promise<void> | void): () 
 function blocking(outdated: readonly string[], wanted: ReadonlyMap<string, NewFile>): ReadonlySet<string> {
   const folders = new Set([...wanted.keys()].flatMap(foldersOf));
   return new Set(outdated.filter((path) => folders.has(path) || foldersOf(path).some((folder) => wanted.has(folder))));
+}
+
+function isPageName(path: string): boolean {
+  return /\.html?$/.test(path);
 }
 
 function isPage({ contentType }: NewFile): boolean {

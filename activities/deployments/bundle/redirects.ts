@@ -1,6 +1,8 @@
 import { posix } from 'node:path';
 import { isReserved, pathProblem } from '../../../bundle/path.ts';
-import type { BundleFile, BundleManifest, BundleRedirect } from '../../../contract/bundle.ts';
+import { decodePath, encodePath } from '../../../bundle/url.ts';
+import type { BundleManifest } from '../../../contract/bundle.ts';
+import { movedFiles, originalUrls } from './original-urls.ts';
 
 /** A redirect whose old path a static host can serve as a file. */
 type RedirectPage = {
@@ -14,76 +16,59 @@ type RedirectPage = {
   html: string;
 };
 
-/** One line per redirect, as Netlify and Cloudflare Pages read `_redirects`. */
-export function redirectsFile(redirects: readonly BundleRedirect[]): string {
-  return redirects.map(({ from, to, status }) => `${encoded(from)} ${encoded(to)} ${status}\n`).join('');
+/**
+ * Lines as Netlify and Cloudflare Pages read `_redirects`: one per redirect, and one with the status 200 for each file
+ * that they wouldn't find by its URL at the origin.
+ */
+export function redirectsFile({ files, redirects }: Pick<BundleManifest, 'files' | 'redirects'>): string {
+  const moved = redirects.map(({ from, to, status }) => `${encoded(from)} ${encoded(to)} ${status}\n`);
+  const stored = movedFiles(files)
+    // There, `*` and `:name` are patterns, and a query can't be one.
+    .filter(({ url }) => !/[*?]|\/:/.test(url))
+    .map(({ url, file }) => `${url} /${encodePath(file.path)} 200\n`);
+  return [...moved, ...stored].join('');
 }
-
-/** What the `map_hash_bucket_size` in the guide has room for. */
-const MAX_MAP_KEY = 1_000;
-/** nginx reads no longer word from its configuration than 4,096 bytes. */
-const MAX_MAP_VALUE = 4_000;
 
 /**
- * The inside of `map $request_uri $target { … }` of nginx. It leaves out what nginx would read as a variable or an
- * expression, and what is too long for it. nginx compares keys without case: it would reject `/A` beside `/a`, and
- * follow `/a` to `/A` forever. So a path that is also known in another case gets a regular expression.
+ * A page for each redirect from a path that no file of the bundle has.
+ * @param everyName also for a path such as `/old.pdf`, if the place redirects and nobody reads the page
  */
-export function nginxMap({ files, redirects }: Pick<BundleManifest, 'files' | 'redirects'>): string {
-  const urls = [...redirects.flatMap(({ from, to }) => [from, to]), ...files.flatMap(urlsOf)];
-  const inUpperCase = new Set(urls.filter((url) => url !== url.toLowerCase()).map((url) => url.toLowerCase()));
-  const lines = redirects
-    .map(({ from, to }) => [encoded(from), encoded(to)] as const)
-    .filter(([from, to]) => !/[$"\\;{}]/.test(from + to) && isReadable(from, to))
-    .map(([from, to]) => {
-      const key = inUpperCase.has(from.toLowerCase()) ? `~^${from.replaceAll(/[.*+?^()|[\]]/g, '\\$&')}$` : from;
-      return `"${key}" "${to}";\n`;
-    });
-  return lines.join('');
-}
-
-function isReadable(from: string, to: string): boolean {
-  return Buffer.byteLength(from) <= MAX_MAP_KEY && Buffer.byteLength(to) <= MAX_MAP_VALUE;
-}
-
-/** The URLs under which a server may serve the file. */
-function urlsOf({ path, url }: BundleFile): string[] {
-  const name = `/${path}`;
-  return [url ?? name, name, name.replace(/\.html$/, ''), name.replace(/index\.html$/, '')];
-}
-
-/** A page for each redirect from a path that no file of the bundle has. One from another kind of file can't be a page. */
-export function redirectPages({ files, redirects }: BundleManifest): RedirectPage[] {
+export function redirectPages(
+  { files, redirects }: Pick<BundleManifest, 'files' | 'redirects'>,
+  { everyName = false } = {},
+): RedirectPage[] {
   const taken = new Set(files.map(({ path }) => path));
+  const stored = new Map(originalUrls(files).map(({ url, file }) => [url, file.path]));
   const folders = new Set(files.flatMap(({ path }) => foldersOf(path)));
   return redirects.flatMap(({ from, to }) => {
-    const path = fileOf(from);
+    const path = fileOf(from, everyName);
     if (path === undefined || taken.has(path) || folders.has(path) || foldersOf(path).some((each) => taken.has(each)))
       return [];
     taken.add(path);
     for (const folder of foldersOf(path)) folders.add(folder);
-    return [{ path, from: decode(from).slice(1), to, html: pageOf(relativeTo(path, to, taken)) }];
+    return [{ path, from: decodePath(from).slice(1), to, html: pageOf(relativeTo(path, to, { taken, stored })) }];
   });
 }
 
 /** The file of a page's path; undefined if it can't be one. */
-function fileOf(urlPath: string): string | undefined {
-  const path = decode(urlPath).slice(1);
+function fileOf(urlPath: string, everyName = false): string | undefined {
+  const path = decodePath(urlPath).slice(1);
   const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
   const extension = posix.extname(file);
-  const page = /^\.html?$/.test(extension) ? file : `${file}.html`;
-  const isOtherFile = /^\.[a-z0-9]{1,5}$/i.test(extension) && page !== file;
+  const isOtherFile = /^\.(?!html?$)[a-z0-9]{1,5}$/i.test(extension);
+  const page = isOtherFile || /^\.html?$/.test(extension) ? file : `${file}.html`;
   const isUnsafe = isReserved(page) || pathProblem(page) !== undefined;
-  return /[?#]/.test(urlPath) || isOtherFile || isUnsafe ? undefined : page;
+  return /[?#]/.test(urlPath) || (isOtherFile && !everyName) || isUnsafe ? undefined : page;
 }
 
-/** A link that works in a folder too, if the bundle has the page. */
-function relativeTo(stub: string, to: string, taken: ReadonlySet<string>): string {
+type Known = { taken: ReadonlySet<string>; stored: ReadonlyMap<string, string> };
+
+/** A link that works in a folder too, if the bundle has the page or file. */
+function relativeTo(stub: string, to: string, { taken, stored }: Known): string {
   const [, path = '', rest = ''] = /^(\/[^?#]*)(.*)$/.exec(to) ?? [];
-  const file = path === '' ? undefined : fileOf(path);
+  const file = stored.get(path) ?? (path === '' ? undefined : fileOf(path));
   if (file === undefined || !taken.has(file)) return to;
-  const relative = posix.relative(posix.dirname(stub), file);
-  return relative.split('/').map(encodeURIComponent).join('/') + rest;
+  return encodePath(posix.relative(posix.dirname(stub), file)) + rest;
 }
 
 function pageOf(to: string): string {
@@ -101,14 +86,6 @@ export function foldersOf(path: string): string[] {
 }
 
 /** A configuration file has one redirect per line, so the URL must contain no spaces and no line ends. */
-function encoded(url: string): string {
+export function encoded(url: string): string {
   return url.replaceAll(/[\s\p{Cc}]/gu, (character) => encodeURIComponent(character));
-}
-
-function decode(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

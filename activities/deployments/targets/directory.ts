@@ -7,9 +7,10 @@ import { hashFile, sha256Hex } from '../../../base/sha256.ts';
 import { GALLEY_FOLDER } from '../../../bundle/path.ts';
 import type { BundleManifest } from '../../../contract/bundle.ts';
 import { headersFile } from '../bundle/headers.ts';
+import { nginxFiles, nginxRedirects } from '../bundle/nginx.ts';
 import { type NewFile, type PublishedPlace, type PublishedState, publishFiles } from '../bundle/publish-files.ts';
 import { parsePublishedState } from '../bundle/published-state.ts';
-import { nginxMap, redirectPages, redirectsFile } from '../bundle/redirects.ts';
+import { redirectPages, redirectsFile } from '../bundle/redirects.ts';
 import { createStaging } from '../bundle/staging.ts';
 import { checkFolder, checkWritable, type FolderDeps } from '../check-folder.ts';
 import type { DeploymentTarget } from '../deployment-target.ts';
@@ -19,8 +20,9 @@ const STATE_FILE = join(GALLEY_FOLDER, 'deployed.json');
 const READS = 32;
 
 /**
- * A folder that any web server serves. It gets the files of the bundle, Netlify's `_headers`, and redirects as
- * Netlify's `_redirects`, as nginx's `.galley/redirects.map` and as pages. Files that Galley didn't write stay.
+ * A folder that any web server serves. It gets the files of the bundle, Netlify's `_headers`, redirects and the URLs of
+ * files as Netlify's `_redirects` and for nginx in `.galley/`, and redirects also as pages. Files that Galley didn't
+ * write stay.
  */
 export function createDirectoryTarget(root: string, { createUnder }: FolderDeps = {}): DeploymentTarget {
   return {
@@ -65,22 +67,22 @@ function placeAt(root: string, stillHeld: () => void): PublishedPlace {
 }
 
 function filesOf(manifest: BundleManifest): NewFile[] {
-  const { files, redirects } = manifest;
-  const made = (path: string, contentType: string, text: string): NewFile => {
+  const { files } = manifest;
+  const made = (path: string, contentType: string, text: string | Buffer): NewFile => {
     const content = Buffer.from(text);
     return { path, contentType, content, sha256: sha256Hex(content) };
   };
   const pages = redirectPages(manifest).map(({ path, html }) => made(path, 'text/html', html));
   const lists = [
-    made('_redirects', 'text/plain', redirectsFile(redirects)),
-    made(join(GALLEY_FOLDER, 'redirects.map'), 'text/plain', nginxMap(manifest)),
-  ];
+    made('_redirects', 'text/plain', redirectsFile(manifest)),
+    made(join(GALLEY_FOLDER, 'redirects.map'), 'text/plain', nginxRedirects(manifest)),
+    made(join(GALLEY_FOLDER, 'files.conf'), 'text/plain', nginxFiles(manifest)),
+  ].filter(({ content }) => content?.length !== 0);
   const headers = made('_headers', 'text/plain', headersFile([...files, ...pages].map(({ path }) => path)));
-  const added = [headers, ...(redirects.length === 0 ? [] : [...pages, ...lists])];
   const own = new Set(files.map(({ path }) => path));
   return [
     ...files.map(({ path, sha256, contentType }) => ({ path, sha256, contentType })),
-    ...added.filter(({ path }) => !own.has(path)),
+    ...[headers, ...pages, ...lists].filter(({ path }) => !own.has(path)),
   ];
 }
 

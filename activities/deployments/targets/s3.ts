@@ -12,10 +12,12 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { sha256Hex } from '../../../base/sha256.ts';
-import { GALLEY_FOLDER } from '../../../bundle/path.ts';
-import type { BundleManifest } from '../../../contract/bundle.ts';
+import { GALLEY_FOLDER, isReserved, pathProblem } from '../../../bundle/path.ts';
+import { encodePath } from '../../../bundle/url.ts';
+import type { BundleFile, BundleManifest, BundleRedirect } from '../../../contract/bundle.ts';
 import { cacheControl } from '../../../contract/response-headers.ts';
 import type { S3Target } from '../../../contract/target-kind.ts';
+import { originalUrls } from '../bundle/original-urls.ts';
 import { type NewFile, type PublishedPlace, type PublishedState, publishFiles } from '../bundle/publish-files.ts';
 import { parsePublishedState } from '../bundle/published-state.ts';
 import { foldersOf, redirectPages } from '../bundle/redirects.ts';
@@ -136,7 +138,7 @@ function placeIn(bucket: Bucket): PublishedPlace {
       const head = new HeadObjectCommand({ Bucket, Key: prefix + path });
       return (await client.send(head, { abortSignal: signal })).Metadata?.[HASH] === sha256;
     },
-    filesOf,
+    filesOf: (manifest) => filesOf(manifest, target),
     async put({ path, contentType, sha256, redirectTo }, source) {
       const { size } = await stat(source);
       const about = { ContentType: contentType, CacheControl: cacheControl(path), Metadata: { [HASH]: sha256 } };
@@ -184,16 +186,47 @@ async function findDamage({ client, target, signal }: Bucket, { files }: Publish
 }
 
 /** The files to upload. It omits precompressed copies, because a bucket can't negotiate an encoding. */
-function filesOf(manifest: BundleManifest): NewFile[] {
+function filesOf(manifest: BundleManifest, { endpoint }: S3Target): NewFile[] {
   const files = manifest.files.filter(({ encoding }) => encoding === undefined);
   const keys = new Set(files.map(({ path }) => path));
   const folders = new Set(files.flatMap(({ path }) => foldersOf(path)));
-  const redirects = redirectPages(manifest).map(({ path, from, to, html }): NewFile => {
-    // The website looks for the path that was requested, which some servers can't store beside a folder of that name.
-    const isPage = from === '' || from.endsWith('/') || keys.has(from) || folders.has(from);
+  // Other servers than AWS may not store an object beside a folder of its name.
+  const isFree = (key: string): boolean => !keys.has(key) && (endpoint === undefined || !folders.has(key));
+  const copies = copiesAtUrls(files).filter(({ path }) => !keys.has(path));
+  const redirects = [...manifest.redirects, ...copies.filter(({ path }) => !isFree(path)).map(fromFolder)];
+  const pages = redirectPages({ files, redirects }, { everyName: true }).map(({ path, from, to, html }): NewFile => {
+    // The website looks for the path that was requested.
+    const isPage = from === '' || from.endsWith('/') || !isFree(from);
     const content = Buffer.from(html);
     const sha256 = createHash('sha256').update(`${to}\n`).update(content).digest('hex');
     return { path: isPage ? path : from, contentType: 'text/html; charset=utf-8', content, sha256, redirectTo: to };
   });
-  return [...files.map(({ path, sha256, contentType }) => ({ path, sha256, contentType })), ...redirects];
+  const moved = new Set(pages.map(({ path }) => path));
+  return [
+    ...files.map(({ path, sha256, contentType }) => ({ path, sha256, contentType })),
+    ...pages,
+    ...copies.filter(({ path }) => isFree(path) && !moved.has(path)),
+  ];
+}
+
+type Copy = NewFile & { of: string };
+
+/**
+ * A bucket rewrites no URL, so a file that had another one at the origin is also stored there. The website ignores
+ * queries: of several with one path, only the file without a query is stored there.
+ */
+function copiesAtUrls(files: readonly BundleFile[]): Copy[] {
+  const originals = originalUrls(files);
+  const count = new Map<string, number>();
+  for (const { name } of originals) count.set(name, (count.get(name) ?? 0) + 1);
+  return originals.flatMap(({ file, name, search }) => {
+    const path = name === '' || name.endsWith('/') ? `${name}index.html` : name;
+    if ((search !== '' && count.get(name) !== 1) || pathProblem(path) !== undefined || isReserved(path)) return [];
+    return [{ path, of: file.path, sha256: file.sha256, contentType: file.contentType }];
+  });
+}
+
+/** For a path that is also a folder, the website looks for the folder's index page. */
+function fromFolder({ path, of }: Copy): BundleRedirect {
+  return { from: `/${encodePath(path)}/`, to: `/${encodePath(of)}`, status: 302 };
 }

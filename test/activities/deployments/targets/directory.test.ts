@@ -83,6 +83,46 @@ describe('a folder with a site', () => {
     expect(await read('taken.html')).toBe('taken');
   });
 
+  it('has the files of URLs that a static host would not find, for Netlify and nginx', async () => {
+    const urls = {
+      'feed/index.xml': '/feed/',
+      'LICENSE.txt': '/LICENSE',
+      'avatar/42.png': '/avatar/42',
+      'pkg/@scope%2Fname.tgz': '/pkg/@scope%2Fname.tgz',
+      'guides/start.html': '/guides/start',
+      'v1.2.html': '/v1.2',
+      'list.85955a110eb9.html': '/list?page=2',
+    };
+    const files = Object.fromEntries(Object.keys(urls).map((path) => [path, path]));
+    const redirects = [
+      { from: '/oldfeed', to: '/feed/', status: 301 },
+      { from: '/%D1%81', to: '/guides/start', status: 301 },
+    ];
+    await deploy({ files, urls, redirects }, 1);
+    const read = (path: string) => readFile(join(root, path), 'utf8');
+    expect((await read('_redirects')).split('\n')).toEqual([
+      '/oldfeed /feed/ 301',
+      '/%D1%81 /guides/start 301',
+      '/LICENSE /LICENSE.txt 200',
+      '/avatar/42 /avatar/42.png 200',
+      '/feed/ /feed/index.xml 200',
+      '/pkg/@scope%2Fname.tgz /pkg/%40scope%252Fname.tgz 200',
+      '/v1.2 /v1.2.html 200',
+      '',
+    ]);
+    expect((await read('.galley/files.conf')).split('\n')).toEqual([
+      '"~^/LICENSE$" "/LICENSE.txt";',
+      '"/avatar/42" "/avatar/42.png";',
+      '"/feed/" "/feed/index.xml";',
+      '"/list?page=2" "/list.85955a110eb9.html";',
+      '"/pkg/@scope/name.tgz" "/pkg/@scope%2Fname.tgz";',
+      '"/v1.2" "/v1.2.html";',
+      '',
+    ]);
+    expect(await read('.galley/redirects.map')).toBe('"/oldfeed" "/feed/";\n"/с" "/guides/start";\n');
+    expect(await read('oldfeed.html')).toContain('content="0; url=feed/index.xml"');
+  });
+
   it('has headers for Netlify and Cloudflare Pages: a long cache for what has a hash only', async () => {
     const hashed = ['_app/a-0f1e2d3c.js', '_app/deep/b-0f1e2d3c.css', 'img/logo-3f2a91bc.svg', 'img/x:y-3f2a91bc.svg'];
     const plain = ['index.html', 'img/photo.png'];

@@ -32,6 +32,23 @@ const files = {
   'topics/first.html': 'first topic',
   'README.html': 'readme',
   'robots.txt': 'robots',
+  'feed/index.xml': 'feed',
+  'download.pdf': 'pdf',
+  'LICENSE.txt': 'license',
+  'license.html': 'page of the license',
+  'avatar/42.png': 'avatar',
+  'pkg/@scope%2Fname.html': 'package',
+  'img/caf%E9.png': 'coffee',
+  'list.85955a110eb9.html': 'list, page 2',
+};
+const urls = {
+  'feed/index.xml': '/feed/',
+  'download.pdf': '/download',
+  'LICENSE.txt': '/LICENSE',
+  'avatar/42.png': '/avatar/42',
+  'pkg/@scope%2Fname.html': '/pkg/@scope%2Fname',
+  'img/caf%E9.png': '/img/caf%E9.png',
+  'list.85955a110eb9.html': '/list?page=2',
 };
 const long = `/${'long-'.repeat(150)}`;
 const redirects = [
@@ -45,10 +62,13 @@ const redirects = [
   { from: '/readme', to: '/README', status: 301 },
   { from: '/Topics', to: '/topics', status: 301 },
   { from: '/A+(b)[c].*', to: '/', status: 301 },
+  { from: '/%D1%81', to: '/guides/', status: 301 },
+  { from: '/caf%E9', to: '/guides/', status: 301 },
+  { from: '/oldfeed', to: '/feed/', status: 301 },
 ];
 
 it('nginx serves the folder with the configuration in the guide, and follows its redirects after a reload', async () => {
-  await deployToFolder(root, await buildBundle({ files }), 1);
+  await deployToFolder(root, await buildBundle({ files, urls }), 1);
   const { origin, readConfiguration } = await startNginx({
     folder: root,
     lifetime: cleanups,
@@ -79,15 +99,34 @@ it('nginx serves the folder with the configuration in the guide, and follows its
     await Promise.all(paths.map(async ([path]) => [path, await get(path)]));
   expect(await got([...pages, ['/old', []]])).toEqual([...pages, ['/old', [404, 'not found']]]);
 
-  await deployToFolder(root, await buildBundle({ files, redirects }), 2);
+  await deployToFolder(root, await buildBundle({ files, redirects, urls }), 2);
   // nginx has read no redirects yet.
   expect(await get('/old')).toEqual([200, expect.stringContaining('url=guides/start.html')]);
   await readConfiguration();
   await waitFor(async () => (await get('/old'))[0] === 301, { describe: 'read the redirects' });
-  const moved = redirects.map(({ from, to }) => [from, [301, to]]);
-  expect(await got(redirects.map(({ from }) => [from, []]))).toEqual(moved);
+  const moved = [
+    ...redirects.map(({ from, to }) => [from, [301, to]] as const),
+    ['/%d1%81', [301, '/guides/']] as const,
+    ['/caf%e9', [301, '/guides/']] as const,
+    ['/old?from=mail', [301, '/guides/start']] as const,
+  ];
+  expect(await got(moved)).toEqual(moved);
+  const stored: [string, [number, string]][] = [
+    ['/feed/', [200, 'feed']],
+    ['/feed/?from=mail', [200, 'feed']],
+    ['/feed/index.xml', [200, 'feed']],
+    ['/download', [200, 'pdf']],
+    ['/LICENSE', [200, 'license']],
+    ['/license', [200, 'page of the license']],
+    ['/avatar/42', [200, 'avatar']],
+    ['/pkg/@scope%2Fname', [200, 'package']],
+    ['/pkg/%40scope%2fname', [200, 'package']],
+    ['/img/caf%E9.png', [200, 'coffee']],
+    ['/list?page=2', [200, 'list, page 2']],
+    ['/list', [404, 'not found']],
+  ];
+  expect(await got(stored)).toEqual(stored);
   expect(await got(pages)).toEqual(pages);
-  expect((await get('/old?from=mail'))[1]).toContain('url=guides/start.html');
 
   for (const path of ['/', '/robots.txt', '/guides/missing']) {
     const { headers } = await fetch(origin + path);
