@@ -116,8 +116,8 @@ export class Collector {
   }
 
   /** Resolves and normalizes a URL of the document; undefined if it isn't http(s). */
-  resolve(written: string): string | undefined {
-    return normalizeReference(decodeBytes(written), this.site, this.base);
+  resolve(written: string, base = this.base): string | undefined {
+    return normalizeReference(decodeBytes(written), this.site, base);
   }
 
   leavesSite(written: string): boolean {

@@ -12,6 +12,9 @@ const FORMATS: ReadonlyArray<readonly [RegExp, DocumentFormat]> = [
   [/^image\/svg\+xml$/, 'svg'],
   [/^application\/manifest\+json$/, 'manifest'],
   [/^application\/feed\+json$/, 'feed'],
+  [/^application\/dash\+xml$|^video\/vnd\.mpeg\.dash\.mpd$/, 'dash'],
+  [/^(?:application|audio)\/(?:vnd\.apple\.|x-)?mpegurl$/, 'hls'],
+  [/^text\/vtt$/, 'vtt'],
   [/^(?:text|application)\/xml$|\+xml$/, 'xml'],
   [/^(?:text|application)\/(?:[\w.-]+[+.])?(?:x-)?ya?ml$|^application\/vnd\.oai\.openapi$/, 'yaml'],
 ];
@@ -29,23 +32,29 @@ const FORMAT_BY_EXTENSION: ReadonlyMap<string, DocumentFormat> = new Map([
   ['json', 'json'],
   ['yaml', 'yaml'],
   ['yml', 'yaml'],
+  ['mpd', 'dash'],
+  ['m3u8', 'hls'],
+  ['m3u', 'hls'],
+  ['vtt', 'vtt'],
 ]);
 const VAGUE = /^(?:|text\/(?:plain|x-component)|application\/(?:octet-stream|x-unknown))$/;
 
 /** Formats that aren't text or always have the same charset. */
-const UNTOUCHED: ReadonlySet<DocumentFormat> = new Set(['other', 'json', 'yaml', 'pagefind', 'next-tree']);
+const UNTOUCHED: ReadonlySet<DocumentFormat> = new Set([
+  ...(['other', 'json', 'yaml', 'hls', 'vtt', 'pagefind', 'next-tree'] as const),
+]);
 
 /** The format of a document, by its content type or, if that is vague, by its URL. */
 export function documentFormat(contentType: string, url: string): DocumentFormat {
   const type = mediaType(contentType);
+  const path = url.split(/[?#]/)[0] ?? '';
+  const byExtension = FORMAT_BY_EXTENSION.get(/\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '');
   const known = FORMATS.find(([pattern]) => pattern.test(type));
-  if (known !== undefined) return known[1];
+  if (known !== undefined) return known[1] === 'xml' && byExtension === 'dash' ? 'dash' : known[1];
   const isJson = JSON_TYPE.test(type);
   if (!isJson && !VAGUE.test(type)) return 'other';
-  const path = url.split(/[?#]/)[0] ?? '';
   if (isPagefind(path)) return 'pagefind';
   if (isNextTree(path)) return 'next-tree';
-  const byExtension = FORMAT_BY_EXTENSION.get(/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '');
   if (isJson && /manifest\.json$/.test(path)) return 'manifest';
   // A source map names files that aren't on the site.
   if (path.endsWith('.map')) return 'other';
@@ -92,6 +101,7 @@ const DECLARATIONS: Readonly<Partial<Record<DocumentFormat, readonly RegExp[]>>>
   css: [/^(@charset ")([^"]+)/],
   svg: [XML_DECLARATION],
   xml: [XML_DECLARATION],
+  dash: [XML_DECLARATION],
 };
 
 /**

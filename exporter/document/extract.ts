@@ -9,6 +9,9 @@ import { pagefindFiles } from './frameworks/pagefind.ts';
 import { extractHtml } from './html/extract-html.ts';
 import { extractScript, probeLiterals } from './javascript/extract-script.ts';
 import { extractJsonFeed, extractWebManifest } from './javascript/json.ts';
+import { extractDash } from './media/dash.ts';
+import { extractHls } from './media/hls.ts';
+import { extractWebVtt } from './media/webvtt.ts';
 import { verbatim } from './spanned-text.ts';
 import type { Extraction, FrameworkName, PageDocument } from './types.ts';
 import { jsonUrls, referDataFile, yamlUrls } from './values.ts';
@@ -61,6 +64,15 @@ function read(document: PageDocument, source: string, collector: Collector): Fra
       break;
     case 'yaml':
       referDataFile(whole, yamlUrls(source), 'r', collector);
+      break;
+    case 'dash':
+      extractDash(source, collector);
+      break;
+    case 'hls':
+      extractHls(whole, collector);
+      break;
+    case 'vtt':
+      extractWebVtt(whole, collector);
       break;
     case 'pagefind':
       for (const { url, kind } of pagefindFiles(new URL(collector.url).pathname, document.bytes)) {

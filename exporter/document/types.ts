@@ -20,6 +20,9 @@ export type DocumentFormat =
   | 'feed'
   | 'json'
   | 'yaml'
+  | 'dash'
+  | 'hls'
+  | 'vtt'
   | 'pagefind'
   | 'next-tree'
   | 'other';

@@ -2,6 +2,7 @@ import { metaForbidsFollowing } from '../../urls/robots.ts';
 import type { ResourceKind } from '../../urls/types.ts';
 import type { Collector } from '../collector.ts';
 import { extractCss, PAINTS } from '../css/extract-css.ts';
+import { probeLiterals } from '../javascript/extract-script.ts';
 import type { SpannedText } from '../spanned-text.ts';
 import { referValue } from '../values.ts';
 import {
@@ -136,6 +137,7 @@ class HtmlVisitor implements MarkupVisitor {
       reader.mark(name, 'ping');
     } else if (isEventHandler(name)) {
       reader.mark(name, 'handler');
+      probeLiterals(value.text, this.collector, 'guess');
     } else if (isLazyUrl(name, value.text) || isCustomElementUrl(element, name, value.text)) {
       reader.referAttribute(attribute, 'asset');
     } else if (isUndefined(element, name)) {

@@ -62,6 +62,14 @@ const DOCUMENTS: [what: string, text: string, contentType?: string][] = [
   ['scalars', fill('- /a'), 'text/yaml'],
   ['colons', fill(': '), 'text/yaml'],
   ['dots', `$ref: ${fill('a.')}`, 'text/yaml'],
+  [
+    'segments',
+    `<MPD mediaPresentationDuration="PT9999999S"><Period>${fill('<AdaptationSet/>')}`,
+    'application/dash+xml',
+  ],
+  ['tags of a playlist', fill('#EXT:URI="'), 'application/x-mpegurl'],
+  ['cues', fill('-->\n'), 'text/vtt'],
+  ['cues without end', `-->\n${fill('a/')}`, 'text/vtt'],
   ['custom properties', fill('--a:url(/b);'), CSS],
   ['brackets', fill('[{"a":'), 'application/manifest+json'],
 ];
