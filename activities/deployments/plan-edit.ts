@@ -37,10 +37,11 @@ export function planEdit(write: DeploymentWrite, text: string, current: Sidecar 
   if (!isPinIgnored && write.newest && pin !== null && !servesPin(pin, write, current)) return refused('held');
   const isUnpinned = pin === null || (version !== null && pin !== version);
   if (!isPinIgnored && !write.newest && isUnpinned) return refused('unpinned');
-  // Only the first deploy enables the export. If an operator disables it later, the link stays fresh and `enabled`
-  // stays false.
+  // Only the first deploy enables the export, or a fresh link of it while it isn't there yet. If an operator disables it
+  // later, the link stays fresh and `enabled` stays false.
+  const enables = !off && (write.kind === 'deploy' || current?.enabling === true);
   const edited = editValues(text, {
-    enabled: write.kind === 'deploy' && !off ? true : undefined,
+    enabled: enables ? true : undefined,
     bundleUrl: write.bundleUrl,
     integrity: write.integrity,
   });
@@ -48,7 +49,7 @@ export function planEdit(write: DeploymentWrite, text: string, current: Sidecar 
     kind: 'edit',
     text: edited,
     sidecar: { ...orderOf(write, current), enabling: false },
-    enabling: disabled && !off && write.kind === 'deploy',
+    enabling: disabled && enables,
     report: { ...writtenReport(write), pin, off },
   };
 }

@@ -196,7 +196,10 @@ async function attempt(context: Context, write: DeploymentWrite): Promise<Deploy
   const waiting = proposed === null ? null : await readFileAt(context, proposed, sidecarFile);
   const [merged, open] = [parseSidecar(sidecar.text), parseSidecar(waiting?.text ?? '')];
   const closed = isProposal ? await findClosed(context, branch) : null;
-  const plan = planEdit(write, values.text, closed === null ? newest(merged, open) : withoutClosed(merged, open));
+  const current = closed === null ? newest(merged, open) : withoutClosed(merged, open);
+  // What was only proposed has switched nothing on.
+  const enabling = merged === null ? write.deployedBefore !== true : merged.enabling;
+  const plan = planEdit(write, values.text, current && { ...current, enabling });
   const isEdit = plan.kind === 'edit';
   // A repeated write, or its pull request is merged.
   if (isProposal && isEdit && plan.text === values.text && merged?.jobId === write.jobId) return plan.report;

@@ -217,6 +217,24 @@ describe('a values file that changes by pull requests', () => {
     },
   );
 
+  it('is switched on by the first pull request that is merged, and stays off if an operator switches it off later', async () => {
+    const [on, off] = ['enabled: true', 'enabled: false'];
+    await repository.commit('main', { [path]: `staticExport:\n  ${off}\n` });
+    const { pullRequests, writer } = createForge();
+    const target = targetWith(writer);
+    await target.write(next(1), context);
+    Object.assign(pullRequests[0] ?? {}, { state: 'closed' });
+    for (const write of [next(2), next(3), refreshOf(3, 4)]) {
+      expect(await target.write(write, context)).toMatchObject({ outcome: 'proposed', off: false });
+      expect(await valuesOf(repository, await branches())).toContain(on);
+    }
+    await merge(await branches());
+    Object.assign(pullRequests[1] ?? {}, { state: 'merged' });
+    await repository.commit('main', { [path]: (await valuesOf(repository)).replace(on, off) });
+    expect(await target.write(next(5), context)).toMatchObject({ outcome: 'proposed', off: true });
+    expect(await valuesOf(repository, await branches())).toContain(off);
+  });
+
   it('is proposed as a branch without a forge, and the branches say whether it was merged', async () => {
     const target = targetWith(undefined);
     const first = await target.write(next(1), context);
