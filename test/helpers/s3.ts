@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type GuardedChild, spawnGuarded } from '../../embedded/guarded-child.ts';
 import { freePort } from './free-port.ts';
 import { locateRealTool } from './real-tool.ts';
 
@@ -20,7 +19,7 @@ export type TestS3 = {
   stop(): Promise<void>;
 };
 
-/** A real S3 server (versitygw) on a free port with one empty bucket, in a temporary folder. */
+/** A real S3 server (versitygw) on a free port with one empty bucket, in a temporary folder. It ends with this process. */
 export async function startS3(): Promise<TestS3> {
   const program = await locateRealTool('versitygw');
   const folder = await mkdtemp(join(tmpdir(), 'galley-s3-'));
@@ -33,35 +32,29 @@ export async function startS3(): Promise<TestS3> {
     url: `s3://galley-bundles?endpoint=${encodeURIComponent(endpoint)}&region=us-east-1`,
     endpoint,
     credentials,
-    kill: () => kill(child),
+    kill: () => child.kill(),
     async restart() {
       child = await start(program, folder, port);
     },
     async stop() {
-      await kill(child);
+      await child.kill();
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function start(program: string, folder: string, port: number): Promise<ChildProcess> {
-  const child = spawn(program, ['--port', `127.0.0.1:${port}`, '--quiet', 'posix', folder], {
-    env: { PATH: process.env.PATH ?? '', ROOT_ACCESS_KEY: 'test-access', ROOT_SECRET_KEY: 'test-secret' },
-    stdio: 'ignore',
+async function start(program: string, folder: string, port: number): Promise<GuardedChild> {
+  const child = spawnGuarded(program, ['--port', `127.0.0.1:${port}`, '--quiet', 'posix', folder], {
+    PATH: process.env.PATH ?? '',
+    ROOT_ACCESS_KEY: 'test-access',
+    ROOT_SECRET_KEY: 'test-secret',
   });
   const deadline = Date.now() + 120_000;
   while (!(await accepts(port))) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error('versitygw did not start');
+    if (child.process.exitCode !== null || Date.now() > deadline) throw new Error('versitygw did not start');
     await sleep(50);
   }
   return child;
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
 }
 
 async function accepts(port: number): Promise<boolean> {
