@@ -6,36 +6,50 @@ export const SITES = ['handbook', 'manual'] as const;
 export type Site = (typeof SITES)[number];
 
 /**
- * `stop`: SIGSTOP, later SIGCONT. `full-disk`: no file grows. `clock-…`: the process's clock jumps, later back. `cut`:
- * connections are closed and refused. `hang`: no byte passes.
+ * `stop`: SIGSTOP, later SIGCONT. `end`: SIGTERM, and a new start. `full-disk`: no file of the process grows; `full`: of all of
+ * them. `clock-…`: the process's clock jumps, later back. `cut`: connections are closed and refused. `hang`: no byte passes.
+ * `restore`: in the end the server has the data of the beginning again.
  */
 export type FaultKind =
   | 'kill'
   | 'stop'
+  | 'end'
   | 'full-disk'
+  | 'full'
   | 'clock-ahead'
   | 'clock-back'
   | 'cut'
   | 'hang'
+  | 'restore'
   | 'lose-answer'
   | 'error';
 
-const PROCESS: readonly FaultKind[] = ['kill', 'kill', 'stop', 'stop', 'full-disk', 'clock-ahead', 'clock-back'];
+const PROCESS: readonly FaultKind[] = ['kill', 'kill', 'stop', 'stop', 'end', 'full-disk', 'clock-ahead', 'clock-back'];
 const SERVER: readonly FaultKind[] = ['kill', 'cut', 'hang'];
+const STORE: readonly FaultKind[] = [...SERVER, 'restore'];
+const ORIGIN: readonly FaultKind[] = ['error', 'hang'];
 
-/** What each victim can suffer. A deployment's process is named after its place. */
-export const FAULTS: Readonly<Record<string, readonly FaultKind[]>> = {
+const ALWAYS: Readonly<Record<string, readonly FaultKind[]>> = {
   api: PROCESS,
   worker: PROCESS,
   platform: PROCESS,
   'platform-worker': PROCESS,
   'deployment-handbook': PROCESS,
   'deployment-manual': PROCESS,
-  temporal: SERVER,
-  postgres: SERVER,
-  s3: SERVER,
+  temporal: STORE,
+  postgres: STORE,
+  disk: ['full'],
   'admin-api': ['cut', 'lose-answer', 'error'],
+  'origin-handbook': ORIGIN,
+  'origin-manual': ORIGIN,
 };
+
+/** What each victim can suffer. A deployment's process is named after its place. */
+export function victimsOf({ objects, sites }: Pick<Plan, 'objects' | 'sites'>): Record<string, readonly FaultKind[]> {
+  const served = SITES.filter((site) => SERVED.has(sites[site].second));
+  const seconds = Object.fromEntries(served.map((site) => [`${sites[site].second}-${site}`, PROCESS]));
+  return { ...ALWAYS, ...(objects === 's3' && { s3: SERVER }), ...seconds };
+}
 
 export type SteerAction = 'export' | 'refresh' | 'pause' | 'resume' | 'unlock' | 'approve' | 'reject';
 
@@ -47,16 +61,24 @@ type Deed =
   | { do: 'lock'; site: Site }
   | { do: 'rollback'; site: Site; back: number; lock: boolean }
   | { do: 'pin'; site: Site; back: number }
-  | { do: 'unpin'; site: Site };
+  | { do: 'unpin'; site: Site }
+  | { do: 'merge'; site: Site };
 
 /** `afterMs`: since the step before. */
 export type Step = Deed & { afterMs: number };
+
+/** `merge`: git by pull requests, which a person merges. */
+const SECOND_KINDS = ['directory', 'git', 'merge', 'http', 'airgap', 's3'] as const;
+export type SecondKind = (typeof SECOND_KINDS)[number];
+
+/** Those with a `galley deployment`. */
+const SERVED: ReadonlySet<SecondKind> = new Set(['git', 'merge', 'http', 'airgap']);
 
 /** `second`: the kind of the deployment beside the values file. */
 export type SiteChoice = {
   whenBusy: 'queue' | 'cancel';
   rollback: 'auto' | 'never';
-  second: 'directory' | 'git';
+  second: SecondKind;
 };
 
 export type Plan = {
@@ -71,15 +93,15 @@ type Random = {
   between(least: number, most: number): number;
 };
 
-type Choice = (random: Random, victims: readonly string[]) => Deed;
+type Choice = (random: Random, victims: Readonly<Record<string, readonly FaultKind[]>>) => Deed;
 
 const fault: Choice = ({ pick, between }, victims) => {
-  const victim = pick(victims);
-  return { do: 'fault', victim, kind: pick(FAULTS[victim] ?? PROCESS), lastsMs: between(300, 6_000) };
+  const [victim, kinds] = pick(Object.entries(victims));
+  return { do: 'fault', victim, kind: pick(kinds), lastsMs: between(300, 9_000) };
 };
 
 const CHOICES: readonly [weight: number, choose: Choice][] = [
-  [8, fault],
+  [12, fault],
   [
     6,
     ({ pick }) => ({
@@ -96,10 +118,11 @@ const CHOICES: readonly [weight: number, choose: Choice][] = [
   [1, ({ pick, between }) => ({ do: 'rollback', site: pick(SITES), back: between(1, 3), lock: pick([false, true]) })],
   [1, ({ pick, between }) => ({ do: 'pin', site: pick(SITES), back: between(0, 2) })],
   [1, ({ pick }) => ({ do: 'unpin', site: pick(SITES) })],
+  [2, ({ pick }) => ({ do: 'merge', site: pick(SITES) })],
 ];
 const CHOSEN = CHOICES.flatMap(([weight, choose]) => Array.from({ length: weight }, () => choose));
 
-const STEPS = 24;
+const STEPS = 28;
 
 export function choosePlan(seed: number): Plan {
   let count = 0;
@@ -112,14 +135,15 @@ export function choosePlan(seed: number): Plan {
   const settings = (): SiteChoice => ({
     whenBusy: random.pick(['queue', 'cancel']),
     rollback: random.pick(['auto', 'never']),
-    second: random.pick(['directory', 'git']),
+    second: random.pick(SECOND_KINDS.filter((kind) => kind !== 's3' || objects === 's3')),
   });
-  const victims = Object.keys(FAULTS).filter((victim) => victim !== 's3' || objects === 's3');
+  const sites = { handbook: settings(), manual: settings() };
+  const victims = victimsOf({ objects, sites });
   const first = SITES.map((site): Step => ({ do: 'publish', site, fewerPages: false, resends: false, afterMs: 0 }));
   const others = Array.from({ length: STEPS - first.length }, (): Step => {
     return { ...random.pick(CHOSEN)(random, victims), afterMs: random.between(100, 2_000) };
   });
-  return { seed, objects, sites: { handbook: settings(), manual: settings() }, steps: [...first, ...others] };
+  return { seed, objects, sites, steps: [...first, ...others] };
 }
 
 /** One line per step. */

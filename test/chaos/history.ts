@@ -1,4 +1,5 @@
 import type { SiteState } from '../../contract/site-state.ts';
+import type { SecondKind } from './choose.ts';
 
 /** What is recorded of a round, for the judge. Times are milliseconds since the round's start. */
 export type History = {
@@ -17,9 +18,11 @@ export type History = {
 export type PlaceSetup = {
   name: string;
   site: string;
-  kind: 'valuesFile' | 'directory' | 'git';
-  /** A person approves each version. */
-  approve: boolean;
+  kind: 'valuesFile' | SecondKind;
+  /** What a person does with each version before it is there. */
+  awaits: 'approve' | 'merge' | null;
+  /** It gets a version after the deployments of earlier waves serve it. */
+  wave: number;
 };
 
 /** One delivery of the CMS, which resends it until it is accepted. */
@@ -45,12 +48,13 @@ export type Action =
   | 'approve'
   | 'reject'
   | 'pin'
-  | 'unpin';
+  | 'unpin'
+  | 'merge';
 
 export type Command = {
   site: string;
   action: Action;
-  /** Of a pin. */
+  /** Of a pin or a merge. */
   place: string | null;
   /** The edition that a rollback or a pin asks for. */
   edition: number | null;
@@ -63,11 +67,15 @@ export type Command = {
 /** From before it began to after it was over. */
 export type Fault = { victim: string; kind: string; fromMs: number; untilMs: number };
 
-/** One or several equal responses to visitors of a place. */
+/** One or several equal responses to visitors of a place, from the first request to the last response. */
 export type View = {
   place: string;
   fromMs: number;
   untilMs: number;
+  /** When the first response was complete. */
+  seenMs: number;
+  /** When the last one was asked for. */
+  lastFromMs: number;
   /** The status of the response; `refused`: nothing listens. */
   status: number | 'refused';
   /** What the place says that it serves, if it said the same before and after; null if unknown. */
@@ -83,7 +91,9 @@ export type Ending = {
   atMs: number;
   /** What was still unsettled when the time was over. */
   unsettled: readonly string[];
+  /** It was still changing: perhaps the machine is too busy, so that nobody can say whether it is stuck. */
+  isMoving: boolean;
   /** What was left behind, such as a secret in a log. */
   leftovers: readonly string[];
-  sites: Readonly<Record<string, { state: SiteState; completedJobs: number; now: string }>>;
+  sites: Readonly<Record<string, { state: SiteState; completedJobs: readonly string[]; now: string }>>;
 };

@@ -2,8 +2,9 @@ import { idleSiteState, type SiteState } from '../../contract/site-state.ts';
 import type { Command, History, PlaceSetup, Publish, View } from './history.ts';
 import { judge, type ViolationKind } from './judge.ts';
 
-const DEPLOYMENT: PlaceSetup = { name: 'deployment-docs', site: 'docs', kind: 'valuesFile', approve: false };
-const FOLDER: PlaceSetup = { name: 'folder-docs', site: 'docs', kind: 'directory', approve: true };
+const DEPLOYMENT: PlaceSetup = { name: 'deployment-docs', site: 'docs', kind: 'valuesFile', awaits: null, wave: 1 };
+const FOLDER: PlaceSetup = { name: 'folder-docs', site: 'docs', kind: 'directory', awaits: 'approve', wave: 1 };
+const SECOND: PlaceSetup = { ...FOLDER, awaits: null, wave: 2 };
 
 const at = (edition: number): string => `job-${edition}`;
 
@@ -12,8 +13,7 @@ function view(edition: number, fromMs: number, changes: Partial<View> = {}): Vie
   const { name: place } = DEPLOYMENT;
   return {
     place,
-    fromMs,
-    untilMs: fromMs + 10,
+    ...{ fromMs, untilMs: fromMs + 10, seenMs: fromMs + 5, lastFromMs: fromMs + 5 },
     status: 200,
     jobId: at(edition),
     version: `v${edition}`,
@@ -72,9 +72,9 @@ function stateOf(changes: Partial<SiteState> = {}): SiteState {
 /** Two editions were published and served, one after the other. */
 function historyOf(
   changes: Partial<Omit<History, 'ending'>> = {},
-  ending: Partial<Omit<History['ending'], 'sites'>> & { state?: Partial<SiteState>; completedJobs?: number } = {},
+  ending: Partial<Omit<History['ending'], 'sites'>> & { state?: Partial<SiteState>; completedJobs?: string[] } = {},
 ): History {
-  const { state, completedJobs = 2, ...others } = ending;
+  const { state, completedJobs = [at(1), at(2)], ...others } = ending;
   return {
     places: [DEPLOYMENT],
     edits: { docs: [0, 100, 200] },
@@ -84,7 +84,7 @@ function historyOf(
     views: [view(1, 150), view(2, 250)],
     ...changes,
     ending: {
-      ...{ atMs: 1_000, unsettled: [], leftovers: [], ...others },
+      ...{ atMs: 1_000, unsettled: [], isMoving: false, leftovers: [], ...others },
       sites: { docs: { state: stateOf(state), completedJobs, now: '2026-11-21T08:01:00.000Z' } },
     },
   };
@@ -138,6 +138,38 @@ describe('the judge', () => {
         { state: { exports: [...EXPORTS, record(0, { outcome: 'failed', exportedAt: null, publishCount: 2 })] } },
       ),
     ],
+    [
+      'a delivery and a lock that were lost with what Temporal wrote before it was restored',
+      historyOf(
+        { faults: [{ victim: 'temporal', kind: 'restore', fromMs: 95, untilMs: 180 }], commands: lock },
+        { state: { deliveries: [delivery(2)] } },
+      ),
+    ],
+    ['what still changes in the end', historyOf({}, { unsettled: ['docs is exporting'], isMoving: true })],
+    [
+      'the job of an export that was given up',
+      historyOf(
+        { commands: [command('export', 110)] },
+        {
+          completedJobs: [at(1), at(2), at(3)],
+          state: { exports: [...EXPORTS, record(0, { jobId: null, exportedAt: null, outcome: 'canceled' })] },
+        },
+      ),
+    ],
+    [
+      'a second wave after the first one',
+      historyOf({
+        places: [DEPLOYMENT, SECOND],
+        views: [view(1, 150), view(2, 240), view(2, 250, { place: SECOND.name })],
+      }),
+    ],
+    [
+      'a second wave that was seen earlier than the first one',
+      historyOf({
+        places: [DEPLOYMENT, SECOND],
+        views: [view(1, 150), view(2, 250, { place: SECOND.name }), view(2, 255)],
+      }),
+    ],
     ['what was exported before a lock', historyOf({ commands: [command('lock', 210), command('unlock', 300)] })],
     [
       'a lock whose end may come late',
@@ -182,7 +214,8 @@ describe('the judge', () => {
       'a publish that is exported twice',
       historyOf({}, { state: { exports: [record(2), record(2), record(1)] } }),
     ],
-    ['doubled', 'an export without a cause', historyOf({}, { completedJobs: 3 })],
+    ['doubled', 'a job that its site does not know', historyOf({}, { completedJobs: [at(1), at(3)] })],
+    ['doubled', 'an export without a cause', historyOf({}, { completedJobs: [at(1), at(2), at(2)] })],
     [
       'backwards',
       'an older edition after a newer one',
@@ -243,6 +276,23 @@ describe('the judge', () => {
         places: [FOLDER],
         commands: [command('approve', 150)],
         views: [view(2, 250, { place: FOLDER.name })],
+      }),
+    ],
+    [
+      'leaked',
+      'what nobody merged',
+      historyOf({
+        places: [{ ...FOLDER, awaits: 'merge' }],
+        commands: [command('approve', 240), command('merge', 150)],
+        views: [view(2, 250, { place: FOLDER.name })],
+      }),
+    ],
+    [
+      'leaked',
+      'a second wave before the first one',
+      historyOf({
+        places: [DEPLOYMENT, SECOND],
+        views: [view(2, 160, { place: SECOND.name }), view(1, 180), view(2, 250)],
       }),
     ],
     [

@@ -1,4 +1,4 @@
-import type { Command, History, PlaceSetup, View } from './history.ts';
+import type { Command, Fault, History, PlaceSetup, View } from './history.ts';
 
 /**
  * The model of a round: which histories are right, whatever the processes went through. It compares causes and effects, and
@@ -22,8 +22,25 @@ const JUDGES: readonly [ViolationKind, Judge][] = [
   ['interrupted', interrupted],
 ];
 
-export function judge(history: History): Violation[] {
+export function judge(recorded: History): Violation[] {
+  const history = { ...recorded, commands: recorded.commands.map((command) => asRestored(recorded, command)) };
   return JUDGES.flatMap(([kind, find]) => find(history).map((what) => ({ kind, what })));
+}
+
+/** The times whose changes a restored server has lost. */
+function restoresOf({ faults }: History, victim?: string): Fault[] {
+  return faults.filter((each) => each.kind === 'restore' && (victim === undefined || each.victim === victim));
+}
+
+function isLostAt(history: History, atMs: number): boolean {
+  return restoresOf(history, 'temporal').some(({ fromMs, untilMs }) => fromMs <= atMs && atMs <= untilMs);
+}
+
+/** The effect of a command to a site is lost, or came again, if Temporal was restored. A pin is in a file. */
+function asRestored(history: History, command: Command): Command {
+  const { place, sentMs, answeredMs } = command;
+  const isLost = place === null && (isLostAt(history, sentMs) || isLostAt(history, answeredMs ?? sentMs));
+  return isLost ? { ...command, answeredMs: null } : command;
 }
 
 const isServing = ({ status }: View): boolean => status === 200;
@@ -48,7 +65,7 @@ function lost(history: History): string[] {
   const found: string[] = [];
   for (const { site, deliveryId, acceptedMs, edition } of history.publishes) {
     const state = history.ending.sites[site]?.state;
-    if (acceptedMs === null || state === undefined) continue;
+    if (acceptedMs === null || state === undefined || isLostAt(history, acceptedMs)) continue;
     if (!state.deliveries.some(({ id }) => id === deliveryId))
       found.push(`${site} doesn't list the accepted delivery of edition ${edition}`);
   }
@@ -66,8 +83,9 @@ function lost(history: History): string[] {
   return found;
 }
 
-/** One delivery is collected once, however often it was sent, and no export completes without a cause. */
-function doubled({ publishes, commands, ending }: History): string[] {
+/** One delivery is collected once, however often it was sent, and no job completes without a cause, or unknown to its site. */
+function doubled(history: History): string[] {
+  const { publishes, commands, ending } = history;
   return Object.entries(ending.sites).flatMap(([site, { state, completedJobs }]) => {
     const found: string[] = [];
     const sent = publishes.filter((each) => each.site === site).length;
@@ -78,10 +96,18 @@ function doubled({ publishes, commands, ending }: History): string[] {
     const collected = state.exports.filter(({ exportedAt }) => exportedAt !== null);
     const count = collected.reduce((sum, { publishCount }) => sum + publishCount, 0);
     if (count > sent) found.push(`${site} exported ${count} publishes, but ${sent} were sent`);
+    // What was done since is done again.
+    if (restoresOf(history).length > 0) return found;
     const requests = commands.filter((each) => each.site === site && each.action === 'export').length;
     const lostBundles = state.exports.filter(({ trigger }) => trigger === 'lost-bundle').length;
     const causes = sent + requests + lostBundles;
-    if (completedJobs > causes) found.push(`${site} completed ${completedJobs} exports, but had ${causes} causes`);
+    if (completedJobs.length > causes)
+      found.push(`${site} completed ${completedJobs.length} exports, but had ${causes} causes`);
+    const known = new Set(state.exports.map(({ jobId }) => jobId));
+    // The job of an export that was given up while it started.
+    const unnamed = state.exports.filter(({ jobId }) => jobId === null).length;
+    const unknown = completedJobs.filter((jobId) => !known.has(jobId));
+    if (unknown.length > unnamed) found.push(`${site} doesn't know of its jobs ${unknown.join(', ')}`);
     return found;
   });
 }
@@ -98,6 +124,8 @@ function backwards(history: History): string[] {
       const before = views[index - 1];
       if (before === undefined || editionOf(view) >= editionOf(before)) return [];
       if (isAsked(history, place, view) || isRolledBack(history, place, before)) return [];
+      // The list of what was rolled back may be lost.
+      if (isLostAt(history, view.fromMs)) return [];
       return [`${place.name} went from edition ${editionOf(before)} to ${editionOf(view)} (${view.fromMs} ms)`];
     });
   });
@@ -132,6 +160,7 @@ function mixed({ views }: History): string[] {
 
 /** Each delivery is accepted when the faults are over, and everything settles. */
 function stuck({ publishes, ending }: History): string[] {
+  if (ending.isMoving) return [];
   const refused = publishes.filter(({ acceptedMs }) => acceptedMs === null);
   return [
     ...ending.unsettled,
@@ -139,11 +168,12 @@ function stuck({ publishes, ending }: History): string[] {
   ];
 }
 
-/** In the end every link is valid. */
-function expired({ ending }: History): string[] {
+/** In the end every link is valid, except where a person has to merge it. */
+function expired({ ending, places }: History): string[] {
+  const merged = new Set(places.filter(({ awaits }) => awaits === 'merge').map(({ name }) => name));
   return Object.entries(ending.sites).flatMap(([site, { state, now }]) =>
     state.deployments.flatMap(({ name, linkExpiresAt }) =>
-      linkExpiresAt !== null && Date.parse(linkExpiresAt) <= Date.parse(now)
+      linkExpiresAt !== null && !merged.has(name) && Date.parse(linkExpiresAt) <= Date.parse(now)
         ? [`the link of ${site} at ${name} expired at ${linkExpiresAt}`]
         : [],
     ),
@@ -162,8 +192,9 @@ function leaked(history: History): string[] {
       if (view.jobId !== null && rejected.has(view.jobId))
         found.push(`${place.name} shows edition ${edition}, whose export was rejected`);
       if (isWithheld(history, place, view)) found.push(`${place.name} shows edition ${edition} although it is held`);
-      if (place.approve && !isApproved(history, place, view))
-        found.push(`${place.name} shows edition ${edition} without an approval`);
+      if (isEarly(history, place, view)) found.push(`${place.name} shows edition ${edition} before the wave before it`);
+      if (place.awaits !== null && !isDecided(history, place, view))
+        found.push(`${place.name} shows edition ${edition}, for which nobody did ${place.awaits}`);
     }
   }
   return [...new Set(found)];
@@ -194,15 +225,27 @@ function isBetween(commands: Command[], begin: Command['action'], editedMs: numb
   });
 }
 
-/** An approval after the edit is at least not one of an earlier version. */
-function isApproved(history: History, place: PlaceSetup, view: View): boolean {
+/** A visitor who came later to a deployment of an earlier wave still saw older editions there, and none before saw it. */
+function isEarly(history: History, place: PlaceSetup, view: View): boolean {
+  const before = history.places.filter(({ site, wave }) => site === place.site && wave < place.wave);
+  return before.some((each) => {
+    const views = viewsOf(history, each);
+    const first = views.findIndex((other) => editionOf(other) >= editionOf(view));
+    return views.slice(0, first === -1 ? undefined : first).some(({ lastFromMs }) => lastFromMs > view.seenMs);
+  });
+}
+
+/** A decision after the edit is at least not one of an earlier version. A rollback needs no approval, but a merge. */
+function isDecided(history: History, place: PlaceSetup, view: View): boolean {
   const editedMs = history.edits[place.site]?.[editionOf(view)] ?? 0;
-  const given = commandsOf(history, place, 'approve', 'rollback');
+  const given = commandsOf(history, place, ...(place.awaits === 'merge' ? ['merge' as const] : DECISIONS));
   return given.some(
     ({ action, sentMs, edition }) =>
-      sentMs <= view.untilMs && (action === 'approve' ? sentMs >= editedMs : edition === editionOf(view)),
+      sentMs <= view.untilMs && (action === 'rollback' ? edition === editionOf(view) : sentMs >= editedMs),
   );
 }
+
+const DECISIONS = ['approve', 'rollback'] as const;
 
 /** A place that has served goes on, except while its own process is down. */
 function interrupted(history: History): string[] {

@@ -18,6 +18,8 @@ export type Operators = {
   publish(site: Site, options?: { fewerPages?: boolean; resends?: boolean }): Promise<void>;
   command(site: Site, action: Action, body?: object): Promise<number | null>;
   pin(site: Site, target: Pick<View, 'version' | 'pages'> | null): Promise<void>;
+  /** Merges the open pull requests of the site. */
+  merge(site: Site): Promise<void>;
   allAnswered(): Promise<void>;
 };
 
@@ -90,6 +92,16 @@ export function createOperators(world: World, views: readonly View[], nowMs: () 
     });
   };
 
+  const merge: Operators['merge'] = async (site) => {
+    for (const place of world.places) {
+      if (place.site !== site || place.merge === undefined) continue;
+      const once = place.merge;
+      await noted({ site, action: 'merge', edition: null, place: place.name }, async () =>
+        (await once()) ? 200 : 409,
+      );
+    }
+  };
+
   /** A version that visitors of the site's own deployment saw, counted from the newest. */
   const seen = (site: Site, back: number): View | undefined => {
     const own = views.filter((view) => view.place === `deployment-${site}` && view.version !== null);
@@ -103,6 +115,7 @@ export function createOperators(world: World, views: readonly View[], nowMs: () 
     else
       inOrder(site, async () => {
         if (step.do === 'unpin') return await pin(site, null);
+        if (step.do === 'merge') return await merge(site);
         if (step.do === 'lock') return await command(site, 'lock', {});
         if (step.do === 'steer') return await command(site, step.action);
         const target = seen(site, step.back);
@@ -121,6 +134,7 @@ export function createOperators(world: World, views: readonly View[], nowMs: () 
     publish,
     command,
     pin,
+    merge,
     allAnswered: running.end,
   };
 }

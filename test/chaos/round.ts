@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeStep, type Plan, SITES, type Step } from './choose.ts';
+import { WORKERS } from './faults.ts';
 import type { Fault, History } from './history.ts';
 import { judge, type Violation } from './judge.ts';
 import { createOperators, type Operators } from './operators.ts';
@@ -11,6 +12,8 @@ import { startWorld, type World } from './world.ts';
 export type Round = {
   history: History;
   violations: Violation[];
+  /** Why nobody can say whether the round settles; null if it does, or is stuck. */
+  noVerdict: string | null;
   /** How often each thing was done. */
   counts: Record<string, number>;
   durationMs: number;
@@ -18,28 +21,51 @@ export type Round = {
   lastWords: string;
 };
 
+type RoundOptions = {
+  log?: (line: string) => void;
+  /** Ends the round, and everything that it started. */
+  signal?: AbortSignal | undefined;
+  /** The folder of another build, which programs run until a restart. */
+  from?: string | undefined;
+};
+
 /** Plays a plan in a world of its own, waits until all is settled, and judges what was recorded. */
-export async function playRound(plan: Plan, log: (line: string) => void = () => {}): Promise<Round> {
-  const world = await startWorld(plan);
-  const startedAtMs = Date.now();
-  const nowMs = (): number => Date.now() - startedAtMs;
+export async function playRound(plan: Plan, { log = () => {}, signal, from }: RoundOptions = {}): Promise<Round> {
+  const world = await startWorld(plan, from);
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = (): void => reject(signal?.reason);
+    signal?.addEventListener('abort', abort);
+    if (signal?.aborted) abort();
+  });
   try {
-    const views: History['views'][number][] = [];
-    const faults: Fault[] = [];
-    const visitors = startVisitors(world.places, views, nowMs);
-    const operators = createOperators(world, views, nowMs);
-    await playSteps(plan.steps, { world, operators, faults, nowMs, log });
-    const ending = await settle(world, operators, nowMs, log);
-    await visitors.stop();
-    const { edits, publishes, commands } = operators;
-    const places = world.places.map(({ read: _, ...setup }) => setup);
-    const history = { places, edits, publishes, commands, faults, views, ending };
-    const counts = countsOf(history);
-    const lastWords = world.programs.lastWords();
-    return { history, violations: judge(history), counts, durationMs: nowMs(), lastWords };
+    return await Promise.race([playIn(world, plan, log), aborted]);
   } finally {
     await world.stop();
   }
+}
+
+async function playIn(world: World, plan: Plan, log: (line: string) => void): Promise<Round> {
+  const startedAtMs = Date.now();
+  const nowMs = (): number => Date.now() - startedAtMs;
+  const views: History['views'][number][] = [];
+  const faults: Fault[] = [];
+  const visitors = startVisitors(world.places, views, nowMs);
+  const operators = createOperators(world, views, nowMs);
+  await playSteps(plan.steps, { world, operators, faults, nowMs, log });
+  await world.upgrade();
+  const ending = await settle(world, operators, nowMs, log);
+  await visitors.stop();
+  const { edits, publishes, commands } = operators;
+  const places = world.places.map(({ read: _, merge: __, ...setup }) => setup);
+  const history = { places, edits, publishes, commands, faults, views, ending };
+  return {
+    history,
+    violations: judge(history),
+    noVerdict: ending.isMoving ? `it still changes: ${ending.unsettled.join('; ')}` : null,
+    counts: countsOf(history),
+    durationMs: nowMs(),
+    lastWords: world.programs.lastWords(),
+  };
 }
 
 type Play = {
@@ -71,15 +97,16 @@ async function suffer(
 ): Promise<void> {
   const begin = world.victims.get(victim);
   if (begin === undefined) throw new Error(`There is no victim ${victim}`);
-  if (suffering.has(victim)) return;
-  suffering.add(victim);
+  const all = victim === 'temporal' && kind === 'restore' ? [victim, ...WORKERS] : [victim];
+  if (all.some((each) => suffering.has(each))) return;
+  for (const each of all) suffering.add(each);
   const fault = { victim, kind, fromMs: nowMs(), untilMs: Number.POSITIVE_INFINITY };
   faults.push(fault);
   const heal = await begin(kind);
   await sleep(lastsMs);
   await heal();
   fault.untilMs = nowMs();
-  suffering.delete(victim);
+  for (const each of all) suffering.delete(each);
 }
 
 function countsOf({ publishes, commands, faults, views, ending }: History): Record<string, number> {
@@ -90,7 +117,7 @@ function countsOf({ publishes, commands, faults, views, ending }: History): Reco
     sends: publishes.reduce((sum, { sends }) => sum + sends, 0),
     commands: commands.length,
     faults: faults.length,
-    exports: states.reduce((sum, { completedJobs }) => sum + completedJobs, 0),
+    exports: states.reduce((sum, { completedJobs }) => sum + completedJobs.length, 0),
     views: views.length,
     sites: SITES.length,
   };

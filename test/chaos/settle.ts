@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SiteState } from '../../contract/site-state.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
 import { SITES, type Site } from './choose.ts';
 import type { Ending } from './history.ts';
 import type { Operators } from './operators.ts';
@@ -7,11 +8,13 @@ import type { World } from './world.ts';
 
 /**
  * The end of a round: operators take back what they decided, publish once more and approve what waits. Then the newest edition
- * has to be served everywhere, and nothing may be under way.
+ * has to be served everywhere, nothing may be under way, and each link has to be refreshed once.
  */
 
-/** What isn't settled by then is stuck: longer than any back-off of the product after the faults of a round. */
-const LIMIT_MS = 300_000;
+/** What doesn't change for so long is stuck: longer than any back-off of the product after the faults of a round. */
+const STILL_MS = 150_000;
+/** What changes for so long has no verdict. */
+const LIMIT_MS = 600_000;
 
 export async function settle(
   world: World,
@@ -19,44 +22,79 @@ export async function settle(
   nowMs: () => number,
   log: (line: string) => void,
 ): Promise<Ending> {
-  for (const site of SITES) {
-    await release(operators, site);
-    await operators.publish(site);
-  }
+  const unanswered = await Promise.all(SITES.map((site) => release(operators, site)));
+  if (unanswered.flat().length > 0)
+    return { atMs: nowMs(), unsettled: unanswered.flat(), isMoving: false, leftovers: [], sites: {} };
+  await Promise.all(SITES.map((site) => operators.publish(site)));
   const untilMs = nowMs() + LIMIT_MS;
   const sites: Record<string, Ending['sites'][string]> = {};
-  for (let said = ''; ; ) {
+  let links: ReadonlyMap<string, string> | undefined;
+  for (let said = '', saidMs = nowMs(); ; ) {
     const unsettled: string[] = [];
     for (const site of SITES) {
       try {
         const { state, jobs } = await readSite(world, site);
         unsettled.push(...unsettledOf(state), ...jobs.flatMap(unended));
-        const completedJobs = jobs.filter(({ status }) => status === 'completed').length;
+        const completedJobs = jobs.flatMap(({ jobId, status }) => (status === 'completed' ? [jobId] : []));
         sites[site] = { state, completedJobs, now: new Date().toISOString() };
         if (isWaitingForPerson(state)) await operators.command(site, 'approve');
+        if (state.deployments.some((each) => each.state === 'proposed')) await operators.merge(site);
       } catch (error) {
         unsettled.push(`${site} can't be read: ${error instanceof Error ? error.message : error}`);
       }
     }
     const leftovers = await world.leftovers();
+    if (unsettled.length === 0) {
+      links ??= linksOf(world, sites);
+      unsettled.push(...unrefreshed(linksOf(world, sites), links));
+    }
     const now = [...unsettled, ...leftovers].join('; ');
-    if (now !== said) log(`${String(nowMs()).padStart(7)} ms ${now === '' ? 'settled' : `waits: ${now}`}`);
+    if (now !== said) {
+      log(`${String(nowMs()).padStart(7)} ms ${now === '' ? 'settled' : `waits: ${now}`}`);
+      saidMs = nowMs();
+    }
     said = now;
-    if (now === '' || nowMs() > untilMs) return { atMs: nowMs(), unsettled, leftovers, sites };
+    const isStill = nowMs() - saidMs > STILL_MS;
+    if (now === '' || isStill || nowMs() > untilMs) {
+      return { atMs: nowMs(), unsettled, leftovers, sites, isMoving: now !== '' && !isStill };
+    }
     await sleep(500);
   }
+}
+
+/** When the link of each deployment expires that Galley can refresh without a person. */
+function linksOf({ places }: World, sites: Ending['sites']): Map<string, string> {
+  const merged = new Set(places.filter(({ awaits }) => awaits === 'merge').map(({ name }) => name));
+  const deployments = Object.values(sites).flatMap(({ state }) => state.deployments);
+  return new Map(
+    deployments.flatMap(({ name, linkExpiresAt }) =>
+      linkExpiresAt === null || merged.has(name) ? [] : [[name, linkExpiresAt]],
+    ),
+  );
+}
+
+function unrefreshed(now: ReadonlyMap<string, string>, before: ReadonlyMap<string, string>): string[] {
+  const same = [...before].filter(([name, expiresAt]) => now.get(name) === expiresAt);
+  return same.map(([name, expiresAt]) => `the link of ${name} until ${expiresAt} isn't refreshed`);
 }
 
 async function readSite(world: World, site: Site) {
   return { state: await world.orchestrator.state(site), jobs: await world.jobs(site) };
 }
 
-async function release(operators: Operators, site: Site): Promise<void> {
-  // 409: there is nothing to end.
-  for (const action of ['unlock', 'resume'] as const) {
-    while (![200, 409].includes((await operators.command(site, action)) ?? 0)) await sleep(500);
-  }
+/** Returns what the site doesn't answer. */
+async function release(operators: Operators, site: Site): Promise<string[]> {
   await operators.pin(site, null);
+  for (const action of ['unlock', 'resume'] as const) {
+    // 409: there is nothing to end.
+    const isAnswered = async () => [200, 409].includes((await operators.command(site, action)) ?? 0);
+    try {
+      await waitFor(isAnswered, { describe: `let ${site} ${action}`, everyMs: 500, timeoutMs: STILL_MS });
+    } catch (error) {
+      return [error instanceof Error ? error.message : String(error)];
+    }
+  }
+  return [];
 }
 
 function isWaitingForPerson({ phase, deployments }: SiteState): boolean {
@@ -66,14 +104,21 @@ function isWaitingForPerson({ phase, deployments }: SiteState): boolean {
 function unsettledOf(state: SiteState): string[] {
   const { site, phase, pendingCount, oldestUnserved, lastError, deployments } = state;
   const because = lastError === null ? '' : ` (${lastError.message})`;
-  const found = phase === 'live' ? [] : [`${site} is ${phase}${because}`];
+  const isProposed = phase === 'proposed' && deployments.every(isThere);
+  const found = phase === 'live' || isProposed ? [] : [`${site} is ${phase}${because}`];
   if (pendingCount > 0) found.push(`${site} has ${pendingCount} publishes that wait`);
   if (oldestUnserved !== null) found.push(`${site} has a publish that isn't served: ${oldestUnserved.reason}`);
-  for (const { name, state: is, desired, error } of deployments) {
-    if (is !== 'live' || desired.reason !== 'newest')
+  for (const deployment of deployments) {
+    const { name, state: is, desired, error } = deployment;
+    if (!isThere(deployment))
       found.push(`${name} is ${is} and should have the ${desired.reason} version${error ? ` (${error.message})` : ''}`);
   }
   return found;
+}
+
+/** It has the newest version. A pull request with a fresh link is open most of the time: Galley looks every half minute. */
+function isThere({ state, jobId, desired }: SiteState['deployments'][number]): boolean {
+  return desired.reason === 'newest' && (state === 'live' || (state === 'proposed' && jobId === desired.jobId));
 }
 
 function unended({ jobId, status }: { jobId: string; status: string }): string[] {

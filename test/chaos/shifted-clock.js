@@ -1,7 +1,9 @@
-// Loaded into a program before its own code: its clock differs from the machine's by the milliseconds in `${GALLEY_HOME}.clock`.
+// Loaded into a program before its own code: its clock differs from the machine's by the milliseconds in a file of the folder
+// CLOCKS, named like the last part of GALLEY_HOME.
 import { readFileSync, watchFile } from 'node:fs';
+import { basename, join } from 'node:path';
 
-const file = `${process.env.GALLEY_HOME}.clock`;
+const file = join(process.env.CLOCKS ?? '', basename(process.env.GALLEY_HOME ?? ''));
 const RealDate = Date;
 let shiftMs = 0;
 

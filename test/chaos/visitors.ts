@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { GetObjectCommand, NoSuchKey, type S3Client } from '@aws-sdk/client-s3';
 import { z } from 'zod';
 import { READ_PATHS, readPage } from './editions.ts';
 import type { PlaceSetup, SeenPage, View } from './history.ts';
@@ -42,12 +43,30 @@ function isRefused(error: unknown): boolean {
 
 /** @param root a folder with the files of a site, as a web server reads them */
 export function folderReader(root: string): ReadPlace {
+  return filesReader(async (name) => await readFile(join(root, name), 'utf8').catch(() => null));
+}
+
+/** @param prefix of the site's keys, as a web server in front of the bucket reads them */
+export function bucketReader(client: S3Client, prefix: string): ReadPlace {
+  return filesReader(async (name) => {
+    try {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket: 'galley-bundles', Key: prefix + name }));
+      return await Body?.transformToString();
+    } catch (error) {
+      // Otherwise the store is away, and nobody knows what the bucket has.
+      return error instanceof NoSuchKey ? null : undefined;
+    }
+  });
+}
+
+/** @param read returns the text of a file; null if there is none, undefined if it can't be read now */
+function filesReader(read: (name: string) => Promise<string | null | undefined>): ReadPlace {
   return async () => {
     const pages: SeenPage[] = [];
     for (const path of READ_PATHS) {
-      const file = join(root, path === '/' ? 'index.html' : `${path}.html`);
-      const text = await readFile(file, 'utf8').catch(() => undefined);
-      if (text === undefined) return { status: 404, jobId: null, version: null, pages: [] };
+      const text = await read(path === '/' ? 'index.html' : `${path.slice(1)}.html`);
+      if (text === undefined) return undefined;
+      if (text === null) return { status: 404, jobId: null, version: null, pages: [] };
       pages.push(readPage(path, text));
     }
     return { status: 200, jobId: null, version: null, pages };
@@ -73,9 +92,10 @@ export function startVisitors(
       const fromMs = nowMs();
       const seen = await read();
       if (seen !== undefined) {
-        if (last !== undefined && isEqual(last, seen)) last.untilMs = nowMs();
+        const seenMs = nowMs();
+        if (last !== undefined && isEqual(last, seen)) Object.assign(last, { untilMs: seenMs, lastFromMs: fromMs });
         else {
-          last = { place: name, fromMs, untilMs: nowMs(), ...seen };
+          last = { place: name, fromMs, untilMs: seenMs, seenMs, lastFromMs: fromMs, ...seen };
           views.push(last);
         }
       }

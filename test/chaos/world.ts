@@ -1,17 +1,17 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { parseDocument } from 'yaml';
 import { withFileLock } from '../../activities/deployments/file-lock.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import type { ExportJob } from '../../client/admin-api-client.ts';
 import { findSecrets } from '../helpers/find-secrets.ts';
-import { createTestRepository, type TestRepository } from '../helpers/forge-repository.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { POSTGRES_PASSWORD, startPostgres } from '../helpers/postgres.ts';
-import { startS3 } from '../helpers/s3.ts';
+import { startS3, type TestS3 } from '../helpers/s3.ts';
 import { builtGalley } from '../helpers/system/built-product.ts';
 import { type Cleanups, startWithCleanups } from '../helpers/system/cleanups.ts';
 import { startInterceptingProxy } from '../helpers/system/intercepting-proxy.ts';
@@ -31,9 +31,19 @@ import { startUnsyncedTemporal } from '../helpers/system/temporal-server.ts';
 import { startToxiproxy, type Toxiproxy } from '../helpers/toxiproxy.ts';
 import { type Plan, SITES, type Site } from './choose.ts';
 import { editionPages } from './editions.ts';
-import { adminApiVictim, programVictim, serverVictim, type Victim } from './faults.ts';
+import {
+  adminApiVictim,
+  allDisksVictim,
+  diskVictim,
+  originVictim,
+  programVictim,
+  serverVictim,
+  temporalVictim,
+  type Victim,
+} from './faults.ts';
 import type { PlaceSetup } from './history.ts';
-import { folderReader, type ReadPlace, serverReader } from './visitors.ts';
+import { type SecondPlace, startSecondPlace } from './places.ts';
+import { serverReader } from './visitors.ts';
 
 /** The whole product in real processes, with a proxy in front of every server that they use. */
 export type World = {
@@ -41,7 +51,7 @@ export type World = {
   programs: Programs;
   origins: ReadonlyMap<string, OriginSite>;
   victims: ReadonlyMap<string, Victim>;
-  places: readonly (PlaceSetup & { read: ReadPlace })[];
+  places: readonly (PlaceSetup & Pick<SecondPlace, 'read' | 'merge'>)[];
   /** What an operator sends to a site. */
   steer(site: string, action: string, body?: object): Promise<Response>;
   /** Sets or removes the pin in the site's values file, as an operator does. */
@@ -49,28 +59,30 @@ export type World = {
   jobs(site: string): Promise<ExportJob[]>;
   /** Rows of exports that ended, and secrets in logs. */
   leftovers(): Promise<string[]>;
+  /** Restarts the programs that still run the build of the start. */
+  upgrade(): Promise<void>;
   stop(): Promise<void>;
 };
 
 /** Links are refreshed every few seconds. */
-const LINKS = { BUNDLE_LINK_TTL: '40s', MIN_REFRESH_INTERVAL: '1s' };
+const LINKS = { BUNDLE_LINK_TTL: '30s', MIN_REFRESH_INTERVAL: '1s' };
 const EXPORT = { quietPeriod: '200ms', maxWait: '2s', refreshMargin: '50%' };
 
-export async function startWorld(plan: Plan): Promise<World> {
+/** @param from the folder of another build, which programs run until they are restarted */
+export async function startWorld(plan: Plan, from?: string): Promise<World> {
   return await startWithCleanups(async (cleanups) => {
     const galley = await builtGalley();
-    const folder = await mkdtemp(join(tmpdir(), 'galley-chaos-'));
-    cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+    const { folder, clocks, isDisk } = await makeFolders(cleanups);
     const toxiproxy = await startToxiproxy();
     cleanups.add(toxiproxy.stop);
     const servers = await startServers(plan, folder, toxiproxy, cleanups);
-    const programs = createPrograms(galley, {
-      NODE_OPTIONS: `--import=${new URL('shifted-clock.js', import.meta.url)}`,
-    });
+    const first = from === undefined ? galley : join(from, 'dist', 'cli', 'main.js');
+    const clock = { NODE_OPTIONS: `--import=${new URL('shifted-clock.js', import.meta.url)}`, CLOCKS: clocks };
+    const programs = createPrograms(first, clock, galley);
     cleanups.add(programs.stop);
     const origins = await startOrigins(cleanups);
     const platform = await startPlatformService({
-      ...{ folder, programs, galley, temporalAddress: servers.temporalAddress },
+      ...{ folder, programs, galley: first, temporalAddress: servers.temporalAddress },
       variables: { ...LINKS, ...servers.storage.variables },
       databaseUrl: servers.databaseUrl,
       objectStoreUrl: servers.storage.url,
@@ -82,7 +94,8 @@ export async function startWorld(plan: Plan): Promise<World> {
 
     const homes = join(folder, 'homes');
     const sites = new Map<string, SiteParts>();
-    for (const site of SITES) sites.set(site, await prepareSite(plan, site, { folder, homes, programs, cleanups }));
+    const shared = { folder, homes, programs, cleanups, s3: servers.s3 };
+    for (const site of SITES) sites.set(site, await prepareSite(plan, site, shared));
     const parts = [...sites.values()];
     const orchestrator = await startOrchestrator({
       ...{ folder, programs, variables: LINKS, temporalAddress: servers.temporalAddress },
@@ -92,11 +105,17 @@ export async function startWorld(plan: Plan): Promise<World> {
     await Promise.all(parts.map(({ setup, port }) => orchestrator.deploy(setup.name, port)));
 
     const victims = new Map<string, Victim>([...servers.victims, ['admin-api', adminApiVictim(adminApi)]]);
+    const temporal = victims.get('temporal');
+    if (temporal !== undefined) victims.set('temporal', temporalVictim(temporal, programs));
+    for (const [site, origin] of origins) victims.set(`origin-${site}`, originVictim(origin));
     for (const name of programs.names()) {
       // Both platform programs run on one machine.
       const home = name.startsWith('platform') ? 'platform' : name;
-      victims.set(name, programVictim(programs, name, join(homes, `${home}.clock`)));
+      victims.set(name, programVictim(programs, name, join(clocks, home)));
     }
+    const started = programs.names().flatMap((name) => victims.get(name) ?? []);
+    victims.set('disk', isDisk ? diskVictim(folder) : allDisksVictim(started));
+    const old = new Map(from === undefined ? [] : programs.names().map((name) => [name, programs.get(name).pid]));
     const secrets = { key, OPERATOR_TOKEN, CONTENTFUL_SECRET, POSTGRES_PASSWORD };
     return {
       ...{ orchestrator, programs, origins, victims, places: parts.flatMap((part) => part.places) },
@@ -104,9 +123,32 @@ export async function startWorld(plan: Plan): Promise<World> {
       pin: (site, version) => pin(orchestrator.valuesFile(site), version),
       jobs: (site) => platform.jobs(domainOf(site), key),
       leftovers: async () => [...(await leftRows(servers.realDatabaseUrl)), ...secretsInLogs(programs, secrets)],
+      async upgrade() {
+        for (const [name, pid] of old) if (programs.get(name).pid === pid) await programs.restart(name);
+      },
       stop: cleanups.run,
     };
   });
+}
+
+const run = promisify(execFile);
+
+/** Far more than a round writes. */
+const DISK_BYTES = 256 * 1024 ** 2;
+
+/** A disk of its own, if this user may mount one, for everything that programs write, and a folder for their clocks. */
+async function makeFolders(cleanups: Cleanups) {
+  const parent = await mkdtemp(join(tmpdir(), 'galley-chaos-'));
+  cleanups.add(() => rm(parent, { recursive: true, force: true, maxRetries: 3 }));
+  const [folder, clocks] = [join(parent, 'disk'), join(parent, 'clocks')];
+  for (const each of [folder, clocks]) await mkdir(each);
+  const mounting = run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', folder]);
+  const isDisk = await mounting.then(
+    () => true,
+    () => false,
+  );
+  if (isDisk) cleanups.add(() => run('umount', ['--lazy', folder]));
+  return { folder, clocks, isDisk };
 }
 
 type Servers = {
@@ -114,6 +156,8 @@ type Servers = {
   databaseUrl: string;
   realDatabaseUrl: string;
   storage: ObjectStorage;
+  /** `url` leads through the proxy. */
+  s3?: { server: TestS3; url: string };
   victims: [string, Victim][];
 };
 
@@ -126,13 +170,15 @@ async function startServers(plan: Plan, folder: string, toxiproxy: Toxiproxy, cl
   const databaseUrl = new URL(postgres.url);
   const beforePostgres = await toxiproxy.proxy('postgres', databaseUrl.host);
   databaseUrl.host = beforePostgres.address;
+  // Not on the disk that is full at times.
+  const restorable = (data: string) => ({ data, copy: join(dirname(folder), `copy-of-${basename(data)}`) });
   const servers = {
     temporalAddress: beforeTemporal.address,
     databaseUrl: databaseUrl.href,
     realDatabaseUrl: postgres.url,
     victims: [
-      ['temporal', serverVictim(temporal, beforeTemporal)],
-      ['postgres', serverVictim(postgres, beforePostgres)],
+      ['temporal', serverVictim(temporal, beforeTemporal, restorable(dirname(temporal.dbFilename)))],
+      ['postgres', serverVictim(postgres, beforePostgres, restorable(postgres.data))],
     ] satisfies Servers['victims'],
   };
   if (plan.objects === 'files') return { ...servers, storage: fileStorage(folder) };
@@ -140,11 +186,13 @@ async function startServers(plan: Plan, folder: string, toxiproxy: Toxiproxy, cl
   cleanups.add(s3.stop);
   const beforeS3 = await toxiproxy.proxy('s3', new URL(s3.endpoint).host);
   const { accessKeyId, secretAccessKey } = s3.credentials;
+  const url = s3.url.replace(encodeURIComponent(s3.endpoint), encodeURIComponent(`http://${beforeS3.address}`));
   return {
     ...servers,
     victims: [...servers.victims, ['s3', serverVictim(s3, beforeS3)]],
+    s3: { server: s3, url },
     storage: {
-      url: s3.url.replace(encodeURIComponent(s3.endpoint), encodeURIComponent(`http://${beforeS3.address}`)),
+      url,
       variables: { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey },
     },
   };
@@ -162,16 +210,17 @@ async function startOrigins(cleanups: Cleanups): Promise<Map<string, OriginSite>
 
 type Place = World['places'][number];
 type SiteParts = { setup: SiteSetup; port: number; places: Place[] };
-type Shared = { folder: string; homes: string; programs: Programs; cleanups: Cleanups };
 
 /** A values file with a real deployment, and a second deployment that waits for it, or for an approval. */
-async function prepareSite(plan: Plan, site: Site, shared: Shared): Promise<SiteParts> {
+async function prepareSite(plan: Plan, site: Site, shared: Parameters<typeof startSecondPlace>[2]): Promise<SiteParts> {
   const { whenBusy, rollback, second } = plan.sites[site];
   const port = await freePort();
   const name = `deployment-${site}`;
   const url = `http://127.0.0.1:${port}`;
-  const approve = site === 'manual';
-  const { entry, read } = await (second === 'git' ? startGitPlace : startFolder)(site, shared);
+  const approve = site === 'manual' && second !== 'merge';
+  const awaits = second === 'merge' ? second : approve ? 'approve' : null;
+  const wave = site === 'manual' ? 1 : 2;
+  const { entry, ...place } = await startSecondPlace(second, site, shared);
   const secondName = `${second}-${site}`;
   return {
     port,
@@ -180,62 +229,12 @@ async function prepareSite(plan: Plan, site: Site, shared: Shared): Promise<Site
       domain: domainOf(site),
       export: { ...EXPORT, whenBusy, ...(site === 'manual' ? { guards: {} } : {}) },
       target: { name, statusUrl: `${url}/-/status`, confirmWithin: '15s', rollback },
-      deployments: [{ ...entry, name: secondName, ...(approve ? { approve } : { wave: 2 }) }],
+      deployments: [{ ...entry, name: secondName, ...(approve && { approve }), wave }],
     },
     places: [
-      { name, site, kind: 'valuesFile', approve: false, read: serverReader(url) },
-      { name: secondName, site, kind: second, approve, read },
+      { name, site, kind: 'valuesFile', awaits: null, wave: 1, read: serverReader(url) },
+      { name: secondName, site, kind: second, awaits, wave, ...place },
     ],
-  };
-}
-
-type SecondPlace = { entry: Record<string, unknown>; read: ReadPlace };
-
-async function startFolder(site: Site, { folder }: Shared): Promise<SecondPlace> {
-  const directory = join(folder, `www-${site}`);
-  await mkdir(directory);
-  return { entry: { directory }, read: folderReader(directory) };
-}
-
-/** A repository, and a deployment that gets its values file as a GitOps controller brings it. */
-async function startGitPlace(site: Site, { folder, homes, programs, cleanups }: Shared): Promise<SecondPlace> {
-  const off = 'staticExport:\n  enabled: false\n';
-  const repository = await createTestRepository({ 'values.yaml': off });
-  cleanups.add(repository.remove);
-  const values = join(folder, `git-${site}.values.yaml`);
-  await writeFile(values, off);
-  const carrier = carry(repository, values);
-  cleanups.add(carrier.stop);
-  const port = await freePort();
-  const name = `git-${site}`;
-  await programs.start({
-    name,
-    args: ['deployment', '--values', values],
-    variables: { GALLEY_HOME: join(homes, name), DEPLOYMENT_PORT: String(port) },
-  });
-  const url = `http://127.0.0.1:${port}`;
-  const git = { repository: repository.url, path: 'values.yaml' };
-  return { entry: { git, statusUrl: `${url}/-/status`, confirmWithin: '15s' }, read: serverReader(url) };
-}
-
-const CARRY_EVERY_MS = 500;
-
-function carry(repository: TestRepository, values: string): { stop(): Promise<void> } {
-  const abort = new AbortController();
-  const loop = async (): Promise<void> => {
-    for (let before = ''; !abort.signal.aborted; ) {
-      const text = await repository.git('show', 'main:values.yaml');
-      if (text !== before) await replaceFile(values, `${text}\n`);
-      before = text;
-      await sleep(CARRY_EVERY_MS, undefined, { signal: abort.signal }).catch(() => undefined);
-    }
-  };
-  const done = loop();
-  return {
-    async stop() {
-      abort.abort();
-      await done;
-    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod } from 'node:fs/promises';
+import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
@@ -72,6 +72,8 @@ export async function startPostgres({
       const exited = once(guard, 'exit');
       guard.stdin.end();
       await exited;
+      // That user may not remove it everywhere.
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }

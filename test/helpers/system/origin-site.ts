@@ -9,6 +9,8 @@ export interface OriginSite {
   count(path: string): number;
   /** From now on requests for this path wait at the returned gate. */
   hold(path: string): Gate;
+  /** From now on every request hangs, or gets a 503, until the returned function is called. */
+  harm(how: 'hang' | 'error'): () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -20,16 +22,18 @@ const HTML = 'text/html; charset=utf-8';
 export async function startOriginSite(pages: Readonly<Record<string, string>>): Promise<OriginSite> {
   const content = new Map<string, Page>();
   const gates = new Map<string, Gate>();
+  let harm: 'error' | Gate | undefined;
   for (const [path, html] of Object.entries(pages)) content.set(path, { content: html, contentType: HTML });
   const site = await startHttpSite(async (request, response) => {
     const path = request.url ?? '';
     await gates.get(path)?.pass();
+    if (harm === 'error') return response.writeHead(503).end();
+    await harm?.pass();
     const page = content.get(path);
     if (page === undefined) {
-      response.writeHead(404, { 'content-type': HTML }).end('<title>not found</title>');
-      return;
+      return response.writeHead(404, { 'content-type': HTML }).end('<title>not found</title>');
     }
-    response.writeHead(200, { 'content-type': page.contentType }).end(page.content);
+    return response.writeHead(200, { 'content-type': page.contentType }).end(page.content);
   });
   return {
     origin: site.origin,
@@ -42,7 +46,16 @@ export async function startOriginSite(pages: Readonly<Record<string, string>>): 
       gates.set(path, gate);
       return gate;
     },
+    harm(how) {
+      const gate = createGate();
+      harm = how === 'error' ? how : gate;
+      return async () => {
+        harm = undefined;
+        gate.open();
+      };
+    },
     close: async () => {
+      if (typeof harm === 'object') harm.open();
       for (const gate of gates.values()) gate.open();
       await site.close();
     },

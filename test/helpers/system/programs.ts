@@ -48,14 +48,19 @@ const LINES_SHOWN = 25;
 /**
  * Runs galley's programs in child processes, which end with this process.
  * @param variables of all of them
+ * @param upgraded what a restart starts
  */
-export function createPrograms(galley: string, variables: Readonly<Record<string, string>> = {}): Programs {
+export function createPrograms(
+  galley: string,
+  variables: Readonly<Record<string, string>> = {},
+  upgraded = galley,
+): Programs {
   const all = new Map<string, Running>();
 
-  const start = async (setup: ProgramSetup, lines: string[] = []): Promise<Program> => {
+  const start = async (setup: ProgramSetup, lines: string[] = [], main = galley): Promise<Program> => {
     const child = spawnGuarded(
       process.execPath,
-      [galley, ...setup.args],
+      [main, ...setup.args],
       shellEnvironment({ LOG_LEVEL: 'info', ...variables, ...setup.variables }),
     );
     let ended = false;
@@ -82,7 +87,7 @@ export function createPrograms(galley: string, variables: Readonly<Record<string
       const { setup, child, lines } = find(name);
       await child.stop();
       lines.push('(restarted)');
-      return await start({ ...setup, variables: { ...setup.variables, ...changed } }, lines);
+      return await start({ ...setup, variables: { ...setup.variables, ...changed } }, lines, upgraded);
     },
     double: async (name, more = []) => {
       const { args, variables: own } = find(name).setup;
