@@ -47,8 +47,18 @@ export type NewCrawl = Pick<Crawl, 'jobId' | 'settingsJson' | 'keep'> & {
 /** Names the worker that holds URLs or batches, and for how long. */
 export type Lease = { jobId: string; token: string; leaseMs: number };
 
-/** A URL that a worker holds: only it may settle the row, until the lease ends. `attempts`: this one and those that failed. */
-export type LeasedUrl = { id: number; url: string; rank: number; depth: number; attempts: number };
+/**
+ * A URL that a worker holds: only it may settle the row, until the lease ends. `attempts`: this one and those that failed.
+ * `charset`: of a text that declares none, if the document that it was found on gives it one.
+ */
+export type LeasedUrl = {
+  id: number;
+  url: string;
+  rank: number;
+  depth: number;
+  attempts: number;
+  charset: string | null;
+};
 
 /**
  * `variants`: the query strings known of each page path that has any, as `?a=1`, without those that were left out.
@@ -68,6 +78,8 @@ export type FoundUrl = {
   skip: string | null;
   /** Lease it at once to the worker that found it. */
   take: boolean;
+  /** As in `LeasedUrl`; the first one that is reported counts. */
+  charset?: string | undefined;
 };
 
 /** A file as a crawl has stored it: what it is, and where its bytes and its extraction are. */

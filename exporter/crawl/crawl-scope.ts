@@ -98,7 +98,15 @@ function admit(state: State, resource: Resource, from: From): FoundUrl | undefin
   if (kind === 'guess' && skip === null) state.guessCount += 1;
   if (reportedRanks.size < MAX_REMEMBERED) reportedRanks.set(url, rank);
   if (isFresh && skip === null) state.urlCount += 1;
-  return { url: url.slice(0, MAX_URL_LENGTH), rank, depth: from.depth + 1, foundOn: from.url, skip, take: false };
+  const found = {
+    url: url.slice(0, MAX_URL_LENGTH),
+    rank,
+    depth: from.depth + 1,
+    foundOn: from.url,
+    skip,
+    take: false,
+  };
+  return resource.charset === undefined ? found : { ...found, charset: resource.charset };
 }
 
 function reasonToSkip(state: State, { url, kind }: { url: string; kind: CrawledKind }, from: From): string | null {

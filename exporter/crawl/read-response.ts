@@ -34,9 +34,10 @@ export async function readResponse(
   leased: LeasedUrl,
   response: FetchedResponse,
 ): Promise<Visited> {
-  const { url, rank, id } = leased;
+  const { url, rank, id, charset } = leased;
   const { body, contentType: declared, headElements, nofollow = false, rendered = false } = response;
-  const toParse = { url, site, contentType: declared, body, headElements, nofollow, rendered };
+  const inherited = charset ?? undefined;
+  const toParse = { url, site, contentType: declared, body, headElements, nofollow, rendered, inherited };
   const parsed = await computing.parseResponse(toParse);
   const { contentType, sha256, extraction, resources, failure } = parsed;
   const unread = failure ?? parsed.incomplete;
@@ -49,13 +50,16 @@ export async function readResponse(
 
   const leadsNowhere = isWrongGuess({ url, rank, contentType });
   const followed = (found: readonly Resource[]): readonly Resource[] => (leadsNowhere ? [] : found);
-  if (unread === undefined && !parsed.hasImportMaps) {
-    return { leased, result: { ...file, sha256, extraction }, resources: followed(resources) };
+  const givesCharset = resources.some((resource) => resource.charset !== undefined);
+  if (unread === undefined && !parsed.hasImportMaps && !givesCharset) {
+    const result = { ...file, sha256, extraction };
+    return { leased, result, resources: followed(resources), needsRereading: charset !== null };
   }
   const own = parsed.hasImportMaps ? parseExtraction(Buffer.from(extraction).toString('utf8')) : undefined;
   const whole = own && (leadsNowhere ? own : await addModuleImports(own, { site, importsOf }));
   const serialized = whole === undefined ? extraction : Buffer.from(serializeExtraction(whole));
-  // The hash also covers the imports, and what could not be read, so the next export reads and rewrites such a page again.
+  // The hash also covers the imports and what could not be read, so the next export reads and rewrites such a page again.
+  // So it does with one that gives texts its charset, which the tables of links don't hold.
   const hashed = unread === undefined ? serialized : Buffer.from('unread');
   const result = { ...file, sha256: sha256OfBoth(bytes, hashed), extraction: serialized, reason: unread };
   return { leased, result, resources: followed(whole?.resources ?? resources), needsRereading: true };
@@ -67,6 +71,8 @@ export type ResponseToParse = {
   contentType: string;
   body: Uint8Array;
   headElements: string | undefined;
+  /** As in `FetchedDocument`. */
+  inherited?: string | undefined;
   nofollow: boolean;
   /** A browser rendered the body. The scripts of such a page start by themselves if they can. */
   rendered: boolean;
@@ -101,13 +107,13 @@ const NOTHING_READ = { extraction: new Uint8Array(), resources: [], hasImportMap
 
 /** Reads a complete response. Pure; never throws, but a hostile document may end the process. */
 export function parseResponse(response: ResponseToParse): ParsedResponse {
-  const { url, site, body, headElements, nofollow, rendered } = response;
-  const fetched = { bytes: body, contentType: response.contentType, url };
-  const { bytes, contentType, format } = readResponseDocument(fetched, headElements, site);
+  const { url, site, body, headElements, inherited, nofollow, rendered } = response;
+  const fetched = { bytes: body, contentType: response.contentType, url, inherited };
+  const { bytes, contentType, format, charset } = readResponseDocument(fetched, headElements, site);
   const document = { contentType, format, bytes: bytes === body ? undefined : bytes, sha256: hash('sha256', bytes) };
   if (format === 'other') return { ...document, ...NOTHING_READ, failure: undefined };
-  const read = tryExtract({ bytes, contentType, url, format, nofollow }, site);
-  if (typeof read === 'string') return { ...document, ...NOTHING_READ, failure: read };
+  const read = tryExtract({ bytes, contentType, url, format, charset, nofollow }, site);
+  if (typeof read === 'string') return unreadResponse(response, read);
   const extraction = rendered ? { ...read, framework: null } : read;
   return {
     ...document,

@@ -162,7 +162,7 @@ async function findUnchanged(
     const target = new URL(originUrl(url.url, site));
     const response = await fetcher.get(target, { signal, unlessMatching: validatorsOf(stored), onDecoded });
     options.onResponse();
-    const validators = stillSame(stored, response, url.url, settings);
+    const validators = stillSame(stored, response, url, settings);
     if (validators === undefined) {
       changedCount += 1;
       if (isFinal(response)) responses.set(url.url, response);
@@ -203,7 +203,7 @@ function mayBeKnown({ url, rank }: FoundUrl, { site }: ExportSettings): boolean 
 function stillSame(
   stored: PreviousResponse,
   response: FetchResult,
-  url: string,
+  url: FoundUrl,
   { site }: ExportSettings,
 ): Validators | undefined {
   if (response.kind === 'unchanged') return stillValid(stored, response.validators);

@@ -118,7 +118,7 @@ async function fetchAndRead(
   }
   const read = async (response: FetchedResponse): Promise<Visited> => {
     await yieldToEventLoop();
-    if (known !== undefined && isSame(known, response, leased.url, site)) {
+    if (known !== undefined && isSame(known, response, leased, site)) {
       return reuseResponse(known, { site, leased, validators: response.validators ?? NO_VALIDATORS });
     }
     const rendered = deps.render && (await deps.render(leased, response, signal));
@@ -188,7 +188,11 @@ function redirected(settings: ExportSettings, leased: LeasedUrl, redirect: Fetch
   const target = normalizeUrl(location.href, site);
   if (target === undefined) return missing(leased, `redirects to ${location.href}`, status);
   if (target === leased.url) return missing(leased, 'redirects to itself', status);
-  const next = { url: target, kind: kindOfRank(leased.rank) };
+  const next = {
+    url: target,
+    kind: kindOfRank(leased.rank),
+    ...(leased.charset !== null && { charset: leased.charset }),
+  };
   const redirectTo = `${target}${location.hash}`;
   return {
     leased,

@@ -1,5 +1,6 @@
 import { isOfSite, normalizeReference, normalizeUrl } from '../urls/identity.ts';
 import type { Resource, ResourceKind, Site } from '../urls/types.ts';
+import { charsetOfLabel, withEncodedQuery } from './charset.ts';
 import { decodeBytes, isVerbatim, rawOffset, type SpannedText } from './spanned-text.ts';
 import type { DocumentFormat, Extraction, FrameworkName, Mark, MarkKind, Reference } from './types.ts';
 
@@ -32,6 +33,8 @@ export class Collector {
   follows = true;
   /** Whether the document is a page, whose stylesheets may use the custom properties that it sets. */
   isPage = false;
+  /** The charset that the document had, if that isn't UTF-8. */
+  charset: string | undefined;
   /** Why the end of the document was not read. */
   incomplete: string | undefined;
   private base: string;
@@ -60,12 +63,17 @@ export class Collector {
     const inner = new Collector(this.url, this.site, true);
     inner.base = this.base;
     inner.follows = this.follows;
+    inner.charset = this.charset;
     return inner;
   }
 
   /** Adds what a nested collector found in the text of `span`, which is escaped by `layer` here. */
   adopt(inner: Collector, span: SpannedText, layer: string): void {
-    const indexes = inner.resources.map(({ url, kind }) => this.indexOf(url, kind));
+    const indexes = inner.resources.map(({ url, kind, charset }) => {
+      const index = this.indexOf(url, kind);
+      this.giveCharset(index, charset);
+      return index;
+    });
     for (const [start, end, resource, layers, ...fragment] of inner.references) {
       const place = [rawOffset(span, start), rawOffset(span, end)] as const;
       this.references.push([...place, indexes[resource] ?? 0, layers + layer, ...fragment]);
@@ -113,6 +121,13 @@ export class Collector {
 
   isOnSite(resource: number): boolean {
     return isOfSite(this.resources[resource]?.url ?? '', this.site);
+  }
+
+  /** Says that the document loads a text, which has its charset or that of `label` if it declares none. */
+  giveCharset(resource: number | undefined, label = ''): void {
+    const charset = charsetOfLabel(label) ?? this.charset;
+    const loaded = resource === undefined ? undefined : this.resources[resource];
+    if (loaded !== undefined && charset !== undefined && charset !== 'utf-8') loaded.charset ??= charset;
   }
 
   /** Resolves and normalizes a URL of the document; undefined if it isn't http(s). */
@@ -202,7 +217,7 @@ export class Collector {
     const texts = within(within(this.byText, base), kind);
     const known = texts.get(text);
     if (known !== undefined) return known < 0 ? undefined : known;
-    const url = normalizeReference(decodeBytes(text), this.site, base);
+    const url = normalizeReference(withEncodedQuery(decodeBytes(text), this.charset), this.site, base);
     const index = url === undefined || (kind === 'guess' && !this.mayGuess(url)) ? -1 : this.indexOf(url, kind);
     texts.set(text, index);
     return index < 0 ? undefined : index;
@@ -233,7 +248,12 @@ export class Collector {
       return true;
     });
     const extraction = { format, framework, resources: this.resources, references, marks: this.marks };
-    return this.incomplete === undefined ? extraction : { ...extraction, incomplete: this.incomplete };
+    const { charset, incomplete } = this;
+    return {
+      ...extraction,
+      ...(charset !== undefined && { charset }),
+      ...(incomplete !== undefined && { incomplete }),
+    };
   }
 
   private indexOf(url: string, kind: ResourceKind): number {

@@ -28,6 +28,8 @@ export function extract(document: PageDocument, site: Site): Extraction {
   if (format === 'other') return collector.finish(format, null);
   collector.follows = document.nofollow !== true;
   collector.isPage = format === 'html';
+  // Scripts encode queries in UTF-8.
+  if (format !== 'js') collector.charset = document.charset;
 
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const framework = read(document, source, collector);

@@ -58,7 +58,7 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
     case 'ping':
       return '';
     case 'label':
-      return typeof note === 'number' && context.isLocal(note) ? 'utf-8' : undefined;
+      return typeof note !== 'number' || context.isLocal(note) ? 'utf-8' : undefined;
     case 'handler':
     case 'script':
       return context.stripped ? '' : undefined;

@@ -122,7 +122,9 @@ function changed(start: number, end: number, written: string, text: string): Spl
 }
 
 /** An absolute link keeps its spelling unless it names the origin or has no scheme. */
-function isWritten(written: string, url: string, { site }: RewriteInput): boolean {
+function isWritten(written: string, url: string, { site, extraction }: RewriteInput): boolean {
+  // In UTF-8, the query would be another one.
+  if (extraction.charset !== undefined && /[&\x80-\xff]/.test(written)) return false;
   const start = isOfSite(url, site) ? `https://${site.domain}/` : /^https?:\/\//i;
   return typeof start === 'string' ? written.startsWith(start) : start.test(written);
 }

@@ -6,8 +6,11 @@
 import type { ScriptPolicy, SourceMapPolicy } from '../settings.ts';
 import type { ExternalPolicy, Resource, Site } from '../urls/types.ts';
 
-/** A response. `contentType` is the header as sent (may be empty), `url` the URL after redirects. */
-export type FetchedDocument = { bytes: Uint8Array; contentType: string; url: string };
+/**
+ * A response. `contentType` is the header as sent (may be empty), `url` the URL after redirects. `inherited`: the charset
+ * that the document which loads it gives it, if it declares none.
+ */
+export type FetchedDocument = { bytes: Uint8Array; contentType: string; url: string; inherited?: string | undefined };
 
 /** The syntax of a document's references; documents of format `other` are not read. */
 export type DocumentFormat =
@@ -33,6 +36,8 @@ export type PageDocument = {
   contentType: string;
   url: string;
   format: DocumentFormat;
+  /** The charset that it had, if that isn't UTF-8. */
+  charset?: string | undefined;
   /** The response headers forbid following its links. */
   nofollow?: boolean;
 };
@@ -52,7 +57,7 @@ export type Reference = readonly [start: number, end: number, resource: number, 
  * | `integrity`, `crossorigin` | attribute with its leading space | index of the resource that the element loads |
  * | `base` | attribute | base for the relative URLs that follow; none if it has no effect |
  * | `ping`, `handler` | attribute | none |
- * | `label` | attribute value | index of the resource whose charset it declares |
+ * | `label` | the name of a charset | index of the resource whose charset it declares; none for the document itself |
  * | `csp` | attribute value | the policy |
  * | `hint` | whole tag | the URL |
  * | `script` | whole element | none |
@@ -105,6 +110,8 @@ export type Extraction = {
   references: Reference[];
   /** Ordered by start. */
   marks: Mark[];
+  /** The charset that the document had, if that isn't UTF-8. */
+  charset?: string;
   /** Why the end of the document was not read; left out if it was. */
   incomplete?: string;
 };

@@ -181,10 +181,15 @@ function mayBeHidden(known: PreviousResponse): boolean {
 }
 
 /** Whether a complete response has the same bytes as the previous export stored, and is to be read the same way. */
-export function isSame(known: PreviousResponse, response: FetchedResponse, url: string, site: Site): boolean {
+export function isSame(
+  known: PreviousResponse,
+  response: FetchedResponse,
+  { url, charset }: { url: string; charset?: string | null | undefined },
+  site: Site,
+): boolean {
   const { file } = known;
   if (response.status !== file.status || response.nofollow === true) return false;
-  const fetched = { bytes: response.body, contentType: response.contentType, url };
+  const fetched = { bytes: response.body, contentType: response.contentType, url, inherited: charset ?? undefined };
   const { bytes, contentType } = readResponseDocument(fetched, response.headElements, site);
   if (bytes.length !== file.byteLength || contentType !== file.contentType) return false;
   return hash('sha256', bytes) === file.sha256 && !mayBeHidden(known);

@@ -117,7 +117,7 @@ function writeFile(spill: Spill, result: Extract<SettledUrl, { outcome: 'file' }
 /** Adds a URL that the crawl doesn't have. Returns it if it was leased. */
 function addFound(
   crawl: MemoryCrawl,
-  { url, rank, depth, foundOn, skip, take }: FoundUrl,
+  { url, rank, depth, foundOn, skip, take, charset }: FoundUrl,
   lease: { token: string; untilMs: number },
 ): LeasedUrl | undefined {
   if (skip !== null) {
@@ -125,7 +125,7 @@ function addFound(
     crawl.record.skippedCount += 1;
     return undefined;
   }
-  const row = addRow(crawl, { url, rank, depth, foundOn });
+  const row = addRow(crawl, { url, rank, depth, foundOn, charset: charset ?? null });
   crawl.record.urlCount += 1;
   if (take) return leaseRow(crawl, row, lease);
   crawl.queue.add(row);

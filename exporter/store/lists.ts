@@ -87,9 +87,10 @@ export function crawledPages({ byId }: MemoryCrawl, limit: number): string[] {
 /** Queued URLs that have not failed, nearest to the start page first. */
 export function untriedUrls({ queue }: MemoryCrawl, limit: number): FoundUrl[] {
   const untried: FoundUrl[] = [];
-  for (const { url, rank, depth, foundOn, failures } of queue.list()) {
+  for (const { url, rank, depth, foundOn, charset, failures } of queue.list()) {
     if (untried.length === limit) break;
-    if (failures === 0) untried.push({ url, rank, depth, foundOn, skip: null, take: false });
+    if (failures === 0)
+      untried.push({ url, rank, depth, foundOn, skip: null, take: false, charset: charset ?? undefined });
   }
   return untried;
 }

@@ -18,6 +18,7 @@ export type Row = {
   readonly url: string;
   readonly depth: number;
   readonly foundOn: string | null;
+  readonly charset: string | null;
   rank: number;
   state: 'queued' | 'leased' | 'settled';
   /** Failed attempts. One that was lost with its worker doesn't count. */
@@ -88,6 +89,7 @@ type NewRow = Pick<Row, 'url' | 'depth' | 'foundOn' | 'rank'> & Partial<Row>;
 /** Adds a URL that the crawl doesn't have, queued unless `row` says otherwise. */
 export function addRow(crawl: MemoryCrawl, row: NewRow): Row {
   const added: Row = {
+    charset: null,
     state: 'queued',
     failures: 0,
     dueAtMs: 0,
@@ -122,8 +124,8 @@ export function leaseRow(crawl: MemoryCrawl, row: Row, lease: { token: string; u
   row.leaseToken = lease.token;
   row.leaseUntilMs = lease.untilMs;
   crawl.leased.add(row);
-  const { id, url, rank, depth, failures } = row;
-  return { id, url, rank, depth, attempts: failures + 1 };
+  const { id, url, rank, depth, failures, charset } = row;
+  return { id, url, rank, depth, attempts: failures + 1, charset };
 }
 
 /** What the crawl has of a row's file; undefined if it has none. */

@@ -36,8 +36,11 @@ export type ResourceKind =
   | 'endpoint'
   | 'public';
 
-/** A URL that a document refers to. `url` is normalized (`normalizeUrl`), without a fragment. */
-export type Resource = { url: string; kind: ResourceKind };
+/**
+ * A URL that a document refers to. `url` is normalized (`normalizeUrl`), without a fragment. `charset`: of a text that
+ * declares none, if it isn't UTF-8.
+ */
+export type Resource = { url: string; kind: ResourceKind; charset?: string };
 
 /** Whether files of other hosts are fetched, or stay links. */
 export type ExternalPolicy = 'bundle' | 'keep';

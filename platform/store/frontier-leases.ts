@@ -44,7 +44,7 @@ async function leaseChosen(
     update crawl_urls u
     set state = 'leased', lease_token = ${token}, lease_until = now() + ${seconds(leaseMs)}
     from chosen where u.id = chosen.id
-    returning u.id::float8 as id, u.url, u.rank, u.depth, u.attempts + 1 as attempts`);
+    returning u.id::float8 as id, u.url, u.rank, u.depth, u.attempts + 1 as attempts, u.charset`);
   return rows;
 }
 

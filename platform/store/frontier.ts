@@ -39,7 +39,7 @@ export async function settleUrls(
       select job_id from crawls where job_id = ${jobId} and phase = 'crawling' for update
     ), wanted as materialized (
       select v.* from crawl, json_to_recordset(${JSON.stringify(input.found)}::json) as v(
-        url text, rank smallint, depth integer, "foundOn" text, skip text, take boolean)
+        url text, rank smallint, depth integer, "foundOn" text, skip text, take boolean, charset text)
     ), result as materialized (
       select v.* from crawl, json_to_recordset(${JSON.stringify(input.settled)}::json) as v(
         id bigint, outcome text, "dueInMs" float8, status smallint, reason text, "redirectTo" text,
@@ -64,8 +64,8 @@ export async function settleUrls(
       returning u.state, u.outcome, u.byte_length, v."decodedBytes" as decoded_bytes, v."storedBytes" as stored_bytes
     ), found as (
       insert into crawl_urls as u
-        (job_id, url, rank, depth, found_on, state, outcome, reason, lease_token, lease_until)
-      select ${jobId}, v.url, v.rank, v.depth, v."foundOn",
+        (job_id, url, rank, depth, found_on, charset, state, outcome, reason, lease_token, lease_until)
+      select ${jobId}, v.url, v.rank, v.depth, v."foundOn", v.charset,
         case when v.skip is not null then 'settled' when v.take then 'leased' else 'queued' end,
         case when v.skip is not null then 'skipped' end, v.skip,
         case when v.take then ${token}::text end, case when v.take then ${leaseUntil} end
@@ -74,7 +74,7 @@ export async function settleUrls(
       on conflict (job_id, url) do update set rank = excluded.rank,
         state = case when u.outcome = 'skipped' then 'queued' else u.state end, outcome = nullif(u.outcome, 'skipped')
       where u.rank < excluded.rank
-      returning u.id, u.url, u.rank, u.depth, u.attempts + 1 as attempts, u.state, u.lease_token, u.xmax = 0 as is_new
+      returning u.id, u.url, u.rank, u.depth, u.attempts + 1 as attempts, u.charset, u.state, u.lease_token, u.xmax = 0 as is_new
     )
     update crawls set
       url_count = url_count + (select count(*) from found where is_new and state <> 'settled'),
@@ -87,7 +87,8 @@ export async function settleUrls(
     where job_id = ${jobId} and phase = 'crawling'
     returning url_count as "urlCount", settled_count as "settledCount", file_count as "fileCount",
       decoded_bytes::float8 as "decodedBytes", stored_bytes::float8 as "storedBytes", (
-      select json_agg(json_build_object('id', id, 'url', url, 'rank', rank, 'depth', depth, 'attempts', attempts))
+      select json_agg(json_build_object(
+        'id', id, 'url', url, 'rank', rank, 'depth', depth, 'attempts', attempts, 'charset', charset))
       from found where is_new and state = 'leased') as taken`);
   const [row] = rows;
   return row && { ...row, taken: row.taken ?? [] };

@@ -11,10 +11,10 @@ export async function claimRevalidation(db: Executor, jobId: string, limit: numb
   const claimed = await db.execute(sql`
     update crawls set walked = true where job_id = ${jobId} and phase = 'crawling' and not walked returning job_id`);
   if (claimed.rows.length === 0) return undefined;
-  const { rows } = await db.execute<Omit<FoundUrl, 'skip' | 'take'>>(sql`
-    select url, rank, depth, found_on as "foundOn" from crawl_urls
+  const { rows } = await db.execute<Omit<FoundUrl, 'skip' | 'take' | 'charset'> & { charset: string | null }>(sql`
+    select url, rank, depth, found_on as "foundOn", charset from crawl_urls
     where job_id = ${jobId} and state = 'queued' and attempts = 0 order by depth, id limit ${limit}`);
-  return rows.map((row) => ({ ...row, skip: null, take: false }));
+  return rows.map((row) => ({ ...row, skip: null, take: false, charset: row.charset ?? undefined }));
 }
 
 const ROWS_PER_STATEMENT = 5_000;

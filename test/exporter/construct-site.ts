@@ -28,6 +28,9 @@ const CHARSETS: Readonly<Record<string, string>> = {
   'charset/by-header.js': 'text/javascript; charset=windows-1252',
   'charset/by-meta.html': 'text/html',
   'charset/by-mark.html': 'text/html',
+  'charset/by-escape.html': 'text/html',
+  'charset/inherited.html': 'text/html',
+  'charset/inherited-frame.html': 'text/html',
   'charset/by-xml.xhtml': 'application/xhtml+xml',
 };
 

@@ -22,6 +22,7 @@ const DRAWN_BY_SCRIPTS = ['scripts', 'outside', 'based/page', 'search'];
 const SAMPLE = [
   ...['index', 'frames', 'drawings', 'styles', 'feeds', 'guides/start', 'guides/deep/index', ...DRAWN_BY_SCRIPTS],
   ...['charset/by-header', 'charset/by-meta', 'charset/by-mark', 'charset/overruled', 'charset/by-attribute'],
+  ...['charset/by-escape', 'charset/inherited'],
 ];
 /** A script file requests this from the root, so it fails if the site is in a folder. */
 const REQUESTED_FROM_ROOT = '/data/search.json';

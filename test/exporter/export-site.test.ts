@@ -177,6 +177,34 @@ describe('an export in one process', () => {
     expect([packed.pageCount, failures]).toEqual([2, []]);
   });
 
+  it('decodes texts with the charset of the page that loads them, also if only they changed since the last export', async () => {
+    const koi8r = (body: string) => ({
+      body: Buffer.from(body, 'latin1'),
+      contentType: 'text/css',
+      headers: { etag: '"1"' },
+    });
+    const page = {
+      ...koi8r('<link rel=stylesheet href=/a.css><a href="/s?q=\xcf">\xcf</a><img src="http://127.0.0.1:1/x?q=\xcf">'),
+      contentType: 'text/html; charset=koi8-r',
+    };
+    const found = { '/s?q=%CF': 'found', '/b.css': koi8r('p::after{content:"\xcf"}') };
+    const style = (text: string) => koi8r(`@import "b.css";p::before{content:"${text}"}`);
+    const deps = depsOf(never);
+    const exported = async (text: string) => {
+      site.setHandler(serveFiles({ '/': page, '/a.css': style(text), ...found }));
+      const request = { ...requestOf(), incremental: true };
+      const { archiveKey } = await exportInProcess(deps, request, { signal: never });
+      const { files } = await readBundleArchive(await objects.read(archiveKey));
+      return ['index.html', 'a.css', 'b.css'].map((name) => String(files.get(name)));
+    };
+    const [first, before, imported] = await exported('\xcf');
+    expect(first).toMatch(
+      /^<meta charset="utf-8"><link .*href="s\.\w+\.html">о<.*"http:\/\/127\.0\.0\.1:1\/x\?q=%CF">$/,
+    );
+    expect([before, imported]).toEqual(['@import "b.css";p::before{content:"о"}', 'p::after{content:"о"}']);
+    expect((await exported('\xcf\xcf'))[1]).toBe('@import "b.css";p::before{content:"оо"}');
+  });
+
   it('fails at once with a permanent failure', async () => {
     site.setHandler(serveFiles({}));
     const deps = depsOf(never);

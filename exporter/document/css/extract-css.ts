@@ -35,7 +35,10 @@ export function extractCss(css: SpannedText, layers: string, collector: Collecto
       collector.referInProperty(place, used.has(property), decoded);
     } else {
       const resource = collector.refer(place, 'asset', decoded);
-      if (atRule === 'import') collector.addStylesheet(resource);
+      if (atRule === 'import') {
+        collector.giveCharset(resource);
+        collector.addStylesheet(resource);
+      }
     }
   };
 

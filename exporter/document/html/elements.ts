@@ -54,8 +54,10 @@ export function readLinkElement(reader: TagReader): void {
     reader.collector.mark(start, end, 'hint', reader.value('href'));
     return;
   }
-  reader.markCharset(resource);
-  if (rels.includes('stylesheet')) reader.collector.addStylesheet(resource);
+  if (rels.includes('stylesheet')) {
+    reader.readCharset(resource);
+    reader.collector.addStylesheet(resource);
+  }
   markPreload(reader, rel, rels);
   const isFontPreload = rels.includes('preload') && reader.value('as') === 'font';
   if (!isFontPreload) reader.markGuards(resource);
@@ -150,11 +152,6 @@ function readOtherMeta(reader: TagReader): void {
   }
 }
 
-/** Whether a `<meta>` declares the document's charset. */
-export function declaresCharset(reader: TagReader): boolean {
-  return reader.has('charset') || reader.value('http-equiv').toLowerCase() === 'content-type';
-}
-
 function readRefresh(reader: TagReader): void {
   const content = reader.attribute('content');
   if (content === undefined) return;
@@ -189,11 +186,13 @@ export function readScriptTag(reader: TagReader): void {
   const attribute = reader.has('src') ? 'src' : reader.has('href') ? 'href' : 'xlink:href';
   const resource = reader.refer(attribute, 'asset');
   reader.markGuards(resource);
-  reader.markCharset(resource);
   if (type === 'module') {
     collector.mark(tag.nameEnd, tag.nameEnd, 'module', 'module');
     reader.mark('type', 'type');
-  } else if (resource !== undefined && (reader.has('async') || reader.has('defer'))) {
+    return;
+  }
+  reader.readCharset(resource);
+  if (resource !== undefined && (reader.has('async') || reader.has('defer'))) {
     collector.mark(tag.nameEnd, tag.nameEnd, 'classic', resource);
   }
 }

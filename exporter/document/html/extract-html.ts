@@ -1,5 +1,6 @@
 import { metaForbidsFollowing } from '../../urls/robots.ts';
 import type { ResourceKind } from '../../urls/types.ts';
+import { isLookedAt, mayBeInHead } from '../charset.ts';
 import type { Collector } from '../collector.ts';
 import { extractCss, PAINTS } from '../css/extract-css.ts';
 import { probeLiterals } from '../javascript/extract-script.ts';
@@ -16,7 +17,7 @@ import {
   parseSrcset,
   SRCSETS,
 } from './attributes.ts';
-import { declaresCharset, readLinkElement, readMeta, readScriptContent, readScriptTag } from './elements.ts';
+import { readLinkElement, readMeta, readScriptContent, readScriptTag } from './elements.ts';
 import { prologEnd, scanHtml } from './scan-html.ts';
 import { type Attribute, type MarkupVisitor, scanMarkup, type Tag } from './scan-markup.ts';
 import { TagReader } from './tag-reader.ts';
@@ -24,6 +25,7 @@ import { TagReader } from './tag-reader.ts';
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 /** Links that a crawler may choose not to follow. A frame is part of the page, so `nofollow` doesn't apply to it. */
 const LINKS: ReadonlySet<string> = new Set(['a', 'area']);
+const FRAMES: ReadonlySet<string> = new Set(['iframe', 'frame']);
 const NOFOLLOW = /(?:^|\s)nofollow(?:\s|$)/i;
 
 /** The limit for nested `srcdoc` documents. Each level escapes the next, so real pages don't nest deeper. */
@@ -41,6 +43,7 @@ class HtmlVisitor implements MarkupVisitor {
   private readonly collector: Collector;
   private readonly depth: number;
   private hasBase = false;
+  private isInHead = true;
   private hasCharset = false;
   private headEnd: number | undefined;
   private htmlEnd: number | undefined;
@@ -52,6 +55,7 @@ class HtmlVisitor implements MarkupVisitor {
   }
 
   tag(tag: Tag): void {
+    if (this.isInHead) this.isInHead = mayBeInHead(tag.name);
     if (tag.name === 'head') this.headEnd ??= tag.end;
     else if (tag.name === 'html') this.htmlEnd ??= tag.end;
     if (tag.attributes.length === 0 && tag.name !== 'script') return;
@@ -74,14 +78,15 @@ class HtmlVisitor implements MarkupVisitor {
   }
 
   finish(source: string, xml: boolean): void {
+    this.collector.mentionProperties();
     const head = this.headEnd ?? this.htmlEnd ?? prologEnd(source);
     // A page of nothing but a comment shows nothing, and a tag before the comment would move it.
     if (head < 0) return;
     const isUndeclared = !xml && !this.hasCharset && !source.startsWith(BYTE_ORDER_MARK);
     // A static host may send no charset, so a charset from the header must be declared in the file.
-    if (isUndeclared && /[\x80-\xff]/.test(source)) this.collector.mark(head, head, 'charset');
+    const isLegacy = this.collector.charset !== undefined;
+    if (isUndeclared && (isLegacy || /[\x80-\xff]/.test(source))) this.collector.mark(head, head, 'charset');
     this.collector.mark(head, head, 'head');
-    this.collector.mentionProperties();
     const end = this.bodyEnd ?? source.length;
     this.collector.mark(end, end, 'body-end');
   }
@@ -95,7 +100,7 @@ class HtmlVisitor implements MarkupVisitor {
         readScriptTag(reader);
         break;
       case 'meta':
-        this.hasCharset ||= declaresCharset(reader);
+        if (reader.markDeclaration() && isLookedAt(reader.tag, this.isInHead)) this.hasCharset = true;
         if (metaForbidsFollowing(reader.value('name'), reader.value('content'))) this.collector.follows = false;
         readMeta(reader);
         break;
@@ -125,6 +130,9 @@ class HtmlVisitor implements MarkupVisitor {
     if (kind !== undefined) {
       const resource = reader.referAttribute(attribute, kind, element === 'astro-island' ? 'm' : '');
       if (kind === 'asset') reader.markGuards(resource);
+      if (FRAMES.has(element) && resource !== undefined && this.collector.isOnSite(resource)) {
+        this.collector.giveCharset(resource);
+      }
     } else if (name === 'style' || PAINTS.has(name)) {
       extractCss(value, layer, this.collector);
     } else if (SRCSETS.has(name)) {

@@ -1,6 +1,7 @@
 import type { ResourceKind } from '../../urls/types.ts';
+import { declaredLabel } from '../charset.ts';
 import type { Collector } from '../collector.ts';
-import { decodeBytes } from '../spanned-text.ts';
+import { decodeBytes, rawOffset } from '../spanned-text.ts';
 import type { MarkKind } from '../types.ts';
 import type { Attribute, Tag } from './scan-markup.ts';
 
@@ -53,8 +54,19 @@ export class TagReader {
     this.collector.mark(attribute.end - quote - rawLength(attribute), attribute.end - quote, kind, note);
   }
 
-  /** Marks a `charset` attribute, because files in the bundle are in UTF-8. */
-  markCharset(resource: number | undefined): void {
+  /** Marks the charset that a `<meta>` declares for the document. Returns whether it declares one. */
+  markDeclaration(): boolean {
+    const label = declaredLabel(this.tag);
+    if (label === undefined || label.text.trim() === '') return false;
+    const { attribute, from, text } = label;
+    const place = [rawOffset(attribute.value, from), rawOffset(attribute.value, from + text.length)] as const;
+    if (!/^utf-?8$/i.test(text)) this.collector.mark(...place, 'label');
+    return true;
+  }
+
+  /** Says that the element loads a text. Marks its `charset` attribute, because files in the bundle are in UTF-8. */
+  readCharset(resource: number | undefined): void {
+    this.collector.giveCharset(resource, this.value('charset'));
     if (resource === undefined || /^(?:|utf-?8)$/i.test(this.value('charset'))) return;
     this.markValue('charset', 'label', resource);
   }

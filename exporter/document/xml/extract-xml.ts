@@ -44,7 +44,7 @@ export function extractXml(source: string, svg: boolean, collector: Collector): 
         if (match === null || href === undefined) return;
         const from = start + match[0].length - 1 - href.length;
         const span = verbatim(source, from, from + href.length);
-        collector.refer({ span, from: 0, to: href.length, layers: match[1] ?? '"' }, 'asset');
+        collector.giveCharset(collector.refer({ span, from: 0, to: href.length, layers: match[1] ?? '"' }, 'asset'));
       },
     },
   );

@@ -61,6 +61,8 @@ export const crawlUrls = pgTable(
     rank: smallint('rank').notNull(),
     depth: integer('depth').notNull(),
     foundOn: text('found_on'),
+    /** The charset of a text that declares none, if the document that it was found on gives it one. */
+    charset: text('charset'),
     state: text('state', { enum: ['queued', 'leased', 'settled'] }).notNull(),
     /** Failed attempts. One that was lost with its worker doesn't count. */
     attempts: smallint('attempts').notNull().default(0),

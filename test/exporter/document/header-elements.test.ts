@@ -100,7 +100,7 @@ describe('metadata that only a page’s headers have', () => {
     const known = { file, resources: () => [], newResources: () => [] };
     const answer = { kind: 'response', status: 200, contentType, body: Buffer.from('<p>x') } as const;
     const url = SITE.origin + ADDRESS;
-    expect(isSame(known, { ...answer, headElements: elementsOfHeaders({ link }) }, url, SITE)).toBe(true);
-    expect(isSame(known, answer, url, SITE)).toBe(false);
+    expect(isSame(known, { ...answer, headElements: elementsOfHeaders({ link }) }, { url }, SITE)).toBe(true);
+    expect(isSame(known, answer, { url }, SITE)).toBe(false);
   });
 });

@@ -40,13 +40,19 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
       token: 'one',
       leaseMs,
       settled: [file(home?.id ?? 0, 'index.html')],
-      found: [found('/'), found('/a', { take: true }), found('/b'), found('/c', { skip: 'robots', rank: 0 })],
+      found: [
+        found('/'),
+        found('/a', { take: true, charset: 'koi8-r' }),
+        found('/b', { charset: 'big5' }),
+        found('/c', { skip: 'robots', rank: 0 }),
+      ],
     });
     expect(report).toMatchObject({ urlCount: 3, settledCount: 1 });
     expect(report?.taken).toEqual([
-      { id: expect.any(Number), url: 'https://d.example/a', rank: 5, depth: 1, attempts: 1 },
+      { id: expect.any(Number), url: 'https://d.example/a', rank: 5, depth: 1, attempts: 1, charset: 'koi8-r' },
     ]);
     expect(await store.frontierRest(jobId)).toMatchObject({ queuedCount: 1, leased: true, dueInMs: 0 });
+    expect(await lease('two')).toMatchObject([{ url: 'https://d.example/b', charset: 'big5' }]);
     expect(await store.countPages(jobId)).toBe(1);
     expect(await store.getCrawl(jobId)).toMatchObject({ rawBytes: 10, skippedCount: 1 });
   });

@@ -124,11 +124,11 @@ export function reuseContract(fixture: CrawlStoreFixture): void {
     await store.settleUrls({ jobId, token: 'one', leaseMs, settled: [failed], found: [] });
     await crawl.add(
       found('/deep', { depth: 3 }),
-      found('/near', { foundOn: 'x' }),
+      found('/near', { foundOn: 'x', charset: 'koi8-r' }),
       found('/out', { skip: 's', rank: 0 }),
     );
     const claims = await Promise.all([store.claimRevalidation(jobId, 9), store.claimRevalidation(jobId, 9)]);
-    const untried = [found('/near', { foundOn: 'x' }), found('/deep', { depth: 3 })];
+    const untried = [found('/near', { foundOn: 'x', charset: 'koi8-r' }), found('/deep', { depth: 3 })];
     expect(claims.filter((claimed) => claimed !== undefined)).toEqual([untried]);
     const another = await crawl.openJob();
     await addTo(store, another.jobId, untried);

@@ -19,7 +19,7 @@ const body = (index: number): Buffer => Buffer.alloc(BODY_BYTES, index);
 
 function visited(index: number): Visited {
   return {
-    leased: { id: index, url: `https://d.example/${index}`, rank: 5, depth: 1, attempts: 1 },
+    leased: { id: index, url: `https://d.example/${index}`, rank: 5, depth: 1, charset: null, attempts: 1 },
     result: {
       ...{ id: index, outcome: 'file', status: 200, contentType: 'text/html', isPage: true, sha256: '', path: 'p' },
       ...{ bytes: body(index), extraction: Buffer.from(`extraction ${index}`) },
