@@ -14,6 +14,11 @@ export const staticExportValues = z.object({
   integrity: integrityText.optional(),
 });
 
+/** Whether a value of `enabled` means false to Helm, whose YAML is 1.1, or is written as a text. */
+export function isSwitchedOff(enabled: unknown): boolean {
+  return enabled === false || enabled === 0 || (typeof enabled === 'string' && /^(?:false|off|no|n)$/i.test(enabled));
+}
+
 export const DEPLOYMENT_KINDS = ['cloud', 'client-hosted', 'air-gapped'] as const;
 export type DeploymentKind = (typeof DEPLOYMENT_KINDS)[number];
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isAlias, isMap, isNode, isScalar, type Pair, parseDocument, visit, type YAMLMap } from 'yaml';
+import { isSwitchedOff } from '../../contract/values-file.ts';
 import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
 import { endOfKey, endOfLine, indentAt, placeOf, replacementFor, spliceAll, type TextEdit } from './splice.ts';
 
@@ -15,6 +16,9 @@ const GROUP = 'staticExport';
 
 /** The library's default of 100 rejects ordinary files. This still stops aliases of aliases that expand without end. */
 const MAX_ALIASES = 10_000;
+
+/** The library reads the last one. */
+const TWO_VERSIONS = /^\ufeff?(?:(?:[%#].*)?\n)*?%YAML.*\n(?:(?:[%#].*)?\n)*?(?=%YAML)/;
 
 /** The workflow keeps this much of a pin and waits until the file has another one, so both must be cut alike. */
 const MAX_PIN = 200;
@@ -39,14 +43,14 @@ export function editValues(text: string, edit: ValuesEdit): string {
 
 /**
  * The operator's switches. `pin` is `staticExport.version` as typed, cut to 200 characters; null if there is none. `off` is
- * whether `staticExport.enabled` is `false`; a missing key doesn't count.
+ * whether `staticExport.enabled` means false; a missing key doesn't count.
  * @throws ValuesFileError if the text isn't YAML
  */
 export function readSwitches(text: string): { pin: string | null; off: boolean } {
   const document = parse(text);
   const version = valueIn(document, 'version');
   const enabled = valueIn(document, 'enabled');
-  return { pin: pinOf(version), off: isScalar(enabled) && enabled.value === false };
+  return { pin: pinOf(version), off: isScalar(enabled) && isSwitchedOff(enabled.value) };
 }
 
 /** `version: 1.10` is the number 1.1 in YAML, so this is what the operator typed. */
@@ -72,6 +76,10 @@ function parse(text: string): Document.Parsed {
         ? `expected one YAML document, but a second one begins ${at}`
         : `not valid YAML: ${error.message} ${at}`,
     );
+  }
+  const versions = TWO_VERSIONS.exec(text)?.[0];
+  if (versions !== undefined) {
+    throw new ValuesFileError(`not valid YAML: a second %YAML ${placeOf(text, versions.length)}`);
   }
   const isValues = isMap(document.contents) && document.contents.tag !== 'tag:yaml.org,2002:set';
   if (document.contents !== null && !isValues && !isEmptyScalar(document.contents)) {
@@ -101,7 +109,7 @@ function rejectRepeatedKeys(document: Document.Parsed, text: string): void {
 }
 
 /** The values of a parsed file, with aliases resolved. */
-function toValues(document: Document.Parsed, text: string): unknown {
+function toValues(document: Document, text: string): unknown {
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
@@ -122,10 +130,18 @@ function startOf(node: unknown): number {
   return isNode(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
+const KEY_MARKS = ['explicit-key-ind', 'anchor', 'tag'];
+
+/** Where the first key of a mapping begins; its range begins after an anchor or a tag of that key. */
+function startOfMap(map: YAMLMap): number {
+  const first = map.srcToken?.type === 'block-map' ? map.srcToken.items[0] : undefined;
+  return first?.start.find(({ type }) => KEY_MARKS.includes(type))?.offset ?? startOf(map);
+}
+
 /** The same edit on the parsed document, to check the spliced text against. */
 function expectedValues(text: string, edit: ValuesEdit): unknown {
-  const document = parse(text);
-  if (!isMap(document.contents)) document.contents = null;
+  const document: Document = parse(text);
+  if (!isMap(document.contents)) document.contents = document.createNode({});
   const group: unknown = document.get(GROUP, true);
   if (!isMap(group)) document.set(GROUP, document.createNode({}));
   for (const [name, value] of editedKeys(edit)) setKeepingAnchor(document, [GROUP, name], value);
@@ -181,7 +197,7 @@ function* candidateSplices(text: string, document: Document.Parsed, edit: Values
     if (isMap(root) && root.flow) yield [{ from: at, to: Math.max(at, to), text: ` ${flow}` }];
     else {
       const lineEnd = endOfLine(text, Math.max(at, to));
-      const indent = `${indentAt(text, isMap(root) ? (root.range?.[0] ?? 0) : 0)}  `;
+      const indent = `${indentAt(text, isMap(root) ? startOfMap(root) : 0)}  `;
       const removed = to > from ? [{ from, to, text: '' }] : [];
       yield [...removed, { from: lineEnd, to: lineEnd, text: `${newline}${block(indent)}` }];
     }
@@ -189,7 +205,7 @@ function* candidateSplices(text: string, document: Document.Parsed, edit: Values
     const at = (root.range?.[0] ?? 0) + 1;
     yield [{ from: at, to: at, text: `"${GROUP}": ${flow}${root.items.length > 0 ? ', ' : ''}` }];
   } else {
-    const start = isMap(root) ? (root.range?.[0] ?? 0) : text.length;
+    const start = isMap(root) ? startOfMap(root) : startOf(root);
     const indent = isMap(root) ? indentAt(text, start) : '';
     const lines = `${indent}${GROUP}:${newline}${block(`${indent}  `)}${newline}`;
     const glue = text === '' || text === '\ufeff' || text.endsWith('\n') ? '' : newline;
@@ -207,7 +223,7 @@ function* groupSplices(text: string, group: YAMLMap, edit: ValuesEdit, newline: 
     if (pair === undefined) missing.push([name, JSON.stringify(value)]);
     else splices.push(...replacementFor(text, pair, value, group.flow === true));
   }
-  const start = group.range?.[0] ?? 0;
+  const start = startOfMap(group);
   if (missing.length === 0) {
     yield splices;
   } else if (group.flow) {

@@ -9,6 +9,7 @@ import {
   DEPLOYMENT_KINDS,
   type DeploymentValues,
   deploymentValues,
+  isSwitchedOff,
   staticExportValues,
 } from '../../contract/values-file.ts';
 import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
@@ -63,16 +64,17 @@ export function parseValues(text: string, file: string): Wanted {
   if (problem !== undefined) {
     throw new ValuesReadError(file, null, `expected YAML (${problem.message.split('\n')[0] ?? problem.code})`);
   }
-  if (document.contents === null) return { enabled: false, settings: DEFAULT_SETTINGS };
+  if (isNothing(document.contents)) return { enabled: false, settings: DEFAULT_SETTINGS };
   if (!isMap(document.contents)) throw new ValuesReadError(file, null, 'expected keys such as "staticExport:"');
   const settings = parseSettings(document, file);
   const group: unknown = document.get('staticExport', true);
-  if (group === undefined || (isScalar(group) && group.value === null)) return { enabled: false, settings };
+  if (isNothing(group)) return { enabled: false, settings };
   if (!isMap(group))
     throw new ValuesReadError(file, 'staticExport', 'expected the keys enabled, bundleUrl and version');
 
+  const enabledAs = resolvedValue(document, 'enabled', file) ?? false;
   const parsed = staticExportValues.safeParse({
-    enabled: resolvedValue(document, 'enabled', file) ?? false,
+    enabled: isSwitchedOff(enabledAs) ? false : enabledAs,
     bundleUrl: blankAsAbsent(resolvedValue(document, 'bundleUrl', file)),
     // As written: YAML reads 1.10 as the number 1.1, but the operator means the version "1.10".
     version: blankAsAbsent(sourceText(nodeOf(document, 'version', file), file)),
@@ -123,7 +125,7 @@ export function readWrittenKeys(text: string, file: string): WrittenKeys {
 /** The group `deployment`. Charts have keys of their own in there, which are ignored. */
 function parseSettings(document: Document, file: string): DeploymentValues {
   const group: unknown = document.get('deployment', true);
-  if (group === undefined || (isScalar(group) && group.value === null)) return DEFAULT_SETTINGS;
+  if (isNothing(group)) return DEFAULT_SETTINGS;
   if (!isMap(group)) throw new ValuesReadError(file, 'deployment', 'expected the keys kind, features and headers');
   const written: unknown = group.toJS(document);
   const parsed = deploymentValues.safeParse(written);
@@ -178,6 +180,11 @@ function nodeOf(document: Document, name: string, file: string): unknown {
 function resolvedValue(document: Document, name: string, file: string): unknown {
   const node = nodeOf(document, name, file);
   return isScalar(node) ? node.value : node;
+}
+
+/** A part that is missing, or that has only comments. */
+function isNothing(node: unknown): boolean {
+  return node === undefined || node === null || (isScalar(node) && node.value === null);
 }
 
 function blankAsAbsent(value: unknown): unknown {

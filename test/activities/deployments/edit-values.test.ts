@@ -110,6 +110,13 @@ describe('editing a values file', () => {
     ['a byte order mark', '\ufeffa: 1\n'],
     ['a byte order mark before the group', '\ufeffstaticExport:\n  enabled: false\n'],
     ['a merge key', 'base: &base\n  x: 1\nstaticExport:\n  <<: *base\n  enabled: false\n'],
+    ['an anchor at the first key', '&a image: v1\n'],
+    ['an indented tag at the first key', '  !!str &a "image": v1\n  other: 1'],
+    ['a question mark before the anchor of the first key', '? &a a\n: &b b\n: *a\n'],
+    ['a group with an anchor at its first key', 'staticExport:\n  &v version: "1"\n'],
+    ['only the end of a document', '...\n'],
+    ['a comment and the end of a document', '# values\n...\n'],
+    ['a document of YAML 1.1', '%YAML 1.1\n---\n'],
     ['an alias as link', 'link: &l https://x\nstaticExport:\n  bundleUrl: *l\n'],
   ])('works on %s, and is idempotent', (_, text) => {
     const edited = editValues(text, deploy);
@@ -131,12 +138,14 @@ describe('editing a values file', () => {
 
   it.each([
     ['broken YAML', 'a: [1\nb: "'],
+    ['an empty key twice', ': a\n? \n: b\n'],
     ['a key twice', 'staticExport:\n  enabled: true\n  enabled: false\n'],
     ['a list at the top', '- a\n'],
     ['a text as the group', 'staticExport: yes please\n'],
     ['an alias as the group', 'base: &b {enabled: true}\nstaticExport: *b\n'],
     ['a list as the link', 'staticExport:\n  bundleUrl: [a]\n'],
     ['two documents', 'a: 1\n---\nb: 2\n'],
+    ['two directives for the version', '%YAML 1.2\n# again\n%YAML 1.1\n---\na: 1\n'],
   ])('rejects %s instead of damaging it', (_, text) => {
     expect(() => editValues(text, deploy)).toThrow(ValuesFileError);
   });
@@ -169,6 +178,22 @@ describe('editing a values file', () => {
       ),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('the switch', () => {
+  it.each(['false', 'off', 'Off', 'no', 'NO', 'n', '"false"', "'off'", '0', '&off off', '*shared'])(
+    'is off for %s, as Helm and a deployment read it, and a refresh leaves it so',
+    (written) => {
+      const text = `shared: &shared no\nstaticExport:\n  enabled: ${written} # by hand\n  bundleUrl: x\n`;
+      expect(readSwitches(text).off).toBe(true);
+      expect(parseValues(text.replace(' x', ` ${LINK}`), 'values.yaml')).toMatchObject({ enabled: false });
+      expect(editValues(text, { enabled: undefined, bundleUrl: LINK })).toBe(text.replace(' x', ` ${LINK}`));
+    },
+  );
+
+  it.each(['true', 'on', '"true"', '', '~', '*shared'])('is not off for %j', (written) => {
+    expect(readSwitches(`shared: &shared yes\nstaticExport:\n  enabled: ${written}\n`).off).toBe(false);
   });
 });
 

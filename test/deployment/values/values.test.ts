@@ -25,12 +25,17 @@ describe('a values file', () => {
     });
   });
 
-  it.each(['', '# nothing', 'other: 1', 'staticExport:', 'staticExport: {}', 'staticExport: {enabled: false}'])(
-    'without enabled: true means off: %j',
-    (text) => {
-      expect(parse(text)).toBe('off');
-    },
-  );
+  it.each([
+    '',
+    '# nothing',
+    '---\n# nothing\n',
+    'other: 1',
+    'staticExport:',
+    'staticExport: {}',
+    'staticExport: {enabled: false}',
+  ])('without enabled: true means off: %j', (text) => {
+    expect(parse(text)).toBe('off');
+  });
 
   it.each(['""', 'null'])('may leave bundleUrl and version blank while disabled: %s', (blank) => {
     expect(parse(`staticExport: {enabled: false, bundleUrl: ${blank}, version: ${blank}}`)).toBe('off');
