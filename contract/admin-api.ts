@@ -129,13 +129,23 @@ export const exportReport = z.object({
    */
   unread: z.array(z.object({ url: z.string(), reason: z.string() })).default([]),
   /**
+   * The files that still have the address of the origin, and how often: in visible text and in code, which an export
+   * doesn't change. Empty if the service gives none.
+   */
+  originUrls: z.array(z.object({ url: z.string(), count: z.int() })).default([]),
+  /**
    * Notices about a page, or (`url` null) about the whole, for example what a browser could not render. Empty if
    * the service gives none.
    */
   notices: z.array(z.object({ url: z.string().nullable(), text: z.string() })).default([]),
   /** True if one of the lists was cut; the counts are complete. */
   truncated: z.boolean(),
-  counts: z.object({ brokenLinks: z.int(), redirects: z.int(), skippedPages: z.int() }),
+  counts: z.object({
+    brokenLinks: z.int(),
+    redirects: z.int(),
+    skippedPages: z.int(),
+    originUrls: z.int().default(0),
+  }),
   /** What an incremental export reused from the project's last one; absent if it reused nothing, or the service doesn't say. */
   reuse: z
     .object({

@@ -24,7 +24,7 @@ export function exportSummary(ended: SavedExport): string {
   const lines = [`${out}: ${pageCount ?? 'unknown'} pages${files}, ${sizeBytes} bytes`];
   if (report === undefined) return `${[...lines, 'The service has no report of this export.'].join('\n')}\n`;
   if (reusedFiles !== null && reusedFiles > 0) lines.push(`Reused from the last export: ${reusedFiles} files`);
-  lines.push(...leftOutLines(report), ...unreadLines(report), ...brokenLines(report));
+  lines.push(...leftOutLines(report), ...unreadLines(report), ...brokenLines(report), ...originLines(report));
   const isIncomplete = report.counts.brokenLinks + report.leftOut.length + report.unread.length > 0;
   if (isIncomplete && reportFile === undefined) lines.push('--report FILE writes a report that names them all.');
   if (reportFile !== undefined) lines.push(`Report: ${reportFile}`);
@@ -46,6 +46,7 @@ export function exportSummaryJson(ended: SavedExport): string {
     brokenLinks: report?.brokenLinks ?? null,
     leftOut: report?.leftOut ?? null,
     unread: report?.unread ?? null,
+    originUrlCount: report?.counts.originUrls ?? null,
     report: reportFile ?? null,
   };
   return `${JSON.stringify(summary, null, 2)}\n`;
@@ -105,6 +106,11 @@ function brokenLines({ brokenLinks, counts }: ExportReport): string[] {
     ...listed.map(({ url, reason, referrers }) => `  ${url} (${reason})${onPages(referrers)}`),
     ...(more > 0 ? [`  … and ${more} more`] : []),
   ];
+}
+
+function originLines({ counts, originUrls }: ExportReport): string[] {
+  if (counts.originUrls === 0) return [];
+  return [`Left in text and code: the origin's address, ${counts.originUrls} times in ${originUrls.length} files`];
 }
 
 function onPages(referrers: readonly string[]): string {

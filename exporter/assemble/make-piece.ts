@@ -3,6 +3,7 @@ import { parseExtraction } from '../document/extract.ts';
 import { rewrite } from '../document/rewrite.ts';
 import type { RewritePolicy, Target } from '../document/types.ts';
 import { errorMessage } from '../fetch/error-code.ts';
+import { type OriginNames, originNames } from '../urls/origin-names.ts';
 import type { Resource, Site } from '../urls/types.ts';
 import { gzipMember } from './archive/members.ts';
 import type { ArchiveMember } from './archive/tar-blocks.ts';
@@ -40,6 +41,8 @@ export type MadePiece = ArchiveMember & {
   broken: Array<{ url: string; referrer: string }>;
   /** Documents that could not be rewritten and are archived unchanged. */
   failures: Array<{ url: string; reason: string }>;
+  /** How often the files still have the address of the origin. */
+  originUrls: Array<{ url: string; count: number }>;
 };
 
 /**
@@ -50,6 +53,7 @@ export type MadePiece = ArchiveMember & {
 export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceInput): Promise<MadePiece> {
   const broken: MadePiece['broken'] = [];
   const failures: MadePiece['failures'] = [];
+  const origin = originNames(input.site);
   const rewritten = files.map((file) => {
     const { path, contentType, url } = file;
     try {
@@ -64,12 +68,23 @@ export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceI
   const marks = new Map<string, Pick<BundleFile, 'url' | 'encoding'>>();
   for (const file of files) marks.set(file.path, originalUrl(file, input.site));
   for (const { path, encoding } of entries) if (encoding !== undefined) marks.set(path, { encoding });
+  const originUrls = rewritten.flatMap(({ bytes }, index) => {
+    const count = origin === undefined ? 0 : countOrigin(bytes, origin);
+    return count === 0 ? [] : [{ url: files[index]?.url ?? '', count }];
+  });
   return {
     bytes: member.bytes,
     files: member.files.map((file) => ({ ...file, ...marks.get(file.path) })),
     broken,
     failures,
+    originUrls,
   };
+}
+
+/** How often the address of the origin is in a file. */
+function countOrigin(bytes: Uint8Array, { host, any }: OriginNames): number {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return text.includes(host) ? (text.toString('latin1').match(any)?.length ?? 0) : 0;
 }
 
 function rewriteFile(

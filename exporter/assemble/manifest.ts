@@ -29,6 +29,8 @@ export type BundleOutline = {
   broken: BrokenLinks;
   /** The files that could not be rewritten. */
   unread: { url: string; reason: string }[];
+  /** How often the files still have the address of the origin. */
+  originUrls: { url: string; count: number }[];
 };
 
 function onSite(url: string, settings: ExportSettings): string {
@@ -87,6 +89,7 @@ export async function outlineBundle(
   const reuse = { files: 0, reusedFiles: 0 };
   const broken = createBrokenLinks();
   const unread: BundleOutline['unread'] = [];
+  const originUrls: BundleOutline['originUrls'] = [];
   for await (const { filesJson, objectKey, sizeBytes, partsJson, piecesJson, brokenJson } of store.settledBatches(
     jobId,
   )) {
@@ -95,9 +98,10 @@ export async function outlineBundle(
     reuse.files += files.length;
     broken.merge(JSON.parse(brokenJson));
     members.push(...(objectKey === null ? partsOf(partsJson) : [{ objectKey, byteOffset: 0, byteLength: sizeBytes }]));
-    for (const { fileCount, reused, unread: ofPiece = [] } of parsePieces(piecesJson)) {
+    for (const { fileCount, reused, unread: unreadHere = [], originUrls: here = [] } of parsePieces(piecesJson)) {
       if (reused) reuse.reusedFiles += fileCount;
-      unread.push(...ofPiece);
+      unread.push(...unreadHere);
+      originUrls.push(...here);
     }
   }
   for (const file of order.rest()) digest.update(contentDigestLine(file));
@@ -107,7 +111,7 @@ export async function outlineBundle(
   const head: ManifestHead = { formatVersion, jobId, domain, version, createdAt, contentSha256, pageCount };
   const redirects = await redirectsOf(store, settings);
   const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId), redirects);
-  return { head, manifest, members: joinExtents(members), reuse, broken, unread };
+  return { head, manifest, members: joinExtents(members), reuse, broken, unread, originUrls };
 }
 
 /** A manifest's own fields, without those that grow with the site. */

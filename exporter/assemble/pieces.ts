@@ -102,6 +102,8 @@ export type StoredPiece = {
   broken?: Record<string, string[]>;
   /** Its files that could not be rewritten; omitted if there are none. */
   unread?: { url: string; reason: string }[];
+  /** How often its files still have the address of the origin; omitted if they don't. */
+  originUrls?: { url: string; count: number }[];
   /** Reused from the previous export. */
   reused?: true;
 };

@@ -14,13 +14,13 @@ const MAX_ENTRIES = 10_000;
 const MAX_EXAMPLES = 10;
 
 /**
- * The export's report: broken links, the site's redirects, and the skipped pages with the reasons. `broken`, `unread`: those
+ * The export's report: broken links, the site's redirects, and the skipped pages with the reasons. `broken`, `unread`, `originUrls`: those
  * of the bundle's files. `reusedCount`: how many files an earlier export had stored.
  */
 export async function createReport(
   store: CrawlStore,
   settings: ExportSettings,
-  found: { skippedCount: number; broken: BrokenLinks; unread: ExportReport['unread'] },
+  found: { skippedCount: number; broken: BrokenLinks } & Pick<ExportReport, 'unread' | 'originUrls'>,
 ): Promise<{ report: ExportReport; reusedCount: number }> {
   const { jobId, site } = settings;
   const { missing, redirects, skipped, unread, skips, notices, reusedCount } = await store.crawlFindings({
@@ -45,15 +45,18 @@ export async function createReport(
       .map(({ url, redirectTo, status }) => ({ from: url, to: redirectTo ?? '', status: status ?? 302 })),
     leftOut: skips.map((each) => ({ rule: ruleOfReason(each.reason), ...each })),
     unread: allUnread.slice(0, MAX_ENTRIES),
+    originUrls: found.originUrls.slice(0, MAX_ENTRIES),
     notices,
     skippedPages: skipped.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
     truncated:
       allUnread.length > MAX_ENTRIES ||
+      found.originUrls.length > MAX_ENTRIES ||
       [missing, redirects, skipped, unread].some(({ rows, total }) => total > rows.length),
     counts: {
       brokenLinks: missing.total,
       redirects: redirects.total,
       skippedPages: Math.max(skipped.total, found.skippedCount),
+      originUrls: found.originUrls.reduce((sum, { count }) => sum + count, 0),
     },
   };
   return { report, reusedCount };
@@ -74,7 +77,7 @@ export async function storeFailedReport(
     for await (const { brokenJson } of store.settledBatches(jobId)) broken.merge(JSON.parse(brokenJson));
     const { report } = await createReport(store, readExportSettings(crawl.settingsJson), {
       ...crawl,
-      ...{ broken, unread: [] },
+      ...{ broken, unread: [], originUrls: [] },
     });
     const key = reportKey(jobId);
     await objects.put(key, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });

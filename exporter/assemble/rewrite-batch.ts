@@ -166,6 +166,7 @@ async function storePieces(
       ...{ key, sizeBytes: made.bytes.length, fileCount: made.files.length },
       ...(made.broken.length > 0 && { broken: ownBroken }),
       ...(made.failures.length > 0 && { unread: made.failures }),
+      ...(made.originUrls.length > 0 && { originUrls: made.originUrls }),
     });
     for (const failure of made.failures) {
       logger.error(failure, 'A document could not be rewritten; its links stay as they are');

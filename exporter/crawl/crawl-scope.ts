@@ -32,7 +32,7 @@ const MAX_REMEMBERED = 200_000;
 const MAX_NAMED_SKIPS = 10_000;
 
 function crawledKind(kind: ResourceKind, sourceMaps: ExportSettings['sourceMaps']): CrawledKind | undefined {
-  if (kind === 'endpoint' || kind === 'public' || kind === 'folder') return undefined;
+  if (kind === 'endpoint' || kind === 'folder') return undefined;
   if (kind === 'unfollowed') return 'page';
   if (kind !== 'source-map') return kind;
   return sourceMaps === 'keep' ? 'asset' : undefined;

@@ -109,12 +109,13 @@ const NOTHING_READ = { extraction: new Uint8Array(), resources: [], hasImportMap
 export function parseResponse(response: ResponseToParse): ParsedResponse {
   const { url, site, body, headElements, inherited, nofollow, rendered } = response;
   const fetched = { bytes: body, contentType: response.contentType, url, inherited };
-  const { bytes, contentType, format, charset } = readResponseDocument(fetched, headElements, site);
+  const read = readResponseDocument(fetched, headElements, site);
+  const { bytes, contentType, format } = read;
   const document = { contentType, format, bytes: bytes === body ? undefined : bytes, sha256: hash('sha256', bytes) };
   if (format === 'other') return { ...document, ...NOTHING_READ, failure: undefined };
-  const read = tryExtract({ bytes, contentType, url, format, charset, nofollow }, site);
-  if (typeof read === 'string') return unreadResponse(response, read);
-  const extraction = rendered ? { ...read, framework: null } : read;
+  const extracted = tryExtract({ ...read, url, nofollow }, site);
+  if (typeof extracted === 'string') return unreadResponse(response, extracted);
+  const extraction = rendered ? { ...extracted, framework: null } : extracted;
   return {
     ...document,
     extraction: Buffer.from(serializeExtraction(extraction)),

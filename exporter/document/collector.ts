@@ -1,4 +1,5 @@
 import { isOfSite, normalizeReference, normalizeUrl } from '../urls/identity.ts';
+import { type OriginNames, originNames } from '../urls/origin-names.ts';
 import type { Resource, ResourceKind, Site } from '../urls/types.ts';
 import { charsetOfLabel, withEncodedQuery } from './charset.ts';
 import { decodeBytes, isVerbatim, rawOffset, type SpannedText } from './spanned-text.ts';
@@ -7,21 +8,48 @@ import type { DocumentFormat, Extraction, FrameworkName, Mark, MarkKind, Referen
 /** Longer values are not real URLs (often inline data) and aren't worth parsing. */
 const MAX_URL_BYTES = 8192;
 
-/** Marks of a nested document that apply to the outer one: only removals, because they need no escaping. */
-const REMOVALS: ReadonlyMap<MarkKind, MarkKind> = new Map([
-  ...(['integrity', 'crossorigin', 'ping', 'hint', 'handler', 'script'] as const).map((kind) => [kind, kind] as const),
+/** Marks of a nested document that apply to the outer one: those that need no escaping. */
+const ADOPTED: ReadonlyMap<MarkKind, MarkKind> = new Map([
+  ...(['integrity', 'crossorigin', 'ping', 'hint', 'handler', 'script', 'origin'] as const).map(
+    (kind) => [kind, kind] as const,
+  ),
   // URLs of the nested document are rewritten relative to the outer base, so its own base is removed.
   ['base', 'ping'] as const,
 ]);
 
 /** More than real pages have. */
 const MAX_GUESSES = 1_000;
-/** In JSON, a slash may be escaped. The group is the slash after the host. */
-const HOST = /^(?:https?:)?(?:\\?\/){2}[^\\/?#\s"'<>()]+(\\?\/)?/i;
 const RELATIVE_PATH = /^(?![a-z][a-z0-9+.-]*:|[/#])/i;
 /** More than any real page has; their product is the number of files that are looked up. */
 const MAX_PROPERTY_PATHS = 50;
 const MAX_STYLESHEETS = 20;
+
+/**
+ * Where the address of the origin is a URL: anywhere in the text, if the text is one URL, in a quoted text that is one
+ * URL (in JSON), or as the value of a line.
+ */
+export type OriginPlace = 'anywhere' | 'whole' | 'quoted' | 'line';
+
+const IS_PLACE: Readonly<Record<OriginPlace, (text: string, start: number, end: number) => boolean>> = {
+  anywhere: () => true,
+  whole: (text, start, end) =>
+    start < MAX_INDENT && text.slice(0, start).trim() === '' && !/\s/.test(text.slice(end).trim()),
+  quoted: (text, start, end) =>
+    /(?:^|[^\\])"$|=\\"$/.test(text.slice(Math.max(0, start - 3), start)) && isQuotedUrl(text, end),
+  line: (text, start) =>
+    /(?:^|[\r\n])[ \t]*(?:-[ \t]+)?(?:[\w-]+[ \t]*:[ \t]*)?["']?$/.test(
+      text.slice(Math.max(0, start - MAX_INDENT), start),
+    ),
+};
+
+const MAX_INDENT = 100;
+
+function isQuotedUrl(text: string, from: number): boolean {
+  QUOTED_REST.lastIndex = from;
+  return QUOTED_REST.test(text);
+}
+
+const QUOTED_REST = /(?:\\\/|[^\\"\s])*\\?"/y;
 
 /** Where a URL is: characters `from` to `to` of a text, and how its replacement must be escaped. */
 export type Place = { span: SpannedText; from: number; to: number; layers: string };
@@ -35,10 +63,13 @@ export class Collector {
   isPage = false;
   /** The charset that the document had, if that isn't UTF-8. */
   charset: string | undefined;
+  /** Whether the document may have the address of the origin. */
+  namesOrigin = false;
   /** Why the end of the document was not read. */
   incomplete: string | undefined;
   private base: string;
   private readonly site: Site;
+  private readonly origin: OriginNames | undefined;
   private readonly resources: Resource[] = [];
   private readonly references: Reference[] = [];
   private readonly marks: Mark[] = [];
@@ -55,6 +86,7 @@ export class Collector {
     this.url = url;
     this.base = url;
     this.site = site;
+    this.origin = originNames(site);
     this.isNested = isNested;
   }
 
@@ -64,6 +96,7 @@ export class Collector {
     inner.base = this.base;
     inner.follows = this.follows;
     inner.charset = this.charset;
+    inner.namesOrigin = this.namesOrigin;
     return inner;
   }
 
@@ -79,9 +112,9 @@ export class Collector {
       this.references.push([...place, indexes[resource] ?? 0, layers + layer, ...fragment]);
     }
     for (const [start, end, kind, note] of inner.marks) {
-      const removed = REMOVALS.get(kind);
-      if (removed === undefined) continue;
-      this.mark(rawOffset(span, start), rawOffset(span, end), removed, typeof note === 'number' ? indexes[note] : note);
+      const adopted = ADOPTED.get(kind);
+      if (adopted === undefined) continue;
+      this.mark(rawOffset(span, start), rawOffset(span, end), adopted, typeof note === 'number' ? indexes[note] : note);
     }
   }
 
@@ -100,13 +133,14 @@ export class Collector {
     return best && best[1] + specifier.slice(best[0].length);
   }
 
+  /** Looks whether the document has the address of the origin at all, so that most calls of `markOrigin` end at once. */
+  lookForOrigin(source: string): void {
+    this.namesOrigin = this.origin !== undefined && source.includes(this.origin.host);
+  }
+
   /** Whether a text may have an absolute URL of the site. */
   namesSite(text: string): boolean {
     return text.includes(this.site.domain) || text.includes(this.site.origin.slice(this.site.origin.indexOf('//') + 2));
-  }
-
-  private get publicRoot(): string {
-    return `https://${this.site.domain}/`;
   }
 
   /** The byte offsets where references begin. */
@@ -199,16 +233,15 @@ export class Collector {
   }
 
   /**
-   * Adds only the scheme and host of a URL, which become public if they are the site's. The rest stays as it is, because
-   * it may be a template (`/search?q={terms}`).
+   * Marks each address of the origin in a text, so that it becomes the public one. The rest of the URL stays, because it may be a template (`/search?q={terms}`).
    */
-  referHost({ span, from, to, layers }: Place): void {
-    const [written, path = ''] = HOST.exec(span.text.slice(from, to)) ?? [];
-    if (written === undefined) return;
-    const decoded = written.replaceAll('\\/', '/');
-    if (decoded === this.publicRoot || `${decoded}/` === this.publicRoot) return;
-    if (this.resolve(path === '' ? `${decoded}/` : decoded) === this.publicRoot)
-      this.refer({ span, from, to: from + written.length, layers }, 'public', decoded);
+  markOrigin(span: SpannedText, where: OriginPlace): void {
+    if (!this.namesOrigin || this.origin === undefined || !span.text.includes(this.origin.host)) return;
+    for (const { 0: found, index } of span.text.matchAll(this.origin.any)) {
+      const end = index + found.length;
+      if (!IS_PLACE[where](span.text, index, end)) continue;
+      this.mark(rawOffset(span, index), rawOffset(span, end), 'origin', this.origin.publicName(found));
+    }
   }
 
   /** Adds a resource without a span to rewrite. `text` is relative to `base`. */

@@ -6,14 +6,16 @@ import type { Patch } from './frameworks/adapter.ts';
 import { detectFramework, discoverInScript, patchScript } from './frameworks/detect.ts';
 import { nextSegments } from './frameworks/next.ts';
 import { pagefindFiles } from './frameworks/pagefind.ts';
+import { gunzip } from './gzip.ts';
 import { extractHtml } from './html/extract-html.ts';
 import { extractScript, probeLiterals } from './javascript/extract-script.ts';
 import { extractJsonFeed, extractWebManifest } from './javascript/json.ts';
+import { markdownLinks } from './markdown.ts';
 import { extractDash } from './media/dash.ts';
 import { extractHls } from './media/hls.ts';
 import { extractWebVtt } from './media/webvtt.ts';
-import { verbatim } from './spanned-text.ts';
-import type { Extraction, FrameworkName, PageDocument } from './types.ts';
+import { type SpannedText, verbatim } from './spanned-text.ts';
+import type { DocumentFormat, Extraction, FrameworkName, PageDocument } from './types.ts';
 import { jsonUrls, referDataFile, yamlUrls } from './values.ts';
 import { extractXml } from './xml/extract-xml.ts';
 
@@ -31,9 +33,12 @@ export function extract(document: PageDocument, site: Site): Extraction {
   // Scripts encode queries in UTF-8.
   if (format !== 'js') collector.charset = document.charset;
 
-  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  const text = document.gzip ? gunzip(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const source = text.toString('latin1');
+  collector.lookForOrigin(source);
   const framework = read(document, source, collector);
-  return collector.finish(format, framework);
+  const extraction = collector.finish(format, framework);
+  return document.gzip ? { ...extraction, gzip: true } : extraction;
 }
 
 function read(document: PageDocument, source: string, collector: Collector): FrameworkName | null {
@@ -54,19 +59,6 @@ function read(document: PageDocument, source: string, collector: Collector): Fra
     case 'xml':
       extractXml(source, document.format === 'svg', collector);
       break;
-    case 'manifest':
-      extractWebManifest(whole, collector);
-      break;
-    case 'feed':
-      extractJsonFeed(whole, collector);
-      break;
-    case 'json':
-      probeLiterals(source, collector, 'guess');
-      referDataFile(whole, jsonUrls(source), 'rq', collector);
-      break;
-    case 'yaml':
-      referDataFile(whole, yamlUrls(source), 'r', collector);
-      break;
     case 'dash':
       extractDash(source, collector);
       break;
@@ -84,8 +76,59 @@ function read(document: PageDocument, source: string, collector: Collector): Fra
     case 'next-tree':
       for (const { url, kind } of nextSegments(document.bytes)) collector.mention(url, kind);
       break;
+    default:
+      readData(document.format, whole, collector);
   }
   return null;
+}
+
+/** Reads what programs read, and text with links. */
+function readData(format: DocumentFormat, whole: SpannedText, collector: Collector): void {
+  switch (format) {
+    case 'manifest':
+      extractWebManifest(whole, collector);
+      collector.markOrigin(whole, 'quoted');
+      break;
+    case 'feed':
+      extractJsonFeed(whole, collector);
+      collector.markOrigin(whole, 'quoted');
+      break;
+    case 'json':
+      probeLiterals(whole.text, collector, 'guess');
+      referDataFile(whole, jsonUrls(whole.text), 'rq', collector);
+      collector.markOrigin(whole, 'quoted');
+      break;
+    case 'yaml':
+      referDataFile(whole, yamlUrls(whole.text), 'r', collector);
+      collector.markOrigin(whole, 'quoted');
+      collector.markOrigin(whole, 'line');
+      break;
+    case 'fields':
+      collector.markOrigin(whole, 'line');
+      break;
+    case 'urls':
+      extractUrlList(whole, collector);
+      break;
+    case 'markdown':
+      extractMarkdown(whole, collector);
+      break;
+  }
+}
+
+/** More lines are no list that a program reads. */
+const MAX_LISTED = 50_000;
+
+/** A list of URLs, such as a sitemap. */
+function extractUrlList(list: SpannedText, collector: Collector): void {
+  for (const line of list.text.split(/\s+/, MAX_LISTED)) if (line !== '') collector.mention(line, 'identity');
+  collector.markOrigin(list, 'anywhere');
+}
+
+function extractMarkdown(markdown: SpannedText, collector: Collector): void {
+  if (!collector.namesOrigin) return;
+  for (const { from, to } of markdownLinks(markdown.text)) {
+    collector.markOrigin(verbatim(markdown.text, from, to), 'anywhere');
+  }
 }
 
 function readFramework(html: string, collector: Collector): FrameworkName | null {

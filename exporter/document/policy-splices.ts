@@ -83,6 +83,8 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
       return '<meta charset="utf-8">';
     case 'head':
       return context.isNotFound ? NOT_FOUND_BASE : undefined;
+    case 'origin':
+      return String(note);
     case 'patch':
       return context.stripped ? undefined : String(note);
     case 'import-map':

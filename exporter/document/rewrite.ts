@@ -1,6 +1,7 @@
 import { assignPath, folderPath, NOT_FOUND_PATH } from '../urls/assign-path.ts';
 import { isOfSite } from '../urls/identity.ts';
 import type { Resource } from '../urls/types.ts';
+import { gunzip, gzip } from './gzip.ts';
 import { policySplices } from './policy-splices.ts';
 import { decodeBytes } from './spanned-text.ts';
 import { applyLayers, applySplices, type Splice } from './splice.ts';
@@ -8,6 +9,14 @@ import type { Mark, Reference, RewriteInput, Target } from './types.ts';
 
 /** Writes a document for the bundle in one pass over its spans. Returns `bytes` itself if nothing changes. */
 export function rewrite(input: RewriteInput): Uint8Array {
+  const { bytes, extraction } = input;
+  if (!extraction.gzip) return rewriteText(input);
+  const text = gunzip(bytes);
+  const written = rewriteText({ ...input, bytes: text });
+  return written === text ? bytes : gzip(written);
+}
+
+function rewriteText(input: RewriteInput): Uint8Array {
   const { bytes, extraction } = input;
   const targets = extraction.resources.map((): Target | undefined => undefined);
   const targetOf = (index: number): Target => {
@@ -61,7 +70,7 @@ function asciiJson(text: string): string {
 /** The target of a resource, also if it isn't a file of the bundle. */
 function resolve(resource: Resource, { site, target }: RewriteInput): Target {
   const { kind, url } = resource;
-  if (kind === 'identity' || kind === 'card' || kind === 'public') return { absolute: url };
+  if (kind === 'identity' || kind === 'card') return { absolute: url };
   if (kind === 'probe') return inBundle(target(resource));
   if (kind === 'guess') return asFile(inBundle(target(resource)));
   if (kind === 'folder') return isOfSite(url, site) ? { path: folderPath(url, site) } : { absolute: url };

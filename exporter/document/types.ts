@@ -12,7 +12,10 @@ import type { ExternalPolicy, Resource, Site } from '../urls/types.ts';
  */
 export type FetchedDocument = { bytes: Uint8Array; contentType: string; url: string; inherited?: string | undefined };
 
-/** The syntax of a document's references; documents of format `other` are not read. */
+/**
+ * The syntax of a document's references; documents of format `other` are not read. `fields` are lines such as those of
+ * robots.txt, `urls` a list of URLs.
+ */
 export type DocumentFormat =
   | 'html'
   | 'css'
@@ -26,6 +29,9 @@ export type DocumentFormat =
   | 'dash'
   | 'hls'
   | 'vtt'
+  | 'fields'
+  | 'urls'
+  | 'markdown'
   | 'pagefind'
   | 'next-tree'
   | 'other';
@@ -38,6 +44,8 @@ export type PageDocument = {
   format: DocumentFormat;
   /** The charset that it had, if that isn't UTF-8. */
   charset?: string | undefined;
+  /** `bytes` are compressed with gzip. */
+  gzip?: boolean;
   /** The response headers forbid following its links. */
   nofollow?: boolean;
 };
@@ -69,6 +77,7 @@ export type Reference = readonly [start: number, end: number, resource: number, 
  * | `import-map` | start of the map | an `ImportMap` with folders, as JSON |
  * | `import` | point before the folder's entry | resource index, a space, the specifier |
  * | `property` | start of a URL in a CSS custom property | `elsewhere` if another document may use it and the URL isn't relative, else `here` |
+ * | `origin` | address of the origin in a URL | the public one |
  * | `patch` | text of a framework's script or settings | the replacement |
  * | `source-map` | the comment | none |
  */
@@ -92,6 +101,7 @@ export type MarkKind =
   | 'body-end'
   | 'charset'
   | 'property'
+  | 'origin'
   | 'patch'
   | 'import-map'
   | 'import'
@@ -102,6 +112,8 @@ export type FrameworkName = 'vitepress' | 'next' | 'nuxt' | 'docusaurus' | 'gats
 /** The references of a document. Compact, because one is stored for every page and asset of an export. */
 export type Extraction = {
   format: DocumentFormat;
+  /** The document is compressed with gzip; offsets are in the uncompressed one. */
+  gzip?: true;
   /** The framework that hydrates the page; null for plain HTML and for other formats. */
   framework: FrameworkName | null;
   /** Distinct by url and kind. Some have no reference, such as probes and files that a framework loads by itself. */
@@ -138,7 +150,7 @@ export type RewriteInput = {
   /** The document's own URL (normalized) and its path in the bundle. */
   url: string;
   ownPath: string;
-  /** Called once per referenced resource; never for `identity`, `card`, `public` and `folder`. */
+  /** Called once per referenced resource; never for `identity`, `card` and `folder`. */
   target: (resource: Resource) => Target;
   policy: RewritePolicy;
 };

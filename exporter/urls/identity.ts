@@ -88,7 +88,7 @@ export function isWanted(
   site: Site,
   { external, keepHosts }: { external: ExternalPolicy; keepHosts: readonly string[] },
 ): boolean {
-  if (kind === 'endpoint' || kind === 'public' || kind === 'folder' || kind === 'source-map') return false;
+  if (kind === 'endpoint' || kind === 'folder' || kind === 'source-map') return false;
   if (isOfSite(url, site)) return true;
   if (kind !== 'asset' || external === 'keep') return false;
   return keepHosts.length === 0 || !URL.canParse(url) || !keepHosts.includes(new URL(url).hostname);

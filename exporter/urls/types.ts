@@ -21,7 +21,6 @@ export type Site = {
  * | `identity` | on the site | absolute on the public domain, without a suffix of ours (canonical, `og:url`) |
  * | `card` | on the site | absolute on the public domain (`og:image`: read by external services) |
  * | `endpoint` | no | relative if in the bundle, else absolute (POST forms, `cite`, pingback) |
- * | `public` | no | absolute on the public domain (structured data) |
  */
 export type ResourceKind =
   | 'page'
@@ -33,8 +32,7 @@ export type ResourceKind =
   | 'guess'
   | 'identity'
   | 'card'
-  | 'endpoint'
-  | 'public';
+  | 'endpoint';
 
 /**
  * A URL that a document refers to. `url` is normalized (`normalizeUrl`), without a fragment. `charset`: of a text that

@@ -9,12 +9,12 @@ const LINK = { url: 'https://docs.example.com/gone', reason: 'HTTP 404', status:
 const REPORT = {
   jobId: 'se_0123456789abcdef',
   brokenLinks: [{ ...LINK, referrers: ['/', '/a', '/b', '/c'].map((path) => `https://docs.example.com${path}`) }],
-  ...{ redirects: [], skippedPages: [], unread: [], notices: [], truncated: false },
+  ...{ redirects: [], skippedPages: [], unread: [], originUrls: [], notices: [], truncated: false },
   leftOut: [
     { rule: 'nofollow', reason: 'only links with nofollow lead to it', count: 2, examples: [] },
     { rule: 'robots', reason: 'robots.txt disallows it', count: 1500, examples: [] },
   ],
-  counts: { brokenLinks: 12, redirects: 0, skippedPages: 1502 },
+  counts: { brokenLinks: 12, redirects: 0, skippedPages: 1502, originUrls: 0 },
 };
 const ENDED: SavedExport = {
   ...{ jobId: REPORT.jobId, contentSha256: 'sha' },
@@ -36,6 +36,14 @@ describe('the summary of an export', () => {
       'Report: report.json',
       '',
     ]);
+  });
+
+  it('counts what is left of the origin', () => {
+    const originUrls = [{ url: 'https://docs.example.com/a', count: 3 }];
+    const left = { ...REPORT, originUrls, counts: { ...REPORT.counts, originUrls: 3 } };
+    expect(exportSummary({ ...ENDED, report: left })).toContain(
+      "Left in text and code: the origin's address, 3 times in 1 files\n",
+    );
   });
 
   it('names documents that were not read', () => {

@@ -83,7 +83,12 @@ describe('galley export', () => {
     const { code, stdout } = await exporting('--report', 'made/report.json');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Report: .*made\/report\.json$/m)]);
     const reportOf = async (file: string) => exportReport.parse(JSON.parse(await readFile(join(folder, file), 'utf8')));
-    expect((await reportOf('made/report.json')).counts).toEqual({ brokenLinks: 1, redirects: 0, skippedPages: 3 });
+    expect((await reportOf('made/report.json')).counts).toEqual({
+      brokenLinks: 1,
+      redirects: 0,
+      skippedPages: 3,
+      originUrls: 0,
+    });
 
     site.setHandler(serveFiles({ '/': { body: '', status: 302, headers: { location: '/gone' } } }));
     const failed = await exporting('--report', 'failed.json');
@@ -109,6 +114,7 @@ describe('galley export', () => {
       brokenLinks: [expect.objectContaining({ url: 'https://docs.example.com/gone', status: 404 })],
       leftOut: [expect.objectContaining({ count: 2 }), expect.objectContaining({ count: 1 })],
       unread: [],
+      originUrlCount: 0,
       report: join(folder, 'report.json'),
     });
   });

@@ -110,7 +110,7 @@ describe('a bundle', () => {
 describe('results of an export', () => {
   it('are read for any id, and for reports of older releases', async () => {
     const report = { jobId: 'j1', brokenLinks: [], redirects: [], skippedPages: [], truncated: false };
-    const counts = { brokenLinks: 0, redirects: 0, skippedPages: 0 };
+    const counts = { brokenLinks: 0, redirects: 0, skippedPages: 0, originUrls: 0 };
     const changes = { since: 'j0', added: ['a.html'], changed: [], removed: [], newlyBroken: [] };
     const { client } = await service(ok({ ...report, counts, more: 1 }), ok({ ...changes, more: 1 }));
     await expect(client.exports.report('j1')).resolves.toEqual({
@@ -118,6 +118,7 @@ describe('results of an export', () => {
       counts,
       leftOut: [],
       unread: [],
+      originUrls: [],
       notices: [],
     });
     await expect(client.exports.changes('j1')).resolves.toEqual(changes);

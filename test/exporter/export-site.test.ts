@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import { readBundleHead } from '../../bundle/read-bundle.ts';
+import { exportReport } from '../../contract/admin-api.ts';
 import { HEAD_LENGTH_BYTES, readHeadLength } from '../../contract/bundle-head.ts';
 import { createSigner, createVerifier } from '../../contract/signing.ts';
 import type { ExportRequest } from '../../exporter/crawl/open-export.ts';
@@ -138,6 +139,28 @@ describe('an export in one process', () => {
     expect(runs[0]?.brokenLinks).toBe(0);
     runs.push(await exportInProcess(depsOf(never), requestOf(), { signal: never }));
     expect(runs[1]?.contentSha256).toBe(runs[0]?.contentSha256);
+  });
+
+  it('counts in its report how often text and code still have the address of the origin', async () => {
+    const { origin } = site;
+    const script = { body: `a="${origin}/x";b="${origin}/"`, contentType: 'text/javascript' };
+    site.setHandler(
+      serveFiles({
+        '/': `<a href="${origin}/">Home</a> <code>${origin}</code><script src="/a.js"></script>`,
+        '/a.js': script,
+        '/robots.txt': { body: `Sitemap: ${origin}/s.xml`, contentType: 'text/plain' },
+      }),
+    );
+    const request = requestOf();
+    await exportInProcess(depsOf(never), request, { signal: never });
+    const report = exportReport.parse(JSON.parse(String(await objects.read(reportKey(request.settings.jobId)))));
+    expect([report.counts.originUrls, report.originUrls]).toEqual([
+      3,
+      [
+        { url: 'https://docs.example.com/a.js', count: 2 },
+        { url: 'https://docs.example.com/', count: 1 },
+      ],
+    ]);
   });
 
   it('names the gzip member of each file, signs the manifest, and packs an unchanged site into the same bytes', async () => {

@@ -112,7 +112,7 @@ export async function startTestPlatform(
       const archiveSha256 = createHash('sha256').update(archive).digest('hex');
       const archiveKey = bundleKey(archiveSha256);
       const reportKey = `reports/${jobId}.json`;
-      const counts = { brokenLinks: 0, redirects: 0, skippedPages: 0 };
+      const counts = { brokenLinks: 0, redirects: 0, skippedPages: 0, originUrls: 0 };
       const report = { jobId, brokenLinks: [], redirects: [], skippedPages: [], truncated: false, counts };
       await objects.put(archiveKey, archive, { contentType: 'application/gzip' });
       await objects.put(reportKey, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });

@@ -1,4 +1,6 @@
 import type { ResourceKind } from '../../urls/types.ts';
+import type { OriginPlace } from '../collector.ts';
+import { PAINTS } from '../css/extract-css.ts';
 
 type Kinds = Readonly<Record<string, ResourceKind>>;
 
@@ -120,6 +122,20 @@ const READ_ATTRIBUTES: ReadonlySet<string> = new Set([
 export function isUndefined(element: string, attribute: string): boolean {
   if (READ_ATTRIBUTES.has(attribute)) return false;
   return !READ.has(element) || attribute.startsWith('data-');
+}
+
+/** Attributes of HTML that hold URLs, or parts of them. */
+const URLS: ReadonlySet<string> = new Set([
+  ...Object.values(KINDS).flatMap((kinds) => Object.keys(kinds)),
+  ...['action', 'ping', 'style', 'srcdoc', ...SRCSETS, ...PAINTS],
+]);
+/** Texts that a script shows or copies. */
+const SHOWN = /text|copy|clip|code|title|label|caption|snippet|command/;
+
+/** Where the address of the origin in an attribute is part of a URL; undefined if it may be a text that a reader sees. */
+export function originPlace(attribute: string): OriginPlace | undefined {
+  if (URLS.has(attribute)) return 'anywhere';
+  return SHOWN.test(attribute) || isEventHandler(attribute) ? undefined : 'whole';
 }
 
 /** In these attributes, a bare file name is likely to be a URL; elsewhere it may be a title. */

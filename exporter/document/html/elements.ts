@@ -140,16 +140,10 @@ export function readMeta(reader: TagReader): void {
 
 /** What isn't named above is for scripts if it is a path, and for others if it is a whole URL. */
 function readOtherMeta(reader: TagReader): void {
-  const content = reader.attribute('content');
-  if (content === undefined) return;
   const value = reader.value('content');
   const form = formOf(value);
   if (form === 'rooted' || form === 'path') reader.refer('content', 'guess');
-  else if (form === 'absolute') {
-    guess(value, reader);
-    const { value: span, layer: layers } = content;
-    reader.collector.referHost({ span, from: 0, to: span.text.length, layers });
-  }
+  else if (form === 'absolute') guess(value, reader);
 }
 
 function readRefresh(reader: TagReader): void {
@@ -228,8 +222,8 @@ function readStructuredData(json: SpannedText, collector: Collector): void {
     const written = json.text.slice(from, to);
     const value = decodedJson(written) ?? written;
     if (isNamedFile(value)) collector.mention(value, 'guess');
-    collector.referHost({ span: json, from, to, layers: 'q' });
   }
+  collector.markOrigin(json, 'quoted');
 }
 
 /** Speculation rules: pages that a browser may load in advance. Patterns (`href_matches`) stay unchanged. */

@@ -14,6 +14,7 @@ import {
   isOfInterest,
   isUndefined,
   kindsOf,
+  originPlace,
   parseSrcset,
   SRCSETS,
 } from './attributes.ts';
@@ -26,6 +27,7 @@ const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 /** Links that a crawler may choose not to follow. A frame is part of the page, so `nofollow` doesn't apply to it. */
 const LINKS: ReadonlySet<string> = new Set(['a', 'area']);
 const FRAMES: ReadonlySet<string> = new Set(['iframe', 'frame']);
+const SCRIPT_URL = /^\s*javascript:/i;
 const NOFOLLOW = /(?:^|\s)nofollow(?:\s|$)/i;
 
 /** The limit for nested `srcdoc` documents. Each level escapes the next, so real pages don't nest deeper. */
@@ -125,6 +127,7 @@ class HtmlVisitor implements MarkupVisitor {
   private attribute(reader: TagReader, attribute: Attribute): void {
     const { name, value, layer } = attribute;
     const element = reader.tag.name;
+    if (this.collector.namesOrigin) this.markOrigin(name, value);
     const known = kindsOf(element)[name] ?? (name === 'href' && element.includes('-') ? 'page' : undefined);
     const kind = known === 'page' && LINKS.has(element) ? this.linkKind(reader) : known;
     if (kind !== undefined) {
@@ -151,6 +154,13 @@ class HtmlVisitor implements MarkupVisitor {
     } else if (isUndefined(element, name)) {
       referValue(value, layer, acceptsNames(name), this.collector);
     }
+  }
+
+  private markOrigin(name: string, value: SpannedText): void {
+    const place = SCRIPT_URL.test(value.text) ? undefined : originPlace(name);
+    if (place === undefined || (name === 'srcdoc' && this.depth < MAX_DEPTH)) return;
+    this.collector.markOrigin(value, place);
+    if (place === 'whole') this.collector.markOrigin(value, 'quoted');
   }
 
   private nested({ value, layer }: Attribute): void {

@@ -1,6 +1,8 @@
 import type { ResourceKind } from '../../urls/types.ts';
 import type { Collector } from '../collector.ts';
 import { extractCss, PAINTS } from '../css/extract-css.ts';
+import { isOfInterest, originPlace } from '../html/attributes.ts';
+import { scanHtml } from '../html/scan-html.ts';
 import { type Attribute, scanMarkup, type Tag } from '../html/scan-markup.ts';
 import { type SpannedText, verbatim } from '../spanned-text.ts';
 
@@ -57,12 +59,12 @@ function isStyle(name: string): boolean {
 type Kinds = Readonly<Record<string, ResourceKind>>;
 
 /** Root elements of feeds and sitemaps, which are read by external programs. */
-const ROOT = /^(?:rss|feed|rdf:rdf|urlset|sitemapindex)$/;
+const ROOT = /^(?:rss|feed|rdf:rdf|urlset|sitemapindex|opensearchdescription)$/;
 
 /** Elements whose text is a URL. */
 const TEXTS: Kinds = {
   ...{ link: 'identity', loc: 'identity', comments: 'identity', uri: 'identity', guid: 'identity', id: 'identity' },
-  ...{ url: 'card', icon: 'card', logo: 'card' },
+  ...{ url: 'card', icon: 'card', logo: 'card', image: 'card', 'moz:searchform': 'identity' },
   ...{
     'image:loc': 'card',
     'video:thumbnail_loc': 'card',
@@ -85,29 +87,57 @@ const ATTRIBUTES: Readonly<Record<string, Kinds>> = {
   'itunes:image': { href: 'card' },
 };
 
+/** Elements whose text a reader sees. Their text may be HTML. */
+const SHOWN =
+  /^(?:a|b|code|dd|dt|em|i|kbd|li|p|pre|samp|span|strong|td|title|tt|name|description|summary|subtitle|content)$/;
+
 /**
- * Reads a feed or sitemap and ignores other XML. Its URLs use the public domain, because it is read from elsewhere.
- * The files they refer to are fetched too.
+ * Reads a feed or sitemap. Its URLs use the public domain, because it is read from elsewhere. The files they refer to are
+ * fetched too. Of other XML, only the addresses of the origin are marked.
  */
 function extractFeed(source: string, collector: Collector): void {
   let isFeed: boolean | undefined;
+  const isRelevant = /^(?:href|url|src|rel)$/;
   scanMarkup(
     source,
     {
-      isOfInterest: (name) => name === 'href' || name === 'url' || name === 'src' || name === 'rel',
-      hasText: (name) => isFeed === true && Object.hasOwn(TEXTS, name),
+      isOfInterest: (name) => collector.namesOrigin || isRelevant.test(name),
+      hasText: (name) => collector.namesOrigin || (isFeed === true && Object.hasOwn(TEXTS, name)),
     },
     {
       tag(tag) {
         isFeed ??= ROOT.test(tag.name);
-        if (isFeed) for (const attribute of tag.attributes) referAttribute(tag, attribute, collector);
+        for (const attribute of tag.attributes) {
+          if (isFeed) referAttribute(tag, attribute, collector);
+          const place = originPlace(attribute.name);
+          if (place !== undefined) collector.markOrigin(attribute.value, place);
+        }
       },
       raw({ name }, content, _end, layer) {
         if (isFeed) referText(name, content, layer, collector);
+        if (content.text.includes('<')) markOriginInHtml(content, layer, collector);
+        else if (!SHOWN.test(name)) collector.markOrigin(content, 'whole');
       },
       close() {},
     },
   );
+}
+
+/** Marks the addresses in the links of HTML that is a text of this document. */
+function markOriginInHtml(html: SpannedText, layer: string, collector: Collector): void {
+  if (!collector.namesOrigin) return;
+  const inner = collector.nested();
+  scanHtml(html.text, isOfInterest, {
+    tag({ attributes }) {
+      for (const { name, value } of attributes) {
+        const place = originPlace(name);
+        if (place !== undefined) inner.markOrigin(value, place);
+      }
+    },
+    raw() {},
+    close() {},
+  });
+  collector.adopt(inner, html, layer);
 }
 
 function referAttribute({ name, attributes }: Tag, { name: key, value, layer }: Attribute, collector: Collector): void {
@@ -120,7 +150,7 @@ function referAttribute({ name, attributes }: Tag, { name: key, value, layer }: 
 }
 
 function referText(name: string, content: SpannedText, layers: '' | 'x', collector: Collector): void {
-  const kind = TEXTS[name];
+  const kind = Object.hasOwn(TEXTS, name) ? TEXTS[name] : undefined;
   if (kind === undefined || (NAMES.has(name) && !/^\s*https?:\/\//.test(content.text))) return;
   collector.refer({ span: content, from: 0, to: content.text.length, layers }, kind);
 }

@@ -36,7 +36,7 @@ export async function readReport(objects: Pick<ObjectStore, 'read'>, job: Export
 }
 
 function emptyReport(jobId: string): ExportReport {
-  const counts = { brokenLinks: 0, redirects: 0, skippedPages: 0 };
+  const counts = { brokenLinks: 0, redirects: 0, skippedPages: 0, originUrls: 0 };
   return {
     jobId,
     brokenLinks: [],
@@ -44,6 +44,7 @@ function emptyReport(jobId: string): ExportReport {
     skippedPages: [],
     leftOut: [],
     unread: [],
+    originUrls: [],
     notices: [],
     truncated: false,
     counts,

@@ -24,7 +24,7 @@ export function ReportPanel({ report }: { report: ExportReport | null }) {
       </Panel>
     );
   }
-  const { brokenLinks, leftOut, unread, notices, counts, redirects } = report;
+  const { brokenLinks, leftOut, unread, originUrls, notices, counts, redirects } = report;
   return (
     <Panel
       title="Report"
@@ -41,6 +41,7 @@ export function ReportPanel({ report }: { report: ExportReport | null }) {
       {brokenLinks.length > 0 && <BrokenLinks links={brokenLinks} total={counts.brokenLinks} />}
       {leftOut.length > 0 && <LeftOut rules={leftOut} />}
       {unread.length > 0 && <Unread documents={unread} />}
+      {originUrls.length > 0 && <OriginUrls files={originUrls} total={counts.originUrls} />}
       {notices.length > 0 && (
         <details>
           <summary>{formatCount(notices.length, 'notice')}</summary>
@@ -111,6 +112,21 @@ function Unread({ documents }: { documents: ExportReport['unread'] }) {
         {documents.slice(0, SHOWN).map(({ url, reason }) => (
           <li key={url}>
             <Text>{cut(url)}</Text>: <Text>{cut(reason)}</Text>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function OriginUrls({ files, total }: { files: ExportReport['originUrls']; total: number }) {
+  return (
+    <details>
+      <summary>{formatCount(total, 'mention')} of the origin in text and code</summary>
+      <ul class="plain">
+        {files.slice(0, SHOWN).map(({ url, count }) => (
+          <li key={url}>
+            <Text>{cut(url)}</Text>: {count}
           </li>
         ))}
       </ul>

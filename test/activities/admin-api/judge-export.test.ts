@@ -18,9 +18,10 @@ function report(broken: readonly string[], changes: Partial<ExportReport> = {}):
     skippedPages: [],
     leftOut: [],
     unread: [],
+    originUrls: [],
     notices: [],
     truncated: false,
-    counts: { brokenLinks: broken.length, redirects: 0, skippedPages: 0 },
+    counts: { brokenLinks: broken.length, redirects: 0, skippedPages: 0, originUrls: 0 },
     ...changes,
   };
 }
@@ -52,7 +53,10 @@ describe('an export is held', () => {
       '3 newly broken links, for example /x (maxNewlyBroken is 2)',
     ]);
     // The list is truncated, but the count is complete.
-    const cut = report(['/a'], { counts: { brokenLinks: 90, redirects: 0, skippedPages: 0 }, truncated: true });
+    const cut = report(['/a'], {
+      counts: { brokenLinks: 90, redirects: 0, skippedPages: 0, originUrls: 0 },
+      truncated: true,
+    });
     expect(judge(before, { report: cut })).toEqual(['86 newly broken links (maxNewlyBroken is 2)']);
   });
 

@@ -25,7 +25,7 @@ describe('the report of an export', () => {
       reason: 'it nests too deep',
     }));
     const { report } = await createReport(store, exportSettings, {
-      ...{ skippedCount: 0, broken: createBrokenLinks(), unread },
+      ...{ skippedCount: 0, broken: createBrokenLinks(), unread, originUrls: [] },
     });
     expect(report.unread).toHaveLength(10_000);
     expect(report.truncated).toBe(truncated);
