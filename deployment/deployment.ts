@@ -9,7 +9,7 @@ import { BundleAcquirer } from './fetch/acquire-bundle.ts';
 import { fetchProcess } from './fetch/fetch-process.ts';
 import { Follower } from './fetch/follower.ts';
 import { RETRY_PAUSES, type RetryPauses } from './fetch/retry-delay.ts';
-import { openServed, type Served } from './fetch/served.ts';
+import { openServed, type Served, stateFileIn, versionsIn } from './fetch/served.ts';
 import { openVersionStore } from './fetch/version-store.ts';
 import { createLiveSettings, type LiveSettings } from './live-settings.ts';
 import { createDeploymentMetrics, type DeploymentMetrics } from './metrics.ts';
@@ -105,9 +105,9 @@ export function createDeployment(options: DeploymentOptions): Deployment {
 
     async start() {
       await mkdir(homeDir, { recursive: true });
-      const store = await openVersionStore(join(homeDir, 'versions'));
+      const store = await openVersionStore(versionsIn(homeDir));
       const now = (): Date => new Date();
-      const opened = await openServed({ stateFile: join(homeDir, 'state.json'), store, keepPrevious, now, logger });
+      const opened = await openServed({ stateFile: stateFileIn(homeDir), store, keepPrevious, now, logger });
       const downloadsFolder = join(homeDir, 'downloads');
       const acquirer = new BundleAcquirer({ store, fetcher: fetchProcess, downloadsFolder, limits, logger });
       const following = new Follower({

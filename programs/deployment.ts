@@ -1,9 +1,8 @@
 import type { Logger } from 'pino';
-import { sha256Hex } from '../base/sha256.ts';
 import { createDeployment, createSharedParts } from '../deployment/deployment.ts';
 import { createHostHandler } from '../deployment/hosts.ts';
 import { freePort } from '../embedded/ports.ts';
-import type { Home } from './process/home.ts';
+import { deploymentFolder, type Home } from './process/home.ts';
 import type { Lifetime } from './process/lifetime.ts';
 import { serve } from './process/serve.ts';
 import type { ServingSettings } from './settings/serving.ts';
@@ -45,7 +44,7 @@ export async function startDeployment(options: Options, { home, logger, lifetime
       shared,
       host: host ?? '*',
       exitOnInvalidValues: options.exitOnInvalidValues ?? true,
-      homeDir: await home.makeFolder('deployments', folderName(valuesFile)),
+      homeDir: await home.makeFolder(deploymentFolder(valuesFile)),
       logger: logger.child({ part: 'deployment', ...(host === undefined ? {} : { host }) }),
     }),
   });
@@ -62,9 +61,4 @@ export async function startDeployment(options: Options, { home, logger, lifetime
   const service = await serve(app, listening);
   lifetime.onStop('deployment server', () => service.stop());
   return { url: service.url };
-}
-
-/** Deployments on one machine must not share their versions, so each values file has its own folder. */
-function folderName(valuesFile: string): string {
-  return sha256Hex(valuesFile).slice(0, 16);
 }

@@ -1,10 +1,13 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { errorCode } from '../../base/error-code.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { DeployedSite } from '../../programs/deployment.ts';
 import { createContext } from '../../programs/process/context.ts';
-import { openHome } from '../../programs/process/home.ts';
+import { deploymentFolder, openHome } from '../../programs/process/home.ts';
 import { runService } from '../../programs/process/lifetime.ts';
+import { UsageError } from '../command-error.ts';
+import type { Imported } from '../deployment/import-folder.ts';
 
 export function deploymentCommand(): Command {
   return new Command('deployment')
@@ -42,21 +45,35 @@ function importCommand(): Command {
   return new Command('import')
     .argument('<folder>', 'the transfer folder (bundle.tar.gz, values.yaml, SHA256SUMS), or the one above it')
     .requiredOption('--values <file>', 'the values file of the deployment that is to serve the bundle')
-    .option('--allow-older', 'also import a bundle that is older than the one served')
+    .option('--allow-older', 'also import a bundle that is older than the one served or linked')
     .option('--json', 'print what was imported as JSON')
     .description('verify a transfer folder and serve its bundle')
     .addHelpText(
       'after',
-      '\nCopies the bundle to bundles/ beside the values file and links to it there.\n' +
-        'If the file sets staticExport.publicKey, the folder and the bundle must be\nsigned for it.',
+      '\nCopies the bundle to a folder in bundles/ beside the values file, and links to it there. If the file sets\n' +
+        'staticExport.publicKey, the folder and the bundle must be signed for it. A bundle is refused that is older than\n' +
+        'the one linked, or the one that the deployment serves, which is read from its GALLEY_HOME (.galley).',
     )
     .action(async (folder: string, { values, allowOlder = false, json = false }: ImportOptions) => {
       const { importFolder } = await import('../deployment/import-folder.ts');
-      const imported = await importFolder(resolve(folder), resolve(values), { allowOlder });
-      const { version, bundle, changed } = imported;
-      const text = changed ? `Imported version ${version}: ${bundle}` : `Version ${version} was imported already`;
-      process.stdout.write(`${json ? JSON.stringify(imported, null, 2) : text}\n`);
+      const { readServedManifest } = await import('../../deployment/fetch/served.ts');
+      const { settings } = createContext({ quiet: true });
+      const valuesFile = resolve(values);
+      const home = join(settings.home, deploymentFolder(valuesFile));
+      const served = () =>
+        readServedManifest(home).catch((error: unknown) => {
+          throw new UsageError(`${home} can't be read (${errorCode(error)}): import as the user of the deployment`);
+        });
+      const imported = await importFolder(resolve(folder), valuesFile, { allowOlder, served });
+      process.stdout.write(json ? `${JSON.stringify(imported, null, 2)}\n` : describeImport(imported));
     });
+}
+
+function describeImport({ version, domain, bundle, changed, pin }: Imported): string {
+  const done = changed
+    ? `Imported version ${version} of ${domain}: ${bundle}\n`
+    : `Version ${version} of ${domain} was imported already\n`;
+  return pin === null ? done : `${done}It isn't served yet, because staticExport.version pins ${pin}: remove it\n`;
 }
 
 /**

@@ -1,9 +1,13 @@
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { errorCode } from '../../base/error-code.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { linkFingerprint, resourceFingerprint } from '../../bundle/fetch/link.ts';
+import type { BundleManifest } from '../../contract/bundle.ts';
 import type { ServedSite } from '../site.ts';
+import { readStored } from './stored-version.ts';
 import type { VersionStore } from './version-store.ts';
 
 /**
@@ -118,6 +122,24 @@ export async function openServed({ stateFile, store, keepPrevious, now, logger }
 function archiveOf({ archiveSha256 }: ServedSite): string {
   return archiveSha256;
 }
+
+/**
+ * The manifest of the version that a deployment serves, from its folder; undefined if there is none.
+ * @throws the system's error if the folder can't be read
+ */
+export async function readServedManifest(homeDir: string): Promise<BundleManifest | undefined> {
+  try {
+    const { current } = stateSchema.parse(JSON.parse(await readFile(stateFileIn(homeDir), 'utf8')));
+    return current === null ? undefined : (await readStored(join(versionsIn(homeDir), current.archiveSha256))).manifest;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof z.ZodError || errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Where a deployment keeps what it needs after a restart. */
+export const stateFileIn = (homeDir: string): string => join(homeDir, 'state.json');
+export const versionsIn = (homeDir: string): string => join(homeDir, 'versions');
 
 /** Reads the state; if it is missing or damaged, it is empty, because everything can be downloaded again. */
 async function readState(file: string): Promise<ServedState> {

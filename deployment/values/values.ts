@@ -104,7 +104,13 @@ export function parseValues(text: string, file: string): Wanted {
 }
 
 /** Keys of `staticExport`, whether the export is enabled or not. */
-type WrittenKeys = { publicKey: string | undefined; link: URL | undefined; integrity: boolean };
+type WrittenKeys = {
+  publicKey: string | undefined;
+  link: URL | undefined;
+  /** The pin. */
+  version: unknown;
+  integrity: boolean;
+};
 
 /**
  * Reads keys that apply to an import; `integrity`: whether there is one.
@@ -119,7 +125,8 @@ export function readWrittenKeys(text: string, file: string): WrittenKeys {
     checkPublicKey(publicKey, file);
   }
   const link = typeof bundleUrl === 'string' && URL.canParse(bundleUrl) ? new URL(bundleUrl) : undefined;
-  return { publicKey, link, integrity: written('integrity') !== undefined };
+  const version = blankAsAbsent(sourceText(nodeOf(document, 'version', file), file));
+  return { publicKey, link, version, integrity: written('integrity') !== undefined };
 }
 
 /** The group `deployment`. Charts have keys of their own in there, which are ignored. */

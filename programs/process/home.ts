@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCode } from '../../base/error-code.ts';
 import { replaceFile } from '../../base/replace-file.ts';
+import { sha256Hex } from '../../base/sha256.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { BASELINE } from '../../contract/names.ts';
 import { isFolderLocked, lockFolder } from '../../embedded/folder-lock.ts';
@@ -69,6 +70,11 @@ export const STATE = ['database', 'temporal.db'];
 const LOCK = 'up.lock';
 const LOCKS = [LOCK, 'database.lock'];
 const ADDRESSES = 'up.json';
+
+/** The folder in GALLEY_HOME of the deployment of a values file. Several on one machine must not share their versions. */
+export function deploymentFolder(valuesFile: string): string {
+  return join('deployments', sha256Hex(valuesFile).slice(0, 16));
+}
 
 /** What a new start makes again: addresses and sockets, versions that deployments fetch, and folders of running work. */
 export const TRANSIENT = [...LOCKS, ADDRESSES, 'socket', 'deployments', 'agent-work', 'staging'];

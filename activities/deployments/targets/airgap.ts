@@ -15,7 +15,7 @@ import { checkFolder, checkWritable, type FolderDeps } from '../check-folder.ts'
 import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
 import { editValues } from '../edit-values.ts';
 import { withFileLock } from '../file-lock.ts';
-import { orderOf, refusedReport, type WrittenOrder, writtenOrder, writtenReport } from '../write-order.ts';
+import { orderOf, refusedReport, writtenOrder, writtenReport } from '../write-order.ts';
 
 export type AirgapDeps = {
   /** Signs the checksums, if a key is configured. */
@@ -28,12 +28,20 @@ const ARCHIVE = 'bundle.tar.gz';
 /** What a cancelled or killed write leaves here, the next one of the same job uses. */
 const DOWNLOADS = '.incomplete';
 
-const latestFile = writtenOrder.extend({ folder: z.string() });
+/** As many as a deployment keeps unpacked. */
+const KEPT_BEFORE = 2;
+
+/** A version's folder. The file lies on a medium that others write to, so it must be a plain name. */
+const versionFolder = z.string().regex(/^(?!\.)[\w.+-]+$/);
+
+/** `earlier`: the versions before, newest first. */
+const latestFile = writtenOrder.extend({ folder: versionFolder, earlier: z.array(versionFolder).default([]) });
+type Latest = z.infer<typeof latestFile>;
 
 /**
  * A folder that people carry to a machine without a network. Each version has a folder of its own under the site's:
- * `bundle.tar.gz`, `values.yaml` with a link to it, `SHA256SUMS`, and its signature. Earlier versions stay until someone
- * removes them.
+ * `bundle.tar.gz`, `values.yaml` with a link to it, `SHA256SUMS`, and its signature. The two versions before
+ * stay.
  */
 export function createAirgapTarget(
   root: string,
@@ -52,10 +60,11 @@ export function createAirgapTarget(
         if (!(await readdir(folder)).includes(name)) await writeVersion({ folder, name, write, signer }, signal);
         await rm(join(folder, DOWNLOADS), { recursive: true, force: true });
         stillHeld();
-        await replaceFile(
-          join(folder, LATEST),
-          `${JSON.stringify({ ...orderOf(write, current), folder: name }, null, 2)}\n`,
-        );
+        const known = current === null ? [] : [current.folder, ...current.earlier];
+        const before = known.filter((each) => each !== name);
+        for (const old of before.slice(KEPT_BEFORE)) await rm(join(folder, old), { recursive: true, force: true });
+        const latest: Latest = { ...orderOf(write, current), folder: name, earlier: before.slice(0, KEPT_BEFORE) };
+        await replaceFile(join(folder, LATEST), `${JSON.stringify(latest, null, 2)}\n`);
         return writtenReport(write);
       });
     },
@@ -128,7 +137,7 @@ async function readJobId(archive: string): Promise<string | null> {
   }
 }
 
-async function readLatest(folder: string): Promise<WrittenOrder | null> {
+async function readLatest(folder: string): Promise<Latest | null> {
   try {
     return latestFile.parse(JSON.parse(await readFile(join(folder, LATEST), 'utf8')));
   } catch (error) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAirgapTarget } from '../../../../activities/deployments/targets/airgap.ts';
 import { readBundleHead } from '../../../../bundle/read-bundle.ts';
@@ -67,6 +67,43 @@ test('a job whose version an earlier job had too gets a folder of its own, and a
     expect(server.requests).toHaveLength(2);
     await writeFile(join(root, 'docs', 'v1', 'bundle.tar.gz'), 'damaged');
     expect(await deploy('se_3', 5)).toBe('se_3');
+  } finally {
+    await server.close();
+  }
+});
+
+test('keeps the newest version and the two before, removes no other folder, and none outside', async () => {
+  const server = await startHttpSite(async (request, response) => {
+    const version = request.url?.slice(1) ?? '';
+    response.end(await buildBundle({ ...siteOf(version), jobId: `se_${version}` }));
+  });
+  let sequence = 0;
+  const deploy = async (version: string): Promise<string[]> => {
+    sequence += 1;
+    const write = deploymentWrite({
+      sequence,
+      version,
+      jobId: `se_${version}`,
+      bundleUrl: `${server.origin}/${version}`,
+    });
+    await createAirgapTarget(root).write(write, { site: 'docs', signal: new AbortController().signal });
+    return (await readdir(join(root, 'docs'), { withFileTypes: true }))
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
+      .sort();
+  };
+  try {
+    for (const version of ['v1', 'v2', 'v3']) await deploy(version);
+    await mkdir(join(root, 'docs', 'ours'));
+    expect(await deploy('v4')).toEqual(['ours', 'v2', 'v3', 'v4']);
+    // Going back makes a version the newest.
+    expect(await deploy('v2')).toEqual(['ours', 'v2', 'v3', 'v4']);
+    expect(await deploy('v5')).toEqual(['ours', 'v2', 'v4', 'v5']);
+    const names = JSON.parse(await readFile(join(root, 'docs', 'latest'), 'utf8'));
+    await mkdir(join(root, 'elsewhere'));
+    await writeFile(join(root, 'docs', 'latest'), JSON.stringify({ ...names, earlier: ['v4', 'v2', '../elsewhere'] }));
+    await deploy('v6');
+    expect(await readdir(root)).toContain('elsewhere');
   } finally {
     await server.close();
   }
