@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { makeTemporaryFolder } from '../../base/temporary-folder.ts';
 import type { AdminApiClient } from '../../client/admin-api-client.ts';
 import { domainName, type ExportReport, siteOrigin } from '../../contract/admin-api.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
@@ -50,7 +50,7 @@ export async function exportOnce(given: string, options: ExportOptions): Promise
   const context = createContext({ quiet: true });
   const stop = new AbortController();
   void untilSignal().then(() => stop.abort(new CommandError('The export was canceled')));
-  const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
+  const folder = await makeTemporaryFolder('export');
   try {
     await run(site, { ...options, output, reportFile, stateFolder }, { context, folder, signal: stop.signal });
   } finally {

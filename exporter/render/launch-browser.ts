@@ -1,8 +1,7 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile, rm } from 'node:fs/promises';
 import { execa } from 'execa';
 import type { Browser, CDPSession } from 'playwright-core';
+import { makeTemporaryFolder } from '../../base/temporary-folder.ts';
 
 /** Nothing listens here, so contexts without their own proxy have no network. */
 const NOWHERE = 'http://127.0.0.1:9';
@@ -46,7 +45,7 @@ export async function launchBrowser({ executablePath, sandbox, searchPath }: Lau
   // Imported lazily, because most workers never render a page.
   const { chromium } = await import('playwright-core');
   // The browser also writes outside its profile, so it gets its own HOME.
-  const home = await mkdtemp(join(tmpdir(), 'galley-chromium-'));
+  const home = await makeTemporaryFolder('chromium');
   // Retries, because a browser process may still be writing.
   const clear = () => rm(home, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
   try {

@@ -5,9 +5,10 @@ import { dropUnfinished } from '../objects/drop-unfinished.ts';
 import { deleteDiscarded } from './delete-discarded.ts';
 import { discardOwnerless } from './discard-ownerless.ts';
 import { expireAgentLogs, expireExports } from './expire.ts';
-import { type Garbage, type GarbageContext, type GarbageOfJob, garbage, namedItems } from './garbage.ts';
+import { addGarbage, type Garbage, type GarbageContext, type GarbageOfJob, garbage, namedItems } from './garbage.ts';
 import { rowJobs } from './row-jobs.ts';
 import { sweepExports } from './sweep-exports.ts';
+import { sweepPacks } from './sweep-packs.ts';
 import { vacuum } from './vacuum.ts';
 
 export const collectGarbageRequest = z.strictObject({ dryRun: z.boolean() });
@@ -24,7 +25,7 @@ export const GARBAGE_JOBS: Record<string, (context: Context) => Promise<GarbageO
   exports: expireExports,
   'agent-logs': expireAgentLogs,
   ...rowJobs,
-  leftovers: sweepExports,
+  leftovers: async (context) => addGarbage(await sweepExports(context), await sweepPacks(context)),
   ownerless: discardOwnerless,
   discarded: deleteDiscarded,
   uploads: async ({ objects, logger, at, dryRun }) => {

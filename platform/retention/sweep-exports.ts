@@ -8,7 +8,7 @@ import { addGarbage, changeRows, type GarbageContext, type GarbageOfJob, NO_GARB
 const MAX_PROJECTS = 1_000;
 
 /** A worker that returns later than this after its job's end leaves objects for the next sweep. */
-const SWEEP_AFTER_MS = 600_000;
+export const SWEEP_AFTER_MS = 600_000;
 
 /** The job that an object belongs to. */
 function jobOf(key: string): string {

@@ -151,6 +151,15 @@ export async function keepRunLog(
   await db.update(agentRuns).set({ logKey, logSizeBytes }).where(isRun(key));
 }
 
+/** Those of the keys that are packs of runs that ended before this time. */
+export async function packsOfEndedRuns(db: Executor, keys: readonly string[], endedBefore: Date): Promise<string[]> {
+  const { rows } = await db.execute<{ key: string }>(sql`
+    select key from unnest(${sql.param(keys)}::text[]) as keys (key)
+    join agent_runs on job_id = split_part(key, '/', 2) and run::text = split_part(key, '/', 3)
+    where split_part(key, '/', 4) = 'packs' and finished_at < ${endedBefore.toISOString()}`);
+  return rows.map(({ key }) => key);
+}
+
 function missing({ jobId, run }: AgentRunKey): never {
   throw new Error(`There is no run ${run} of the agent job ${jobId}`);
 }

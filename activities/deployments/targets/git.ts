@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../../../base/error-code.ts';
 import { sha256Hex } from '../../../base/sha256.ts';
+import { makeTemporaryFolder } from '../../../base/temporary-folder.ts';
 import type { SettingsOf } from '../../../contract/target-kind.ts';
 import type { ForgeWriter, GitCredentials, PullRequest } from '../../../forge/forge.ts';
 import { createGit, type Git, type Remote } from '../../../forge/git/git.ts';
@@ -153,7 +153,7 @@ async function openRemote(settings: SettingsOf<'git'>, deps: GitTargetDeps, sign
 }
 
 async function withClone<T>({ git, remote }: Access, work: (clone: Clone) => Promise<T>): Promise<T> {
-  const dir = await mkdtemp(join(tmpdir(), 'galley-git-'));
+  const dir = await makeTemporaryFolder('git');
   try {
     await git(['init', '--quiet', '--bare', '--template=', '--', dir]);
     return await work({ git, remote, dir });

@@ -220,6 +220,26 @@ describe('collecting garbage', () => {
     for (const key of leftover) expect([key, await isStored(key)]).toEqual([key, false]);
   });
 
+  it('deletes only the packs of agent runs that ended a while ago', async () => {
+    const path = `/v2/agent/${customer.project}/job`;
+    const newPack = async (ended: string) => {
+      const { body } = await api.post(path, { key: customer.key, body: { prompt: 'Write' } });
+      const { id } = body as { id: string };
+      const keys = [`agent/${id}/1/packs/a.pack`, `agent/${id}/1/log.txt`];
+      for (const key of keys) await store(key);
+      await platform.db.execute(sql`
+        update agent_runs set finished_at = ${sql.raw(ended)}, outcome_pack_key = ${keys[0]} where job_id = ${id}`);
+      return keys;
+    };
+    const [over = '', ...logs] = await newPack("now() - interval '1 hour'");
+    const kept = [...logs, ...(await newPack('now()')), ...(await newPack('null'))];
+    const found = { count: 1, items: [over] };
+    expect(await collect({ dryRun: true })).toMatchObject({ leftovers: { ...found, sizeBytes: 1 } });
+    expect(await collect()).toMatchObject({ leftovers: found });
+    expect(await isStored(over)).toBe(false);
+    for (const key of kept) expect([key, await isStored(key)]).toEqual([key, true]);
+  });
+
   it('deletes an object without an owner a week after it found it, unless it has one by then', async () => {
     const jobId = await start();
     const lost = [

@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { makeTemporaryFolder } from '../../../../../base/temporary-folder.ts';
 import { startFilteringProxy } from '../../../../../exporter/render/filtering-proxy.ts';
 import type { AgentNetwork } from '../runner-limits.ts';
 import { createAllowList } from './allow-list.ts';
@@ -30,7 +30,7 @@ export async function startAgentProxy(run: {
 }): Promise<AgentProxy> {
   const { network, jobId, logger } = run;
   // Not in the run's own folder, because a socket's path holds at most 107 bytes.
-  const folder = await mkdtemp(join(tmpdir(), 'galley-proxy-'));
+  const folder = await makeTemporaryFolder('proxy');
   const logged = new Set<string>();
   const onRefused = (_target: string, reason: string): void => {
     if (logged.has(reason) || logged.size >= MAX_LOGGED) return;
