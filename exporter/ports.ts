@@ -81,6 +81,8 @@ export type FetchedResponse = {
   nofollow?: boolean;
   /** The headers that matter to a page, as elements of its head; omitted if there are none. */
   headElements?: string;
+  /** `Content-Disposition`: a browser saves the body instead of showing it. */
+  attachment?: true;
   /** A browser rendered the body from the origin's response. */
   rendered?: true;
 };

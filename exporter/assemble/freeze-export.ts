@@ -57,6 +57,14 @@ function shareTexts(): (row: SettledRow) => SettledRow {
   };
 }
 
+/** Why a URL that was fetched is no page. */
+function typeOf(url: string, rows: ReadonlyMap<string, SettledRow>): string {
+  const row = rows.get(url);
+  const end = row && followRedirect(row, rows);
+  const contentType = end?.kind === 'row' ? end.row.contentType : null;
+  return contentType === null || contentType === '' ? 'is no HTML page' : `is no HTML page, but ${contentType}`;
+}
+
 /** A few pages may be broken on the origin itself. With a larger share, we would publish the origin's outage. */
 const MAX_FAILED_SHARE = 0.05;
 const MIN_FAILED = 5;
@@ -94,6 +102,10 @@ export function judgeCrawl(rows: readonly SettledRow[], settings: ExportSettings
   } else {
     const failures = settings.pages.flatMap((url) => failureOfEntry(url, byUrl, settings.site) ?? []);
     if (failures.length === settings.pages.length) return `None of the paths can be exported: ${failures[0]}`;
+  }
+  if (!rows.some((row) => row.isPage && row.url !== notFoundUrl(settings.site))) {
+    const [url = startUrl] = settings.pages ?? [];
+    return `The export has no page: ${shownUrl(url, settings.site)} ${typeOf(url, byUrl)}`;
   }
   const pages = rows.filter((row) => isOfSite(row.url, settings.site) && (row.isPage || row.rank === rankOf('page')));
   const failed = pages.filter(isOriginFailure);

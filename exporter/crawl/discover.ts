@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { UnreadableDocument } from '../document/unreadable.ts';
-import { decodeBody, UnreadableBody } from '../fetch/read-body.ts';
+import { decodeBody, UnreadableBody } from '../fetch/content-coding.ts';
 import type { Fetcher } from '../ports.ts';
 import { isOfSite, normalizeUrl } from '../urls/identity.ts';
 import { ROBOTS_AGENT, readRobots } from '../urls/robots.ts';

@@ -35,9 +35,16 @@ export async function readResponse(
   response: FetchedResponse,
 ): Promise<Visited> {
   const { url, rank, id, charset } = leased;
-  const { body, contentType: declared, headElements, nofollow = false, rendered = false } = response;
+  const {
+    body,
+    contentType: declared,
+    headElements,
+    nofollow = false,
+    attachment = false,
+    rendered = false,
+  } = response;
   const inherited = charset ?? undefined;
-  const toParse = { url, site, contentType: declared, body, headElements, nofollow, rendered, inherited };
+  const toParse = { url, site, contentType: declared, body, headElements, nofollow, attachment, rendered, inherited };
   const parsed = await computing.parseResponse(toParse);
   const { contentType, sha256, extraction, resources, failure } = parsed;
   const unread = failure ?? parsed.incomplete;
@@ -74,6 +81,8 @@ export type ResponseToParse = {
   /** As in `FetchedDocument`. */
   inherited?: string | undefined;
   nofollow: boolean;
+  /** A browser saves the body instead of showing it. */
+  attachment: boolean;
   /** A browser rendered the body. The scripts of such a page start by themselves if they can. */
   rendered: boolean;
 };
@@ -107,7 +116,19 @@ const NOTHING_READ = { extraction: new Uint8Array(), resources: [], hasImportMap
 
 /** Reads a complete response. Pure; never throws, but a hostile document may end the process. */
 export function parseResponse(response: ResponseToParse): ParsedResponse {
-  const { url, site, body, headElements, inherited, nofollow, rendered } = response;
+  const { url, site, body, headElements, inherited, nofollow, attachment, rendered } = response;
+  // No page, although its type is that of one: its bytes are what a browser saves.
+  if (attachment && documentFormat(response.contentType, url) === 'html') {
+    const { contentType } = response;
+    return {
+      contentType,
+      format: 'other',
+      bytes: undefined,
+      ...NOTHING_READ,
+      sha256: hash('sha256', body),
+      failure: undefined,
+    };
+  }
   const fetched = { bytes: body, contentType: response.contentType, url, inherited };
   const read = readResponseDocument(fetched, headElements, site);
   const { bytes, contentType, format } = read;

@@ -11,10 +11,10 @@ export const MAX_HINT_TRIES = 3;
 
 /**
  * Whether rules may exist that the origin can't serve now (RFC 9309, 2.3.1.4). A 429 counts too: it is a 4xx, but a
- * temporary one.
+ * temporary one. So does a body that can't be read.
  */
 function isUnreachable({ status }: FetchFailure): boolean {
-  return status === null || status >= 500 || status === 429;
+  return status === null || status < 300 || status >= 500 || status === 429;
 }
 
 /**

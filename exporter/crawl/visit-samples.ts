@@ -179,7 +179,7 @@ function fetchFromCrawl(deps: {
     if (outcome === 'redirect' && stored.redirectTo !== null) {
       return { kind: 'redirect', status: status ?? 302, location: new URL(originUrl(stored.redirectTo, site)) };
     }
-    if (outcome === 'missing' && status !== null) {
+    if (outcome === 'missing' && status !== null && status >= 400) {
       return { kind: 'failed', reason: `HTTP ${status}`, status, soft: false, retryAfterMs: undefined };
     }
     if (outcome !== 'file' || objectKey === null || byteLength > maxBufferedBytes) return undefined;

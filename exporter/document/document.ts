@@ -21,10 +21,11 @@ const FORMATS: ReadonlyArray<readonly [RegExp, DocumentFormat]> = [
 ];
 const JSON_TYPE = /^(?:text|application|model)\/(?:[\w.-]+\+)?json$/;
 
-/** The format by file extension, for servers that send no useful content type. */
+/**
+ * The format by file extension, for servers that send no useful content type. Browsers show a page with such a type as
+ * text, or save it.
+ */
 const FORMAT_BY_EXTENSION: ReadonlyMap<string, DocumentFormat> = new Map([
-  ['html', 'html'],
-  ['htm', 'html'],
   ['css', 'css'],
   ['js', 'js'],
   ['mjs', 'js'],

@@ -2,9 +2,9 @@ import { backoff } from '../../base/backoff.ts';
 import { withoutAddresses } from '../../base/without-addresses.ts';
 import type { FetchFailure, Validators } from '../ports.ts';
 import { RefusedUrl } from './address-guard.ts';
+import { UnreadableBody } from './content-coding.ts';
 import { errorMessage, fetchErrorCode, isCausedBy } from './error-code.ts';
 import type { Lateness } from './late-response.ts';
-import { UnreadableBody } from './read-body.ts';
 import { MAX_PATIENCE_MS, OriginAskedForQuiet } from './retry-after-gate.ts';
 
 const SOFT_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
@@ -24,6 +24,11 @@ export function failureOfStatus(status: number, retryAfterMs: number | undefined
 /** True if the failure suggests that the origin is overloaded or unhealthy. */
 export function isOverload(failure: FetchFailure): boolean {
   return failure.soft && failure.status !== 500;
+}
+
+/** The failure of a response whose body can't be used: the origin works, but the file is lost. */
+export function failureOfBody(error: unknown, status: number): FetchFailure {
+  return { ...failureOfError(error), status, soft: false };
 }
 
 /** The failure of a request that timed out: the origin has a problem or stalls on purpose. */
@@ -82,6 +87,12 @@ const MIN_AGE_MS = 1_000;
 
 /** The headers of a response, by name in lower case. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The values of a header, one for each of its lines. Node reads bytes beyond ASCII as Latin-1. */
+export function linesOf(headers: Headers, name: string): readonly string[] {
+  const value = headers[name];
+  return typeof value === 'string' ? [value] : (value ?? []);
+}
 
 function textOf(headers: Headers, name: string): string {
   const value = headers[name];

@@ -1,24 +1,31 @@
 import type { Dispatcher } from 'undici';
 import { parseRetryAfterMs } from '../../base/retry-after.ts';
-import { isContentType } from '../../bundle/manifest.ts';
+import { escapeBytes } from '../../bundle/url.ts';
 import { elementsOfHeaders } from '../document/header-elements.ts';
 import type { Fetcher, FetchOptions, FetchResult } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import { headerForbidsFollowing } from '../urls/robots.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { ACCEPT_ENCODING, type Coding, readContentEncoding, UnreadableBody } from './content-coding.ts';
+import { contentTypeOf, isAttachment } from './content-type.ts';
+import { isCausedBy } from './error-code.ts';
 import { beginExchange, createPinnedAgent, type Exchange, type OriginResponse } from './exchange.ts';
 import {
   conditionalHeaders,
+  failureOfBody,
   failureOfError,
   failureOfLateness,
   failureOfStatus,
+  type Headers,
   isOverload,
+  linesOf,
   readValidators,
 } from './fetch-result.ts';
 import { abortWhenLate, latenessOfBody, latenessOfHead, type ResponsePace } from './late-response.ts';
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
-import { ACCEPT_ENCODING, type BodyLimits, readResponseBody, UnreadableBody } from './read-body.ts';
+import { peek } from './peek.ts';
+import { type BodyLimits, readResponseBody } from './read-body.ts';
 import type { ResponseBody } from './response-body.ts';
 
 /** Creates a fetcher that may reach this site's origin; close it. */
@@ -46,7 +53,12 @@ function headerText(value: string | string[] | undefined): string | undefined {
 }
 
 const ENCODINGS = ['accept-encoding', ACCEPT_ENCODING];
-const LOCAL_ENCODINGS = ['accept-encoding', 'identity'];
+const NO_ENCODING = ['accept-encoding', 'identity'];
+
+/** Files that are compressed themselves, whatever the headers say: they are kept as `curl -O` saves them. */
+const COMPRESSED_NAME = /\.(?:gz|tgz|taz|br|zst|tzst)$/i;
+/** Types that a browser reads itself, so it decodes the body. */
+const READ_BY_BROWSERS = /^\s*(?:text\/(?:html|css|javascript)|application\/(?:xhtml\+xml|(?:x-)?javascript|wasm))\b/i;
 
 /** What one fetcher's requests share. */
 type Context = { agent: Dispatcher; limits: FetcherLimits; clock: Clock; exchangesOf: ExchangesOf };
@@ -156,7 +168,7 @@ async function getOnce(
 /** Names and values in turn. */
 function headersFor(url: URL, { unlessMatching }: FetchOptions, { userAgent }: FetcherLimits): string[] {
   return ['user-agent', userAgent, 'accept', '*/*'].concat(
-    isThisMachine(url.hostname) ? LOCAL_ENCODINGS : ENCODINGS,
+    isThisMachine(url.hostname) || COMPRESSED_NAME.test(url.pathname) ? NO_ENCODING : ENCODINGS,
     unlessMatching === undefined ? [] : conditionalHeaders(unlessMatching),
   );
 }
@@ -172,7 +184,7 @@ async function toFetchResult(
   limits: FetcherLimits,
 ): Promise<FetchResult> {
   const { status, headers } = response;
-  const location = headerText(headers.location);
+  const location = headers.location && escapeBytes(headerText(headers.location) ?? '');
   if (REDIRECTS.has(status) && location !== undefined) {
     await response.body.dump();
     if (URL.canParse(location, url.href)) return { kind: 'redirect', status, location: new URL(location, url) };
@@ -183,10 +195,16 @@ async function toFetchResult(
     await response.body.dump();
     return failureOfStatus(status, parseRetryAfterMs(headerText(headers['retry-after'])));
   }
-  return await readAccepted(response, request, limits);
+  try {
+    return await readAccepted(url, response, request, limits);
+  } catch (error) {
+    if (isCausedBy(error, UnreadableBody)) return failureOfBody(error, status);
+    throw error;
+  }
 }
 
 async function readAccepted(
+  url: URL,
   { status, headers, body: arriving }: OriginResponse,
   request: FetchOptions,
   limits: FetcherLimits,
@@ -194,21 +212,36 @@ async function readAccepted(
   if (Number(headerText(headers['content-length'])) > limits.maxBodyBytes) {
     throw new UnreadableBody(`the body is larger than ${limits.maxBodyBytes} bytes`);
   }
-  const declared = headerText(headers['content-type']) ?? '';
-  const contentType = isContentType(declared) ? declared : '';
   const { sink } = request;
+  let contentType = '';
   const body = await readResponseBody(
     arriving,
-    headerText(headers['content-encoding']),
+    codingsOf(url, headers),
     bodyLimits(request, limits),
-    sink === undefined ? undefined : (bytes) => sink(bytes, contentType),
+    sink === undefined
+      ? undefined
+      : async (bytes) => {
+          const { first, all } = await peek(bytes);
+          contentType = contentTypeOf(headers, first);
+          await sink(all, contentType);
+        },
     request.onDecoded ?? (() => undefined),
   );
   const validators = readValidators(headers);
   if (body === undefined) return { kind: 'sunk', status, contentType, validators };
-  const nofollow = headerForbidsFollowing(headers['x-robots-tag']);
   const headElements = elementsOfHeaders(headers);
-  return { kind: 'response', status, contentType, body, validators, nofollow, ...(headElements && { headElements }) };
+  return {
+    ...{ kind: 'response', status, contentType: contentTypeOf(headers, body), body, validators },
+    nofollow: headerForbidsFollowing(headers['x-robots-tag']),
+    ...(isAttachment(headers) && { attachment: true }),
+    ...(headElements && { headElements }),
+  };
+}
+
+/** The codings to decode: none for a file that is compressed itself. */
+function codingsOf({ pathname }: URL, headers: Headers): readonly Coding[] {
+  const isKept = COMPRESSED_NAME.test(pathname) && !READ_BY_BROWSERS.test(headerText(headers['content-type']) ?? '');
+  return isKept ? [] : readContentEncoding(linesOf(headers, 'content-encoding'));
 }
 
 /** The exchanges that a signal ends. */

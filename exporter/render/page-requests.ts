@@ -167,7 +167,7 @@ export class PageRequests {
         await this.#redirect(route, url, result);
         return;
       case 'failed':
-        if (result.status !== null && !result.soft) {
+        if (result.status !== null && result.status >= 400 && !result.soft) {
           await route.fulfill({ status: result.status, headers: headersFor(route, 'text/plain'), body: '' });
           return;
         }

@@ -95,7 +95,9 @@ async function renderSite(
  * Whether a response is a page to render: HTML of the site. Not fragments that scripts fetch, not an origin's
  * catch-all page for missing files, and not XHTML, which a browser would serialize as HTML.
  */
-function isPage({ url, rank }: LeasedUrl, { contentType }: FetchedResponse, { site }: ExportSettings): boolean {
+function isPage({ url, rank }: LeasedUrl, response: FetchedResponse, { site }: ExportSettings): boolean {
+  const { contentType, attachment } = response;
+  if (attachment === true) return false;
   const isHtml = documentFormat(contentType, url) === 'html' && mediaType(contentType) !== 'application/xhtml+xml';
   return isHtml && isOfSite(url, site) && rank !== rankOf('asset') && !isWrongGuess({ url, rank, contentType });
 }

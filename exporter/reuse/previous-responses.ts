@@ -188,7 +188,7 @@ export function isSame(
   site: Site,
 ): boolean {
   const { file } = known;
-  if (response.status !== file.status || response.nofollow === true) return false;
+  if (response.status !== file.status || response.nofollow === true || response.attachment === true) return false;
   const fetched = { bytes: response.body, contentType: response.contentType, url, inherited: charset ?? undefined };
   const { bytes, contentType } = readResponseDocument(fetched, response.headElements, site);
   if (bytes.length !== file.byteLength || contentType !== file.contentType) return false;

@@ -7,6 +7,7 @@ import type { ExportReport } from '../../contract/admin-api.ts';
 import type { BundleManifest } from '../../contract/bundle.ts';
 import { createExportDeps } from '../../exporter/export-deps.ts';
 import { exportInProcess, SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
+import type { ExportLimits } from '../../exporter/limits.ts';
 import { reportKey } from '../../exporter/object-keys.ts';
 import { createLocalStageRunner } from '../../exporter/stage.ts';
 import { createMemoryCrawlStore } from '../../exporter/store/memory-crawl-store.ts';
@@ -24,7 +25,7 @@ export type ExportedArchive = {
 };
 
 /** Exports the site at an origin as docs.example.com, in this process. Rejects with the reason if that fails. */
-export async function exportArchive(origin: string, settings: Record<string, unknown> = {}): Promise<ExportedArchive> {
+export async function exportArchive(origin: string, limits: Partial<ExportLimits> = {}): Promise<ExportedArchive> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
   const spill = createSpill(join(folder, 'rows'));
   try {
@@ -35,13 +36,13 @@ export async function exportArchive(origin: string, settings: Record<string, unk
       objects,
       logger: pino({ level: 'silent' }),
       runStage: createLocalStageRunner({ signal, onProgress: () => {} }),
-      limits: SINGLE_PROCESS_LIMITS,
+      limits: { ...SINGLE_PROCESS_LIMITS, ...limits },
     });
     const id = `se_${randomBytes(8).toString('hex')}`;
     const job = { id, version: '1', createdAt: new Date(), domain: 'docs.example.com', paths: null };
     const request = {
       projectId: 'prj',
-      settings: exportSettings(job, { origin, settings: projectSettings.parse(settings) }),
+      settings: exportSettings(job, { origin, settings: projectSettings.parse({}) }),
       incremental: false,
     };
     const { archiveKey } = await exportInProcess(deps, request, { signal });

@@ -47,6 +47,54 @@ describe('the fetcher', () => {
     expect(await bodyOf('/')).toBe('hello');
   });
 
+  it.each([
+    ['/tool.tar.gz', 'application/x-tar', true],
+    ['/tool.tgz?v=1', 'application/gzip', true],
+    ['/data.json.gz', 'application/json', true],
+    ['/icon.svgz', 'image/svg+xml', false],
+    ['/app.js.gz', 'text/javascript', false],
+    ['/blob/tool.tar.gz', 'text/html', false],
+    ['/tool.tar', 'application/x-tar', false],
+  ])('%s of type %s is kept as it is sent: %s', async (path, contentType, isKept) => {
+    const body = gzipSync('hello');
+    const encodings: unknown[] = [];
+    site.setHandler((request, response) => {
+      encodings.push(request.headers['accept-encoding']);
+      response.writeHead(200, { 'content-type': contentType, 'content-encoding': 'gzip' }).end(body);
+    });
+    expect(await bodyOf(path)).toBe(isKept ? body.toString() : 'hello');
+    expect(encodings).toEqual(['identity']);
+  });
+
+  it.each(['gzip', 'zstd'])('reports a body that is not in %s as a failure of this file', async (encoding) => {
+    site.setHandler(serveFiles({ '/': { body: 'hello', headers: { 'content-encoding': encoding } } }));
+    const result = await fetcher.get(new URL(site.origin), { signal });
+    expect(result).toMatchObject({ kind: 'failed', status: 200, soft: false, reason: expect.stringContaining('body') });
+  });
+
+  it.each([
+    ['UTF-8', 'caf\xc3\xa9', '/caf%C3%A9/start'],
+    ['Latin-1', 'caf\xe9', '/caf%E9/start'],
+  ])('reads the bytes of a Location in %s as browsers do', async (_, name, path) => {
+    site.setHandler((_request, response) => response.writeHead(301, { location: `/${name}/start` }).end());
+    expect(await fetcher.get(new URL(site.origin), { signal })).toMatchObject({ location: { pathname: path } });
+  });
+
+  it('finds the type of a large body by its first bytes, and says which response a browser would save', async () => {
+    const body = Buffer.concat([Buffer.from('%PDF-1.4 '), Buffer.alloc(200_000)]);
+    site.setHandler((_request, response) => response.writeHead(200).end(body));
+    const types: string[] = [];
+    const sink = async (chunks: AsyncIterable<Buffer>, contentType: string) => {
+      types.push(contentType);
+      expect(await collect(chunks)).toEqual(body);
+    };
+    const result = await fetcher.get(new URL(site.origin), { signal, sink });
+    expect([result, types]).toMatchObject([{ kind: 'sunk', contentType: 'application/pdf' }, ['application/pdf']]);
+    const headers = { 'content-disposition': 'attachment; filename=a.html' };
+    site.setHandler(serveFiles({ '/': { body: 'hello', headers } }));
+    expect(await fetcher.get(new URL(site.origin), { signal })).toMatchObject({ attachment: true });
+  });
+
   it('requests nothing if its signal fires when the request gets its slot', async () => {
     const stop = new AbortController();
     const reason = new Error('the stage has ended');

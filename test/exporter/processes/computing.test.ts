@@ -38,7 +38,13 @@ const RESPONSES: Record<string, ResponseToParse> = {
 
 function response(given: Pick<ResponseToParse, 'body'> & Partial<ResponseToParse>): ResponseToParse {
   const url = 'https://docs.example.com/a';
-  const rest = { contentType: 'text/html', headElements: undefined, nofollow: false, rendered: false };
+  const rest = {
+    contentType: 'text/html',
+    headElements: undefined,
+    nofollow: false,
+    attachment: false,
+    rendered: false,
+  };
   return { url, site: SITE, ...rest, ...given };
 }
 
