@@ -43,10 +43,17 @@ export const exportJob = z.object({
 });
 export type ExportJob = z.infer<typeof exportJob>;
 
-/** The DNS name of a site: lower case, at least one dot or `localhost`, no port. */
+/** A name in another script, such as `bücher.example`, in the ASCII form that the DNS has. */
+function toAsciiName(name: string): string {
+  const isName = /[^ -~]/.test(name) && !/[\s/:?#@\\[\]]/.test(name);
+  return isName && URL.canParse(`http://${name}`) ? new URL(`http://${name}`).hostname : name;
+}
+
+/** The DNS name of a site: lower case, at least one dot or `localhost`, no port. Other scripts become ASCII. */
 export const domainName = z
   .string()
   .trim()
+  .overwrite(toAsciiName)
   .toLowerCase()
   .max(253)
   .regex(
