@@ -148,6 +148,9 @@ function requestedRange(
 ): ByteRange | 'all' | 'none' {
   const { range, 'if-range': ifRange } = headers;
   if (range === undefined || (ifRange !== undefined && ifRange !== etag)) return 'all';
+  // The library finds nothing in a file that is shorter than the suffix, which then means all of it (RFC 9110, 14.1.2).
+  const suffix = Number(/^bytes=-(\d+)$/.exec(range)?.[1] ?? 0);
+  if (suffix >= size && suffix > 0) return size === 0 ? 'all' : { start: 0, end: size - 1 };
   const ranges = parseRange(size, range, { combine: true });
   if (ranges === -1) return 'none';
   if (ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1) return 'all';

@@ -80,6 +80,14 @@ describe('a site from an air-gapped file', () => {
     expect([part.status, await part.text(), part.headers.get('content-range')]).toEqual([206, '234', 'bytes 2-4/10']);
     const tail = await get('/assets/data.bin', { range: 'bytes=-3' });
     expect([tail.status, await tail.text()]).toEqual([206, '789']);
+    for (const [suffix, status] of [
+      ['-9999999999', 206],
+      ['-10', 206],
+      ['-0', 416],
+    ] as const) {
+      const whole = await get('/assets/data.bin', { range: `bytes=${suffix}` });
+      expect([suffix, whole.status, await whole.text()]).toEqual([suffix, status, status === 206 ? '0123456789' : '']);
+    }
     const beyond = await get('/assets/data.bin', { range: 'bytes=50-' });
     expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */10']);
     const changed = await get('/assets/data.bin', { range: 'bytes=2-4', 'if-range': '"other"' });
