@@ -8,11 +8,15 @@ import type { Site } from '../urls/types.ts';
  * it isn't of the site. `url` is normalized (`normalizeUrl`).
  */
 export function originalUrl({ url, path }: { url: string; path: string }, site: Site): Pick<BundleFile, 'url'> {
-  if (!isOfSite(url, site)) return {};
+  if (!isOfSite(url, site) || isExactly(path, url, site)) return {};
   const pathAndQuery = pathAndQueryOf(url, site);
   // A browser would take `//host` for another host's URL. Deployments redirect such paths to those without empty names.
-  if (decodePath(pathAndQuery) === `/${path}` || /^[^?]*\/\//.test(pathAndQuery)) return {};
-  return { url: pathAndQuery };
+  return /^[^?]*\/\//.test(pathAndQuery) ? {} : { url: pathAndQuery };
+}
+
+/** Whether the path is that of the URL of the site, letter by letter. */
+export function isExactly(path: string, url: string, site: Site): boolean {
+  return isOfSite(url, site) && decodePath(pathAndQueryOf(url, site)) === `/${path}`;
 }
 
 /** Whether a deployment serves the file at this URL of the site even if the manifest doesn't name the URL. */

@@ -4,7 +4,7 @@ import { assignPath, NOT_FOUND_PATH } from '../urls/assign-path.ts';
 import { type PathClaim, resolveCollisions } from '../urls/resolve-collisions.ts';
 import { isWrongGuess, kindOfRank, rankOf } from '../urls/resource-rank.ts';
 import type { Site } from '../urls/types.ts';
-import { isImpliedBy } from './original-url.ts';
+import { isExactly, isImpliedBy } from './original-url.ts';
 import { divideIntoBatches, type PieceLimits } from './pieces.ts';
 
 type FileRow = SettledRow & { contentType: string; sha256: string };
@@ -81,10 +81,22 @@ async function claimPaths(
   for (const { url, contentType, rank, sha256 } of files) {
     // Use the strongest use in the whole crawl: the one known when the file arrived depends on the order.
     const path = assignPath({ url, contentType, kind: kindOfRank(rank) }, site);
-    claims.push({ url, path, sha256, pinned: url === notFoundUrl });
+    claims.push({ url, path, sha256, ...rightTo(path, url, { site, notFoundUrl }) });
     if (claims.length % ROWS_AT_A_TIME === 0) await setImmediate();
   }
   return claims;
+}
+
+/**
+ * So a site's own folder `_external` keeps its names, and files of other hosts get others: only links lead to those.
+ */
+function rightTo(
+  path: string,
+  url: string,
+  { site, notFoundUrl }: { site: Site; notFoundUrl: string },
+): Pick<PathClaim, 'right'> {
+  if (url === notFoundUrl) return { right: 'pinned' };
+  return isExactly(path, url, site) ? { right: 'exact' } : {};
 }
 
 type Places = { paths: ReadonlyMap<string, string>; batchOf: ReadonlyMap<number, number> };

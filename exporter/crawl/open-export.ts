@@ -8,7 +8,7 @@ import { engineVersion } from '../reuse/engine-version.ts';
 import { openPreviousCrawl, reuseKeyOf } from '../reuse/reuse-key.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
 import { depsOfAttempt, withLeases } from '../stage.ts';
-import { notFoundUrl } from '../urls/assign-path.ts';
+import { noJekyllUrl, notFoundUrl } from '../urls/assign-path.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
 import { crawlDelayMs } from '../urls/robots.ts';
@@ -185,6 +185,7 @@ function createFirstUrls(
         ...starts,
         // A bundle always has a not-found page, whatever robots.txt and the paths say.
         { url: notFoundUrl(site), rank: rankOf('page'), depth: 0, foundOn: null, skip: null, take: false },
+        { url: noJekyllUrl(site), rank: rankOf('asset'), depth: 0, foundOn: null, skip: null, take: false },
         ...['favicon.ico', 'robots.txt'].flatMap((name) => entry(`${home}${name}`, 'probe')),
       ];
       started.push(...(await visitThoseTaken(found, signal)));

@@ -13,7 +13,7 @@ import {
   validatorsOf,
 } from '../reuse/previous-responses.ts';
 import type { ExportSettings } from '../settings.ts';
-import { notFoundUrl } from '../urls/assign-path.ts';
+import { noJekyllUrl, notFoundUrl } from '../urls/assign-path.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
 import type { Site } from '../urls/types.ts';
@@ -194,9 +194,12 @@ function unchangedUrl({ url, rank, depth, foundOn }: FoundUrl, { etag, lastModif
   return { url, rank, depth, foundOn, etag, lastModified };
 }
 
-/** A guessed URL isn't revalidated, nor is the not-found page, which may come from any URL. */
+/**
+ * A guessed URL isn't revalidated, nor is the not-found page, which may come from any URL, nor what no origin is asked
+ * for.
+ */
 function mayBeKnown({ url, rank }: FoundUrl, { site }: ExportSettings): boolean {
-  return rank > rankOf('probe') && url !== notFoundUrl(site);
+  return rank > rankOf('probe') && url !== notFoundUrl(site) && url !== noJekyllUrl(site);
 }
 
 /** The validators of an unchanged file from now on; undefined if it has changed. */

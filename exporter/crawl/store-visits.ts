@@ -93,11 +93,12 @@ export async function placeFiles(
     byteOffset += bytes.length + extraction.length;
     return placed;
   });
-  if (byteOffset === 0) return settled;
+  if (parts.length === 0) return settled;
   if (!keepsLinks) {
-    await segments.write(objectKey, parts);
+    if (byteOffset > 0) await segments.write(objectKey, parts);
     return settled;
   }
+  // Also if all files are empty: a later export that reuses this one looks for the object.
   const table = encodeLinks(links);
   await segments.write(objectKey, [...parts, table]);
   const place = { linksOffset: byteOffset, linksLength: table.length };

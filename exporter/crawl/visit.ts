@@ -26,7 +26,7 @@ import {
 import type { ExportSettings } from '../settings.ts';
 import type { StageDeps, WithApart } from '../stage.ts';
 import type { SegmentStore } from '../store/segment-store.ts';
-import { assignPath, notFoundUrl } from '../urls/assign-path.ts';
+import { assignPath, noJekyllUrl, notFoundUrl } from '../urls/assign-path.ts';
 import { isOfSite, isWanted, normalizeUrl, originUrl } from '../urls/identity.ts';
 import { kindOfRank, rankOf } from '../urls/resource-rank.ts';
 import { robotsOf } from '../urls/robots.ts';
@@ -96,6 +96,7 @@ async function fetchAndRead(
       throw error;
     }
   };
+  if (leased.url === noJekyllUrl(site)) return readResponse(deps, settings, leased, emptyFile);
   const isNotFoundPage = leased.url === notFoundUrl(site);
   const known = deps.known && (await deps.known.of(leased.url));
   const fetched = await fetcher.get(new URL(originUrl(leased.url, site)), {
@@ -217,6 +218,13 @@ function largeFile(
 function acceptsNotFound(status: number): boolean {
   return status === 404;
 }
+
+const emptyFile: FetchedResponse = {
+  kind: 'response',
+  status: 200,
+  contentType: 'application/octet-stream',
+  body: Buffer.alloc(0),
+};
 
 /** Used if the origin has no readable not-found page. */
 const plainNotFound: FetchedResponse = {

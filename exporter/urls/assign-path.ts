@@ -12,6 +12,14 @@ export function notFoundUrl(site: Pick<Site, 'domain'>): string {
   return `https://${site.domain}/404.html`;
 }
 
+/**
+ * The URL of an empty file that every bundle has: GitHub Pages then also serves names that begin with an underscore. It
+ * isn't requested.
+ */
+export function noJekyllUrl(site: Pick<Site, 'domain'>): string {
+  return `https://${site.domain}/.nojekyll`;
+}
+
 /** The folder for files of other hosts, with one subfolder per host. */
 const EXTERNAL_FOLDER = '_external';
 /** The folder for files whose paths would be too long. */

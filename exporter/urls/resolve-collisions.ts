@@ -2,15 +2,15 @@ import { collisionKey } from '../../bundle/path.ts';
 import { shortHash, withMark } from './assign-path.ts';
 
 /**
- * `sha256` of the stored bytes: URLs with the same path and content share a file. A `pinned` claim (the not-found
- * page) always keeps its path.
+ * `sha256` of the stored bytes: URLs with the same path and content share a file. `right`: who keeps its path. The
+ * not-found page always does; before others, a URL of the site that has exactly this path.
  */
-export type PathClaim = { url: string; path: string; sha256: string; pinned?: boolean };
+export type PathClaim = { url: string; path: string; sha256: string; right?: 'pinned' | 'exact' };
 
 /**
  * Resolves paths that can't coexist on every file system: equal, equal except for case or Unicode form, or a file and
- * a folder of the same name. The lowest URL keeps its path whatever the order of claims; the others get a hash of
- * their URL in the name. Returns the final path by URL.
+ * a folder of the same name. The one with the better right, then the lowest URL, keeps its path whatever the order
+ * of claims; the others get a hash of their URL in the name. Returns the final path by URL.
  */
 export function resolveCollisions(claims: readonly PathClaim[]): Map<string, string> {
   const ordered = [...claims].sort(byRank);
@@ -45,8 +45,10 @@ function marked({ path, url }: PathClaim, attempt: number): string {
   return path.slice(0, slash) + withMark(path.slice(slash), shortHash(attempt === 1 ? url : `${attempt} ${url}`));
 }
 
+const RIGHTS: readonly PathClaim['right'][] = ['pinned', 'exact', undefined];
+
 function byRank(a: PathClaim, b: PathClaim): number {
-  if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
+  if (a.right !== b.right) return RIGHTS.indexOf(a.right) - RIGHTS.indexOf(b.right);
   if (a.url === b.url) return 0;
   return a.url < b.url ? -1 : 1;
 }

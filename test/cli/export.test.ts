@@ -58,7 +58,7 @@ describe('galley export', () => {
     });
     const { size } = await stat(join(folder, 'site.tar.gz'));
     expect(stdout.split('\n')).toEqual([
-      expect.stringMatching(new RegExp(`^\\S+site\\.tar\\.gz: 2 pages, 5 files, ${size} bytes$`)),
+      expect.stringMatching(new RegExp(`^\\S+site\\.tar\\.gz: 2 pages, 6 files, ${size} bytes$`)),
       'Left out: 3 URLs',
       '  2  robots.txt disallows it',
       '  1  only links with nofollow lead to it',
@@ -68,7 +68,14 @@ describe('galley export', () => {
       '',
     ]);
     const { files } = await readBundleArchive(await readFile(join(folder, 'site.tar.gz')));
-    expect([...files.keys()]).toEqual(['404.html', 'guide/index.html', 'index.html', 'logo.svg', 'robots.txt']);
+    expect([...files.keys()]).toEqual([
+      '.nojekyll',
+      '404.html',
+      'guide/index.html',
+      'index.html',
+      'logo.svg',
+      'robots.txt',
+    ]);
     expect(await left()).toEqual(['site.tar.gz']);
   });
 
@@ -77,6 +84,14 @@ describe('galley export', () => {
     const args = ['export', 'docs.example.com', '--origin', site.origin, '--out', 'site.tgz'];
     const { stdout } = await galley(args, variables(), folder, 'source');
     expect(stdout.split('\n').slice(1)).toEqual(['Left out: nothing', 'Broken links: none', '']);
+  });
+
+  it('exports a domain in another script by its name in the DNS', async () => {
+    const args = ['export', 'Bücher.example', '--origin', site.origin, '--out', 'site.tgz', '--json'];
+    const { code, stdout } = await galleyHere(args, variables(), folder);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('"pageCount"')]);
+    const { manifest } = await readBundleArchive(await readFile(join(folder, 'site.tgz')));
+    expect(manifest.domain).toBe('xn--bcher-kva.example');
   });
 
   it('writes the report with --report, also that of an export that fails', async () => {
@@ -106,7 +121,7 @@ describe('galley export', () => {
       jobId: expect.stringMatching(/^se_[0-9a-f]{16}$/),
       out: join(folder, 'site.tar.gz'),
       pageCount: 2,
-      fileCount: 5,
+      fileCount: 6,
       reusedFileCount: 0,
       sizeBytes: (await stat(join(folder, 'site.tar.gz'))).size,
       contentSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -148,7 +163,7 @@ describe('galley export', () => {
       { url: 'https://docs.example.com/runtime.js', reason: 'the script nests too deep' },
     ]);
     const { files } = await readBundleArchive(await readFile(join(folder, 'site.tar.gz')));
-    expect([...files.keys()]).toEqual(['404.html', 'a.html', 'index.html', 'runtime.js']);
+    expect([...files.keys()]).toEqual(['.nojekyll', '404.html', 'a.html', 'index.html', 'runtime.js']);
     expect(String(files.get('runtime.js'))).toBe(body);
   });
 
@@ -161,18 +176,24 @@ describe('galley export', () => {
       'https://docs.example.com/ (its <title> at byte 18 is never closed, so all that follows is text)',
     );
     const { files } = await readBundleArchive(await readFile(join(folder, 'site.tar.gz')));
-    expect([...files.keys()]).toEqual(['404.html', 'a.html', 'index.html']);
+    expect([...files.keys()]).toEqual(['.nojekyll', '404.html', 'a.html', 'index.html']);
     expect(String(files.get('index.html'))).toBe(body.replace('/a', 'a.html'));
   });
 
   it('unpacks the bundle to a folder, and replaces an earlier export', async () => {
     const { code, stdout } = await exportingTo('made/site');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S+made\/site: 2 pages/)]);
-    const names = ['.galley', '404.html', 'guide', 'index.html', 'logo.svg', 'robots.txt'];
+    const names = ['.galley', '.nojekyll', '404.html', 'guide', 'index.html', 'logo.svg', 'robots.txt'];
     expect((await readdir(join(folder, 'made/site'))).sort()).toEqual(names);
     site.setHandler(serveFiles(COMPLETE));
     expect((await exportingTo('made/site')).code).toBe(0);
-    expect((await readdir(join(folder, 'made/site'))).sort()).toEqual(['.galley', '404.html', 'guide', 'index.html']);
+    expect((await readdir(join(folder, 'made/site'))).sort()).toEqual([
+      '.galley',
+      '.nojekyll',
+      '404.html',
+      'guide',
+      'index.html',
+    ]);
     expect(await readdir(join(folder, 'made'))).toEqual(['site']);
   });
 

@@ -51,7 +51,8 @@ function meanings(bundle: ExportedBundle): Map<string, string> {
   const paths = bundle.manifest.files.map(({ path }) =>
     path === 'index.html' ? '/' : `/${path.replace(/\.html$/, '')}`,
   );
-  return new Map(paths.filter((path) => path !== '/404').map((path) => [path, meaningOf(site, path)]));
+  const made = ['/404', '/.nojekyll'];
+  return new Map(paths.filter((path) => !made.includes(path)).map((path) => [path, meaningOf(site, path)]));
 }
 
 type Change =
@@ -125,8 +126,8 @@ describe('an incremental export', () => {
           const same = [...now].filter(([path, meaning]) => before.get(path) === meaning);
           const reuse = incremental.report.reuse;
           expect(reuse?.unchangedAddresses).toBeGreaterThanOrEqual(same.length);
-          // The not-found page never changes here.
-          expect(reuse?.reusedFiles).toBeGreaterThanOrEqual(same.length + 1);
+          // The not-found page and .nojekyll never change here.
+          expect(reuse?.reusedFiles).toBeGreaterThanOrEqual(same.length + 2);
           if (way !== 'none' && way !== 'fickle') {
             expect(same.filter(([path]) => sent.includes(path))).toEqual([]);
             expect(same.filter(([path]) => !unchanged.includes(path))).toEqual([]);

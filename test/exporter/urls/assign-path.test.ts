@@ -114,8 +114,15 @@ describe('paths that can’t coexist', () => {
     expect([...paths.values()]).toEqual(['g/index.html', 'g/index.html']);
   });
 
+  it('belong first to the URL that has exactly this path', () => {
+    const path = '_external/cdn.example.org/a.js';
+    const own = { ...claim(`/${path}`, path), right: 'exact' } as const;
+    const other = { url: 'https://cdn.example.org/a.js', path, sha256: 'x' };
+    expect(resolveCollisions([other, own]).get(own.url)).toBe(own.path);
+  });
+
   it('give way to the not-found page', () => {
-    const notFound = { ...claim('/zzz', '404.html'), pinned: true };
+    const notFound = { ...claim('/zzz', '404.html'), right: 'pinned' } as const;
     const paths = resolveCollisions([claim('/404', '404.html'), notFound]);
     expect(paths.get(notFound.url)).toBe('404.html');
     expect(paths.get('https://docs.example.com/404')).toMatch(/^404\.[0-9a-f]{12}\.html$/);
