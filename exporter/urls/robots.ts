@@ -103,7 +103,7 @@ function readGroups(lines: ReadonlyArray<readonly [string, string]>): Group[] {
 }
 
 function readDelayMs(value: string): number {
-  if (!/^(?:\d+\.?\d*|\.\d+)$/.test(value)) return 0;
+  if (!/^(?:\d+(?:\.\d*)?|\.\d+)$/.test(value)) return 0;
   return Math.min(MAX_CRAWL_DELAY_MS, Math.round(Number(value) * 1000));
 }
 

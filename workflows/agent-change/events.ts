@@ -94,7 +94,7 @@ export function isSamePage(one: string, other: string): boolean {
 }
 
 function pageOf(url: string): string {
-  const bare = url.replace(/[?#].*$/s, '').replace(/\/+$/, '');
+  const bare = url.replace(/[?#].*$/s, '').replace(/(?<!\/)\/+$/, '');
   return bare.replace(/^[a-z]+:\/\/[^/]*/i, (origin) => origin.toLowerCase());
 }
 

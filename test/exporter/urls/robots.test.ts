@@ -85,6 +85,11 @@ describe('readRobots', () => {
     expect(readRobots(text, 'galley').sitemaps).toEqual(['https://a.example/one.xml', '/two.xml']);
   });
 
+  it('reads a delay of many digits without backtracking', () => {
+    const text = `User-agent: *\nCrawl-delay: ${'0'.repeat(500_000)}x`;
+    expect(runToEnd(() => readRobots(text, 'galley').crawlDelayMs)).toBe(0);
+  });
+
   it('matches a pattern of many stars without backtracking', () => {
     const robots = readRobots(`User-agent: *\nDisallow: /${'*a'.repeat(500)}b`, 'galley');
     expect(runToEnd(() => robots.isAllowed(`/${'a'.repeat(5_000)}`))).toBe(true);

@@ -7,6 +7,7 @@ import {
 } from '../../../workflows/agent-change/events.ts';
 import { type MutableState, newState, type PullRequestEvent } from '../../../workflows/agent-change/state.ts';
 import { RULE_SETTINGS } from '../../helpers/rule-settings.ts';
+import { runToEnd } from '../../helpers/run-to-end.ts';
 
 const LINK = 'https://github.com/acme/docs/pull/7';
 const at = '2026-11-21T12:00:00Z';
@@ -140,5 +141,9 @@ describe('the URL of a page', () => {
     ['https://github.com/acme/docs/pull/7/files', false],
   ])('%s is the page of the pull request: %s', (other, same) => {
     expect(isSamePage(LINK, other)).toBe(same);
+  });
+
+  it('is compared in bounded time, whatever a forge sends', () => {
+    expect(runToEnd(() => isSamePage(LINK, `${LINK}${'/'.repeat(500_000)}x`))).toBe(false);
   });
 });
