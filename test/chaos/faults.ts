@@ -57,10 +57,22 @@ async function limitFiles(group: number, limit: '0' | 'unlimited'): Promise<void
 export function diskVictim(folder: string): Victim {
   return async () => {
     const filler = join(folder, 'filler');
-    const { bavail, bsize } = await statfs(folder);
-    await run('fallocate', ['-l', String(bavail * bsize), filler]);
+    await fill(folder, filler);
     return () => rm(filler, { force: true });
   };
+}
+
+/** Programs write meanwhile, so that the room that was counted may be gone. */
+async function fill(folder: string, filler: string): Promise<void> {
+  for (;;) {
+    const { bavail, bsize } = await statfs(folder);
+    if (bavail === 0) return;
+    const isFull = await run('fallocate', ['-l', String(bavail * bsize), filler]).then(
+      () => true,
+      (error: unknown) => !String(error).includes('No space left on device') && Promise.reject(error),
+    );
+    if (isFull) return;
+  }
 }
 
 /** Where no disk can be mounted: no program can write to its files. */
