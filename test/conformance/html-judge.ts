@@ -48,9 +48,15 @@ function childrenOf({ childNodes = [], content }: Node): Node[] {
   return content === undefined ? childNodes : [...childNodes, content];
 }
 
-/** The tree as a text, in which URLs are the same for all. An export declares the charset if the page doesn't. */
+function declaresCharset({ nodeName, attrs = [] }: Node): boolean {
+  if (nodeName !== 'meta') return false;
+  const isPragma = attrs.some(({ name, value }) => name === 'http-equiv' && /^content-type$/i.test(value));
+  return isPragma || attrs[0]?.name === 'charset';
+}
+
+/** The tree as a text, in which URLs are the same for all. Exported pages are in UTF-8 and declare that. */
 export function withoutUrls(node: Node, isText = true): string {
-  if (node.nodeName === 'meta' && node.attrs?.[0]?.name === 'charset') return '';
+  if (declaresCharset(node)) return '';
   const attributes = (node.attrs ?? []).map(({ name, value }) => `${name}=${URLS.has(name) ? 'URL' : value}`);
   // With scripts, a browser reads it as a text; the export changes URLs in it for those without.
   const inside = node.nodeName === 'noscript' ? false : isText;
