@@ -203,6 +203,11 @@ describe('the judge', () => {
       'an accepted delivery that the site does not list',
       historyOf({}, { state: { deliveries: [delivery(2)] } }),
     ],
+    [
+      'lost',
+      'a publish that is listed for an export that began without it',
+      historyOf({}, { state: { deliveries: [2, 1].map((edition) => ({ ...delivery(edition), exportNumber: 2 })) } }),
+    ],
     ['lost', 'a deployment that never serves', historyOf({ views: [] })],
     [
       'doubled',

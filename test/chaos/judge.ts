@@ -1,3 +1,4 @@
+import type { SiteState } from '../../contract/site-state.ts';
 import type { Command, Fault, History, PlaceSetup, View } from './history.ts';
 
 /**
@@ -69,6 +70,7 @@ function lost(history: History): string[] {
     if (!state.deliveries.some(({ id }) => id === deliveryId))
       found.push(`${site} doesn't list the accepted delivery of edition ${edition}`);
   }
+  for (const [site, { state }] of Object.entries(history.ending.sites)) found.push(...forgotten(site, state));
   // A round that isn't settled is stuck, which is said once.
   if (history.ending.unsettled.length > 0) return found;
   for (const place of history.places) {
@@ -81,6 +83,15 @@ function lost(history: History): string[] {
     if (viewsOf(history, place).length === 0) found.push(`${place.name} never served anything`);
   }
   return found;
+}
+
+/** The publishes that a site lists for an export are those that it began with: none was listed, but forgotten. */
+function forgotten(site: string, { deliveries, exports }: SiteState): string[] {
+  return exports.flatMap(({ number, publishCount }) => {
+    const listed = deliveries.filter(({ exportNumber }) => exportNumber === number).length;
+    if (listed <= publishCount) return [];
+    return [`${site} lists ${listed} publishes for export ${number}, which began with ${publishCount}`];
+  });
 }
 
 /** One delivery is collected once, however often it was sent, and no job completes without a cause, or unknown to its site. */
