@@ -6,9 +6,6 @@ import { RejectedDelivery } from './reject.ts';
 import type { FindSource } from './webhooks/configured-source.ts';
 import type { WebhookRequest } from './webhooks/source.ts';
 
-/** A second delivery with the vendor's id within this time is a resend. */
-const VENDOR_ID_DEDUPE_MS = 24 * 3_600_000;
-
 /** Senders repeat a delivery that got a 503 within this time. */
 const UNAVAILABLE_DEDUPE_MS = 3_600_000;
 
@@ -44,9 +41,9 @@ export function createReceiver({ find, dispatch, mayHaveArrived, onOutcome, now,
 
     const sinceMs = receivedAt.getTime() - UNAVAILABLE_DEDUPE_MS;
     const dedupe =
-      vendorId === null && source.dedupeMs === undefined
+      vendorId === null && source.bodyDedupeMs === undefined
         ? { dedupeMs: mayHaveArrived(site, { source: name, id }, sinceMs) ? UNAVAILABLE_DEDUPE_MS : 0, byBody: true }
-        : { dedupeMs: source.dedupeMs ?? VENDOR_ID_DEDUPE_MS };
+        : { dedupeMs: source.dedupeMs };
     const trace = traceparent?.();
     const ref = {
       ...{ id, source: name, receivedAt: receivedAt.toISOString(), ...dedupe },

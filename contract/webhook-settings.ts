@@ -6,10 +6,9 @@ import { durationMs, positiveDurationMs } from './duration.ts';
 export const secret = z.string().min(1, 'a secret must not be empty: check that its variable is set');
 
 /** A secret of Standard Webhooks, with or without its prefix. */
-export const standardSecret = secret.regex(
-  /^(?:whsec_)?(?=[A-Za-z0-9+/])(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/,
-  'expected whsec_ and the key in base64',
-);
+export const STANDARD_SECRET =
+  /^(?:whsec_)?(?=[A-Za-z0-9+/])(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+export const standardSecret = secret.regex(STANDARD_SECRET, 'expected whsec_ and the key in base64');
 
 /** One secret, or a list of which any may have signed, so that a secret can be rotated without a gap. */
 export const oneOrMore = (each: z.ZodString) =>

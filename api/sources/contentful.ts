@@ -54,7 +54,7 @@ export const source = defineSource({
     if (head === undefined) return rejected('missing-header');
     const expected = secrets.map((secret) => hmacOf('sha256', secret, [head, body], 'hex'));
     if (!anyEqualInConstantTime(expected, signature)) return rejected('bad-signature');
-    const window = timeWindow(settings.window, VENDOR_PAST_MS);
+    const window = timeWindow(settings.window, { pastMs: VENDOR_PAST_MS });
     return acceptWithin(window, signedAtMs, now, header(HEADERS.idempotencyKey) || null);
   },
 

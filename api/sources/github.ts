@@ -18,6 +18,9 @@ const HEADERS = { signature: 'x-hub-signature-256', event: 'x-github-event', del
 export const source = defineSource({
   settings: z.strictObject({ ...commonSettings, branch: z.string().min(1).default('main') }),
 
+  // Nothing is repeated by itself, but people can redeliver for three days.
+  retryPeriodMs: 72 * 3_600_000,
+
   async verify({ header, body }, { secrets }) {
     const [signature, event, delivery] = [HEADERS.signature, HEADERS.event, HEADERS.delivery].map(header);
     if (!signature || !event || !delivery) return rejected('missing-header');

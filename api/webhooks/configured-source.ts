@@ -6,6 +6,8 @@ import { createOnlyFilter } from './only.ts';
 import { sourceNamed } from './registry.ts';
 import type { Delivery, ParsedDelivery, Verification, WebhookRequest } from './source.ts';
 
+const DAY_MS = 24 * 3_600_000;
+
 /** A parsed delivery whose event names its source. */
 export type SourcedDelivery =
   | Exclude<ParsedDelivery, { kind: 'publish' }>
@@ -17,8 +19,10 @@ type ConfiguredSource = {
   /** Parses a verified delivery and applies the site's `only`. */
   parse: (delivery: Delivery) => SourcedDelivery;
   isPing: ((request: WebhookRequest) => boolean) | undefined;
-  /** The site's own window for resends, in milliseconds. */
-  dedupeMs: number | undefined;
+  /** How long a delivery with the sender's id is a resend, in milliseconds. */
+  dedupeMs: number;
+  /** The same if the sender sends no ids: only if the site sets it. */
+  bodyDedupeMs: number | undefined;
   /** The status of an accepted delivery. */
   answer: 200 | 202;
 };
@@ -59,7 +63,8 @@ function configureSource(name: string, settings: WebhookSettings): ConfiguredSou
       return parsed.kind === 'publish' ? { ...parsed, event: { source: name, ...parsed.event } } : parsed;
     },
     isPing: source.isPing,
-    dedupeMs: settings.dedupe,
+    dedupeMs: settings.dedupe ?? source.retryPeriodMs ?? DAY_MS,
+    bodyDedupeMs: settings.dedupe,
     answer: settings.answer ?? 202,
   };
 }

@@ -30,12 +30,12 @@ export function anyEqualInConstantTime(expected: readonly string[], given: strin
 
 type TimeWindow = { pastMs: number; futureMs: number };
 
-/** The configured window; by default the vendor's past (5 min) and 60 s into the future. */
+/** The configured window; by default the vendor's, otherwise 5 min into the past and 60 s into the future. */
 export function timeWindow(
   configured: { past?: number | undefined; future?: number | undefined } | undefined,
-  vendorPastMs = 5 * 60_000,
+  { pastMs = 5 * 60_000, futureMs = 60_000 }: Partial<TimeWindow> = {},
 ): TimeWindow {
-  return { pastMs: configured?.past ?? vendorPastMs, futureMs: configured?.future ?? 60_000 };
+  return { pastMs: configured?.past ?? pastMs, futureMs: configured?.future ?? futureMs };
 }
 
 /** Accepts a delivery with a right signature if its signed time is within the window. */

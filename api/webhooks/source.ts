@@ -99,6 +99,8 @@ export type SignedRequest = { headers: Readonly<Record<string, string>>; body?: 
 export interface WebhookSource<Settings extends WebhookSettings = WebhookSettings> {
   /** The source's section in galley.yaml. */
   settings: z.ZodType<Settings>;
+  /** How long the sender repeats a delivery with its id, at most three days. By default it is a day. */
+  retryPeriodMs?: number;
   /** Checks the raw bytes against each secret, and a signed time against `now`. Never throws or rejects. */
   verify(request: WebhookRequest, context: VerifyContext<Settings>): Verification | Promise<Verification>;
   /** Reads a verified delivery. Throws HttpError 400 if a field is missing that it can't do without. */

@@ -19,7 +19,7 @@ const BODIES = [
   `{"a":"${'x'.repeat(70_000)}"}`,
 ];
 const SECRETS = [SECRET, SECRET.slice('whsec_'.length), OTHER];
-const AGES_S = [0, 60, 200, 400, 3600, -30, -400, -3600];
+const AGES_S = [0, 60, 200, 400, 3600, -30, -200, -400, -3600];
 type Headers = Record<string, string>;
 const SIGNATURES: [string, (signature: string) => string][] = [
   ['alone', (signature) => signature],

@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { generateWebhookSignature, verifyWebhookSignature } from '@hygraph/utils';
 import { verifierOf } from './source-verifier.ts';
 import { signGhost, signOldGhost } from './vendors/ghost.ts';
@@ -123,4 +124,47 @@ test("Svix's own names of the headers are those of the standard", async () => {
   const verify = verifierOf('standard', { secret });
   expect(await verify(headers, '{}', AT)).toEqual({ ok: true, vendorId: headers['svix-id'] });
   expect(await verify(headers, '{ }', AT)).toEqual(BAD_SIGNATURE);
+});
+
+describe('an asymmetric signature of Standard Webhooks', () => {
+  const newKeys = () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
+    return { secret: `whpk_${raw.toString('base64')}`, privateKey };
+  };
+  const [keys, others] = [newKeys(), newKeys()];
+  const body = JSON.stringify({ title: 'Grüße' });
+  const timestamp = AT.getTime() / 1000;
+  const signed = ({ privateKey }: typeof keys, version = 'v1a') => ({
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': `${version},${sign(null, Buffer.from(`msg_1.${timestamp}.${body}`), privateKey).toString('base64')}`,
+  });
+  const verify = verifierOf('standard', { secret: keys.secret });
+
+  test('is verified with the public key', async () => {
+    expect(await verify(signed(keys), body, AT)).toEqual({ ok: true, vendorId: 'msg_1' });
+    const unpadded = verifierOf('standard', { secret: keys.secret.replace('=', '') });
+    expect(await unpadded(signed(keys), body, AT)).toMatchObject({ ok: true });
+  });
+
+  test('may be one of several, and the key one of several', async () => {
+    const symmetric = signStandard({ ...inputOf(body), secret: `whsec_${Buffer.from('s').toString('base64')}` });
+    const headers = signed(keys);
+    const both = `${symmetric['webhook-signature']} ${headers['webhook-signature']}`;
+    const rotating = verifierOf('standard', { secret: [others.secret, keys.secret] });
+    expect(await rotating({ ...headers, 'webhook-signature': both }, body, AT)).toMatchObject({ ok: true });
+  });
+
+  test('by another key, of other bytes, of another version or with the public key as an HMAC key is rejected', async () => {
+    expect(await verify(signed(others), body, AT)).toEqual(BAD_SIGNATURE);
+    expect(await verify(signed(keys), `${body} `, AT)).toEqual(BAD_SIGNATURE);
+    expect(await verify(signed(keys, 'v1'), body, AT)).toEqual(BAD_SIGNATURE);
+    const secret = keys.secret.replace('whpk_', 'whsec_');
+    expect(await verify(signStandard({ ...inputOf(body), secret }), body, AT)).toEqual(BAD_SIGNATURE);
+  });
+
+  test.each(['whpk_', 'whpk_AAAA', `${keys.secret}AAAA`, 'whsk_AAAA'])('needs a whole public key, not %s', (secret) => {
+    expect(() => verifierOf('standard', { secret })).toThrow(/whpk_ and the public key in base64/);
+  });
 });

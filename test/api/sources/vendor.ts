@@ -34,6 +34,8 @@ export type Scheme = {
   idOf?: (headers: SignedHeaders, body: string) => string | undefined;
   /** The oldest signed time that is accepted, if a time is signed. */
   pastMs?: number;
+  /** The furthest ahead that it may be; by default a minute. */
+  futureMs?: number;
 };
 
 export const FIVE_MINUTES_MS = 300_000;

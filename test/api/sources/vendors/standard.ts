@@ -25,6 +25,7 @@ export const vendor: Vendor = {
     signsBody: true,
     idOf: (headers) => headers['webhook-id'],
     pastMs: FIVE_MINUTES_MS,
+    futureMs: FIVE_MINUTES_MS,
   },
   cases: jsonCases,
 };
