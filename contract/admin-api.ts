@@ -79,17 +79,38 @@ const versionLabel = z
   .max(64)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]*$/, 'expected letters, digits, ".", "_", "+" or "-"');
 
+/** A path of the site; a missing slash at its start is added. */
+const requestedPath = z
+  .string()
+  .min(1)
+  .max(1000)
+  .regex(/^(?![a-z][a-z0-9+.-]*:)/i, 'expected a path such as /guides/start')
+  .overwrite((path) => (path.startsWith('/') ? path : `/${path}`));
+
 export const startExportRequest = z.strictObject({
   domain: domainName,
   version: versionLabel.optional(),
   // Limited so that every valid list fits the 1 MiB of a body.
-  paths: z
-    .array(z.string().startsWith('/', 'expected a path that starts with "/"').max(1000))
-    .min(1)
-    .max(1000)
-    .optional(),
+  paths: z.array(requestedPath).min(1).max(1000).optional(),
 });
 export type StartExportRequest = z.infer<typeof startExportRequest>;
+
+/** Where a site can be mounted below its domain; `''`: at the root. */
+export const basePath = z.enum(['', '/docs', '/documentation']);
+
+/** The body of a start in form `project`, whose domain is the project's. */
+export const startProjectExportRequest = z.strictObject({ basePath: basePath.optional() });
+export type StartProjectExportRequest = z.infer<typeof startProjectExportRequest>;
+
+/** A job in form `project`. Once it is completed, each read gives a fresh link. */
+export const projectExportJob = exportJob
+  .pick({ jobId: true, status: true, createdAt: true, updatedAt: true, error: true })
+  .extend({
+    bundleUrl: z.url().optional(),
+    sizeBytes: z.int().min(0).optional(),
+    expiresAt: timestamp.optional(),
+  });
+export type ProjectExportJob = z.infer<typeof projectExportJob>;
 
 /** A presigned link to the packed export. Only the link expires at `expiresAt`; the job and its files stay. */
 export const bundle = z.object({

@@ -24,6 +24,8 @@ export const bundleManifest = z.object({
   createdAt: z.iso.datetime({ offset: true }),
   contentSha256: sha256,
   pageCount: z.int().min(0),
+  /** Where the site will be mounted below its domain; its redirects lead there. Missing: at the root. */
+  basePath: z.string().optional(),
   files: z.array(
     z.object({
       path: z.string().min(1),

@@ -32,6 +32,13 @@ export const projectSettings = z.strictObject({
     .array(z.enum(CONTENT_CODINGS, { error: 'expected br, gzip or zstd' }))
     .max(10)
     .default([]),
+  /** Where exports are mounted below the domain; `''`: at its root. */
+  basePath: z
+    .string()
+    .max(200)
+    .regex(/^(?:\/[A-Za-z0-9._~-]+)*$/, 'expected a path such as /docs, or nothing')
+    .refine((path) => !/\/\.{1,2}(?:\/|$)/.test(path), 'expected a path without . and ..')
+    .default(''),
   /** The receiver of the embedded forge's pull request events. */
   webhookUrl: z
     .url({ protocol: /^https?$/, error: 'expected an http(s) URL' })

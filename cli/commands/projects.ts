@@ -31,6 +31,7 @@ interface Options {
   render?: 'http' | 'browser';
   discover?: 'http' | 'browser';
   incremental?: 'true' | 'false';
+  basePath?: string;
   precompress?: Array<ContentCoding | 'none'>;
   webhook?: string;
   webhookSecret?: string;
@@ -162,6 +163,7 @@ function withSettings(command: Command): Command {
         'none',
       ]),
     )
+    .option('--base-path <path>', 'where exports are mounted below the domain, such as /docs; empty: at its root')
     .option('--webhook <url>', "receives the embedded forge's pull request events: …/webhooks/SITE/github")
     .option('--webhook-secret <secret>', 'the secret that signs those deliveries; - reads it from standard input')
     .option('--json', 'print the project as JSON')
@@ -171,7 +173,7 @@ function withSettings(command: Command): Command {
 /** The options that were given; an empty text clears a setting. */
 async function changes(options: Options): Promise<Omit<SetProjectRequest, 'project' | 'organization' | 'domain'>> {
   const { origin, repository, ref, external, scripts, sourceMaps, robots, render, discover, incremental } = options;
-  const { precompress, webhook, webhookSecret } = options;
+  const { basePath, precompress, webhook, webhookSecret } = options;
   const text = (value: string): string | null => (value === '' ? null : value);
   const settings = {
     ...(external === undefined ? {} : { external: externalPolicy(external) }),
@@ -181,6 +183,7 @@ async function changes(options: Options): Promise<Omit<SetProjectRequest, 'proje
     ...(render === undefined ? {} : { render }),
     ...(discover === undefined ? {} : { discover }),
     ...(incremental === undefined ? {} : { incremental: incremental === 'true' }),
+    ...(basePath === undefined ? {} : { basePath: basePath.replace(/\/$/, '') }),
     ...(precompress === undefined ? {} : { precompress: precompress.flatMap((each) => (each === 'none' ? [] : each)) }),
     ...(webhook === undefined ? {} : { webhookUrl: text(webhook) }),
     ...(webhookSecret === undefined

@@ -112,7 +112,8 @@ function respondFromSite(exchange: Exchange, url: string): void {
   }
   const found = resolveRequest(url, site);
   if (found.kind === 'file') respondFile(responderOf(exchange), { req, res, site, file: found.file, status: 200 });
-  else if (found.kind === 'redirect') sendRedirect(exchange, found.location, found.status);
+  else if (found.kind === 'redirect')
+    sendRedirect(exchange, found.location, found.status, isMounted(found.location, site));
   else if (found.kind === 'malformed') sendPage(exchange, MALFORMED);
   else respondNotFound(exchange, url, site);
 }
@@ -146,10 +147,15 @@ function isPage({ path, contentType }: { path: string; contentType: string }): b
   return path.endsWith('.html') || contentType.startsWith('text/html');
 }
 
-function sendRedirect({ req, res, deps }: Exchange, location: string, status: number): void {
+/** Whether a redirect names the base path already, because the export was made for it. */
+function isMounted(location: string, { manifest: { basePath } }: ServedSite): boolean {
+  return basePath !== undefined && (location === basePath || location.startsWith(`${basePath}/`));
+}
+
+function sendRedirect({ req, res, deps }: Exchange, location: string, status: number, isMounted = false): void {
   // A browser would take a path that begins with two slashes for another host's URL.
   const path = location.startsWith('//') && deps.basePath === '' ? `/.${location}` : location;
-  const target = encodeLocation(path.startsWith('/') ? deps.basePath + path : path);
+  const target = encodeLocation(path.startsWith('/') && !isMounted ? deps.basePath + path : path);
   const own = { Location: target, 'Cache-Control': 'no-store', 'Content-Length': '0' };
   res.writeHead(status, deps.policy().headers(pathOf(req, deps), own)).end();
 }

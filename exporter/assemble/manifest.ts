@@ -11,7 +11,7 @@ import type { SettledBatch } from '../crawl-records.ts';
 import type { CrawlStore } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import { type Extent, joinExtents } from '../store/segment-store.ts';
-import { isOfSite } from '../urls/identity.ts';
+import { isOfSite, mounted } from '../urls/identity.ts';
 import { type BrokenLinks, createBrokenLinks } from './broken-links.ts';
 import { byPath, parsePieces } from './pieces.ts';
 
@@ -42,7 +42,11 @@ async function redirectsOf(store: CrawlStore, settings: ExportSettings): Promise
   for await (const rows of store.mappedRedirects(settings.jobId)) {
     for (const { url, redirectTo, status } of rows) {
       if (!isOfSite(url, settings.site)) continue;
-      const redirect = { from: onSite(url, settings), to: onSite(redirectTo, settings), status };
+      const redirect = {
+        from: onSite(url, settings),
+        to: onSite(mounted(redirectTo, settings.site), settings),
+        status,
+      };
       if (isRedirect(redirect)) redirects.push(redirect);
     }
   }
@@ -108,7 +112,8 @@ export async function outlineBundle(
   const contentSha256 = digest.digest('hex');
   const { domain } = site;
   const formatVersion = BUNDLE_FORMAT_VERSION;
-  const head: ManifestHead = { formatVersion, jobId, domain, version, createdAt, contentSha256, pageCount };
+  const own = { formatVersion, jobId, domain, version, createdAt, contentSha256, pageCount };
+  const head: ManifestHead = { ...own, ...(site.basePath !== undefined && { basePath: site.basePath }) };
   const redirects = await redirectsOf(store, settings);
   const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId), redirects);
   return { head, manifest, members: joinExtents(members), reuse, broken, unread, originUrls };

@@ -1,5 +1,5 @@
 import { assignPath, folderPath, NOT_FOUND_PATH } from '../urls/assign-path.ts';
-import { isOfSite } from '../urls/identity.ts';
+import { isOfSite, mounted } from '../urls/identity.ts';
 import type { Resource } from '../urls/types.ts';
 import { gunzip, gzip } from './gzip.ts';
 import { policySplices } from './policy-splices.ts';
@@ -70,7 +70,7 @@ function asciiJson(text: string): string {
 /** The target of a resource, also if it isn't a file of the bundle. */
 function resolve(resource: Resource, { site, target }: RewriteInput): Target {
   const { kind, url } = resource;
-  if (kind === 'identity' || kind === 'card') return { absolute: url };
+  if (kind === 'identity' || kind === 'card') return { absolute: mounted(url, site) };
   if (kind === 'probe') return inBundle(target(resource));
   if (kind === 'guess') return asFile(inBundle(target(resource)));
   if (kind === 'folder') return isOfSite(url, site) ? { path: folderPath(url, site) } : { absolute: url };

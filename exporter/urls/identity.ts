@@ -72,6 +72,16 @@ export function isOfSite(url: string, site: Site): boolean {
   return url.startsWith(`https://${site.domain}/`);
 }
 
+/** The public URL of the site's URL in an export that will be mounted below the domain. Others, and mounted ones, stay. */
+export function mounted(url: string, site: Site): string {
+  const { basePath = '' } = site;
+  if (basePath === '' || !isOfSite(url, site)) return url;
+  const home = `https://${site.domain}`;
+  const rest = url.slice(home.length);
+  const isMounted = rest.startsWith(basePath) && /^(?:[/?#]|$)/.test(rest.slice(basePath.length));
+  return isMounted ? url : home + basePath + rest;
+}
+
 /** The URL to request: at the origin if it belongs to the site, else unchanged. */
 export function originUrl(url: string, site: Site): string {
   return isOfSite(url, site) ? site.origin + url.slice(`https://${site.domain}`.length) : url;

@@ -4,6 +4,8 @@ export type Site = {
   domain: string;
   /** Such as `http://127.0.0.1:8080`; `https://{domain}` by default. */
   origin: string;
+  /** Where the export will be mounted below the domain, such as `/docs`; the root if it is missing. */
+  basePath?: string;
 };
 
 /**

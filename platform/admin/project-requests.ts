@@ -41,6 +41,7 @@ export const settingsChange = z.strictObject({
   render: projectSettings.shape.render.unwrap().optional(),
   discover: projectSettings.shape.discover.unwrap().optional(),
   incremental: projectSettings.shape.incremental.unwrap().optional(),
+  basePath: projectSettings.shape.basePath.unwrap().optional(),
   precompress: projectSettings.shape.precompress
     .unwrap()
     .refine((codings) => codings.every(canCompress), ZSTD_MISSING)

@@ -8,8 +8,14 @@ const parse = express.json({ limit: MAX_BODY_BYTES, type: () => true });
 /**
  * Parses a JSON body. Handlers call it at its place in the order of checks, so it isn't a middleware. Throws an
  * `HttpError`: 415 (not JSON by its content type), 413 (over 1 MiB), 400 (missing or not JSON).
+ * @param options.without the result without a body, which is allowed then
  */
-export async function readJsonBody(request: Request, response: Response): Promise<unknown> {
+export async function readJsonBody(
+  request: Request,
+  response: Response,
+  { without }: { without?: unknown } = {},
+): Promise<unknown> {
+  if (without !== undefined && !hasBody(request)) return without;
   if (request.headers['content-type'] !== undefined && !hasJsonType(request)) {
     throw new HttpError(415, 'The body must be sent as application/json');
   }
@@ -19,6 +25,10 @@ export async function readJsonBody(request: Request, response: Response): Promis
   if (request.body === undefined) throw new HttpError(400, 'A JSON body is required');
   if (!hasJsonType(request)) throw new HttpError(415, 'The body must be sent as application/json');
   return request.body;
+}
+
+function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** Reads the header alone: `request.is` needs a body, but a wrong type is wrong without one. */

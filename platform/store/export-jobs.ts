@@ -16,6 +16,8 @@ type NewExportJob = {
   version: string | null;
   /** The requested pages; null: the whole site. */
   paths: string[] | null;
+  /** Where it will be mounted below its domain; null: as the project says. */
+  basePath?: string | null;
   at: Date;
 };
 
@@ -31,6 +33,7 @@ export async function insertExportJob(tx: Transaction, job: NewExportJob): Promi
       domain: job.domain,
       version,
       pathsJson: job.paths === null ? null : JSON.stringify(job.paths),
+      basePath: job.basePath ?? null,
       createdAt: job.at,
       updatedAt: job.at,
     })

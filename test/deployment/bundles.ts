@@ -11,6 +11,7 @@ export type BundleSpec = {
   jobId?: string;
   domain?: string;
   redirects?: BundleManifest['redirects'];
+  basePath?: string;
   /** URLs of pages at the origin, by path. */
   urls?: Record<string, string>;
   contentTypes?: Record<string, string>;
@@ -48,6 +49,7 @@ export function manifestOf(spec: BundleSpec): BundleManifest {
     createdAt: spec.createdAt ?? '2026-11-21T08:00:00Z',
     contentSha256: sha256(files.map(contentDigestLine).join('')),
     pageCount: files.filter(({ path }) => path.endsWith('.html')).length,
+    ...(spec.basePath !== undefined && { basePath: spec.basePath }),
     files,
     redirects: spec.redirects ?? [],
   });

@@ -25,7 +25,10 @@ export type ExportedArchive = {
 };
 
 /** Exports the site at an origin as docs.example.com, in this process. Rejects with the reason if that fails. */
-export async function exportArchive(origin: string, limits: Partial<ExportLimits> = {}): Promise<ExportedArchive> {
+export async function exportArchive(
+  origin: string,
+  { basePath, ...limits }: Partial<ExportLimits> & { basePath?: string } = {},
+): Promise<ExportedArchive> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
   const spill = createSpill(join(folder, 'rows'));
   try {
@@ -42,7 +45,7 @@ export async function exportArchive(origin: string, limits: Partial<ExportLimits
     const job = { id, version: '1', createdAt: new Date(), domain: 'docs.example.com', paths: null };
     const request = {
       projectId: 'prj',
-      settings: exportSettings(job, { origin, settings: projectSettings.parse({}) }),
+      settings: exportSettings(job, { origin, settings: projectSettings.parse({ basePath }) }),
       incremental: false,
     };
     const { archiveKey } = await exportInProcess(deps, request, { signal });

@@ -5,7 +5,14 @@ import { normalizeUrl } from '../../../exporter/urls/identity.ts';
 import type { ProjectSettings } from '../../project-settings.ts';
 
 /** A job of a domain. `paths` null: the whole site. */
-type Job = { id: string; version: string; createdAt: Date; domain: string; paths: readonly string[] | null };
+type Job = {
+  id: string;
+  version: string;
+  createdAt: Date;
+  domain: string;
+  paths: readonly string[] | null;
+  basePath?: string | null;
+};
 
 /** The settings of a job's export, from its project's. */
 export function exportSettings(
@@ -14,7 +21,9 @@ export function exportSettings(
 ): Omit<ExportSettings, 'robotsTxt'> {
   const { domain, paths } = job;
   const origin = project.origin === null ? undefined : new URL(project.origin);
-  const site = { domain, origin: origin?.origin ?? `https://${domain}` };
+  const basePath = job.basePath ?? project.settings.basePath;
+  // Without one, the settings are those of earlier exports, which may be reused.
+  const site = { domain, origin: origin?.origin ?? `https://${domain}`, ...(basePath !== '' && { basePath }) };
   const { external, scripts, sourceMaps, robots, render, discover, precompress } = project.settings;
   const home = `https://${domain}/`;
   return {

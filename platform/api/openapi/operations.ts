@@ -11,11 +11,11 @@ export type Operation = {
   summary: string;
   description?: string;
   parameters?: JsonSchema[];
-  requestBody?: { required: true; content: JsonSchema };
+  requestBody?: { required: boolean; content: JsonSchema };
   responses: Record<string, ResponseObject>;
 };
 
-const requestId: Headers = {
+export const requestId: Headers = {
   'X-Request-Id': {
     description: "Names the request in the service's log: the client's own if it sent one, otherwise a new one.",
     required: true,

@@ -36,9 +36,15 @@ export function requireEnterprise(caller: Caller): void {
   if (caller.plan !== 'enterprise') throw new HttpError(403, 'Static export needs the Enterprise plan');
 }
 
-/** The caller's job, with the plan that its results need. Throws 403 and 404. */
-export async function findExport(db: Database, caller: Caller, jobId: unknown): Promise<ExportJobRow> {
+/** The caller's job, of the project if one is named, with the plan that its results need. Throws 403 and 404. */
+export async function findExport(
+  db: Database,
+  caller: Caller,
+  jobId: unknown,
+  projectId?: unknown,
+): Promise<ExportJobRow> {
   const job = await findOwnJob(db, caller, jobId);
+  if (projectId !== undefined && projectId !== job.projectId) throw new HttpError(404, 'There is no such export job');
   requireEnterprise(caller);
   return job;
 }

@@ -7,18 +7,22 @@ import {
   exportJobId,
   exportJobPage,
   exportReport,
+  projectExportJob,
   startExportRequest,
+  startProjectExportRequest,
 } from '../../../contract/admin-api.ts';
 import { idempotencyParameter } from '../openapi/idempotency-parameter.ts';
 import { parametersOf, refTo } from '../openapi/json-schemas.ts';
-import { type Operation, rateLimitHeaders, refusals, success } from '../openapi/operations.ts';
+import { type Operation, rateLimitHeaders, refusals, requestId, success } from '../openapi/operations.ts';
 import { LIMIT_PARAMETER } from '../paging.ts';
 import { listExportsQuery } from './read-exports.ts';
 
 /** Schemas of the static export endpoints, by their names in the document. */
 export const STATIC_EXPORT_SCHEMAS = {
   StartExportRequest: startExportRequest,
+  StartProjectExportRequest: startProjectExportRequest,
   ExportJob: exportJob,
+  ProjectExportJob: projectExportJob,
   ExportJobPage: exportJobPage,
   ExportCancellation: exportCancellation,
   Bundle: bundle,
@@ -33,6 +37,8 @@ const ok = (description: string, schema: SchemaName) => ({ 200: success(descript
 const operation = (each: Operation) => ({ ...each, tags: ['Static export'] });
 
 const jobPath = parametersOf('path', z.object({ jobId: exportJobId }));
+const projectPath = parametersOf('path', z.object({ projectId: z.string() }));
+const projectJobPath = parametersOf('path', z.object({ projectId: z.string(), jobId: exportJobId }));
 
 /** Links to the next operations on a job that was just started. */
 const NEXT = Object.fromEntries(
@@ -110,6 +116,48 @@ const getExportChanges = operation({
   responses: { ...ok('The changes.', 'ExportChanges'), ...refusals(401, 403, 404, 409, 410) },
 });
 
+/** The published 429 of this form has only the headers that every response has. */
+const limited = {
+  429: {
+    description: 'The organization has started 10 exports within the hour.',
+    headers: requestId,
+    content: { 'application/json': { schema: refTo('Error') } },
+  },
+};
+
+const startProjectExport = operation({
+  operationId: 'startProjectExport',
+  summary: "Start a static export job of a project's site",
+  description:
+    'The same jobs as in the other form. One export of a project at a time: 409, without its id. An organization that ' +
+    'has started 10 exports within the hour gets 429, without `Retry-After`. `basePath` is where the site will be ' +
+    'mounted below its domain: canonical, sitemap and redirect URLs get it, files stay at the root of the archive.',
+  parameters: [
+    ...projectPath,
+    ...idempotencyParameter(
+      'The same key and body within 30 days get the first success again and start no second job.',
+    ),
+  ],
+  requestBody: {
+    required: false,
+    content: {
+      'application/json': { schema: refTo('StartProjectExportRequest'), example: { basePath: '/docs' } },
+    },
+  },
+  responses: {
+    202: success('The job is queued.', 'ProjectExportJob'),
+    ...refusals(400, 401, 403, 404, 409, 413, 415, 422),
+    ...limited,
+  },
+});
+
+const getProjectExport = operation({
+  operationId: 'getProjectExport',
+  summary: 'Get a static export job, with a fresh link once it is completed',
+  parameters: projectJobPath,
+  responses: { ...ok('The job as it is now.', 'ProjectExportJob'), ...refusals(401, 403, 404) },
+});
+
 /** The static export endpoints of the contract. */
 export const STATIC_EXPORT_PATHS = {
   '/v1/static-export/jobs': { post: startExport, get: listExports },
@@ -118,4 +166,6 @@ export const STATIC_EXPORT_PATHS = {
   '/v1/static-export/jobs/{jobId}/bundle': { post: generateBundle },
   '/v1/static-export/jobs/{jobId}/report': { get: getExportReport },
   '/v1/static-export/jobs/{jobId}/changes': { get: getExportChanges },
+  '/v1/static-export/{projectId}/jobs': { post: startProjectExport },
+  '/v1/static-export/{projectId}/jobs/{jobId}': { get: getProjectExport },
 };

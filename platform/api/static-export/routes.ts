@@ -8,12 +8,14 @@ import { cancelExport } from './cancel-export.ts';
 import { readExportChanges } from './export-changes.ts';
 import { exportJobView, findExport } from './export-job-view.ts';
 import { createBundleLink, readReport } from './export-results.ts';
+import { readProjectExport, startProjectExportHandler } from './project-form.ts';
 import { listExports, listExportsQuery } from './read-exports.ts';
 import { startExportHandler } from './start-export.ts';
 
 const JOBS = '/v1/static-export/jobs';
+const PROJECT_JOBS = '/v1/static-export/:projectId/jobs';
 
-/** The static export endpoints of the contract. */
+/** The static export endpoints of the contract, in both forms. */
 export function addStaticExportRoutes(app: Express, context: ApiContext): void {
   const { db, objects } = context;
   const ofJob = (answer: (job: ExportJobRow) => object | Promise<object>) =>
@@ -29,4 +31,8 @@ export function addStaticExportRoutes(app: Express, context: ApiContext): void {
   addRoute(app, `${JOBS}/:jobId/bundle`, { post: ofJob((job) => createBundleLink(context, job)) });
   addRoute(app, `${JOBS}/:jobId/report`, { get: ofJob((job) => readReport(objects, job)) });
   addRoute(app, `${JOBS}/:jobId/changes`, { get: ofJob((job) => readExportChanges(context, job)) });
+  addRoute(app, PROJECT_JOBS, { post: startProjectExportHandler(context) });
+  addRoute(app, `${PROJECT_JOBS}/:jobId`, {
+    get: forCaller(db, (caller, { params }) => readProjectExport(context, caller, params)),
+  });
 }

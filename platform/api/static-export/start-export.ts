@@ -36,13 +36,19 @@ export function startExportHandler(context: ApiContext): RequestHandler {
   };
 }
 
-type Start = { project: Project; body: StartExportRequest; idempotency: ReturnType<typeof readIdempotencyKey> };
+type Start = {
+  project: Project;
+  body: Pick<StartExportRequest, 'version' | 'paths'> & { basePath?: string | undefined };
+  idempotency: ReturnType<typeof readIdempotencyKey>;
+  /** Of all starts of the organization, whatever their form. */
+  limit?: Limit;
+};
 
 /** Starts an export of the caller's project. Throws 403, 409, 422 and 429. */
 export async function startExport(
   context: ApiContext,
   caller: Caller,
-  { project, body, idempotency }: Start,
+  { project, body, idempotency, limit = START_LIMIT }: Start,
 ): Promise<Answer & { jobId: string; headers: Record<string, string> }> {
   const { organizationId } = caller;
   let started: string | undefined;
@@ -56,7 +62,7 @@ export async function startExport(
       requireEnterprise(caller);
       await refuseConflict(tx, project);
       if (body.version !== undefined) await refuseRepeatedVersion(tx, project, body.version);
-      headers = await takeUse(tx, { scope: `static-export:${organizationId}`, limit: START_LIMIT, at });
+      headers = await takeUse(tx, { scope: `static-export:${organizationId}`, limit, at });
       const answer = await createJob(tx, { project, body, at });
       await recordAction(tx, { ...caller, action: 'export.start', target: answer.jobId, detail: project.domain });
       started = answer.jobId;
@@ -101,7 +107,7 @@ async function refuseRepeatedVersion(tx: Transaction, { id, domain }: Project, v
 
 async function createJob(
   tx: Transaction,
-  { project, body, at }: { project: Project; body: StartExportRequest; at: Date },
+  { project, body, at }: Pick<Start, 'project' | 'body'> & { at: Date },
 ): Promise<Answer & { jobId: string }> {
   // Under the start lock, which a project's removal takes as well.
   if ((await getProject(tx, project.id)) === undefined)
@@ -112,6 +118,7 @@ async function createJob(
     domain: project.domain,
     version: body.version ?? null,
     paths: body.paths ?? null,
+    basePath: body.basePath ?? null,
     at,
   });
   return { status: 202, body: exportJobView(row), jobId: row.id };

@@ -31,6 +31,8 @@ export const exportJobs = pgTable(
     version: text('version').notNull(),
     /** The requested pages; null: the whole site. JSON as text, because jsonb rejects some valid strings. */
     pathsJson: text('paths_json'),
+    /** Where it will be mounted below its domain; null: as the project says. */
+    basePath: text('base_path'),
     status: text('status', { enum: ['queued', 'running', 'completed', 'failed'] })
       .notNull()
       .default('queued'),

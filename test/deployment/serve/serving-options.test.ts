@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { createSharedParts, type DeploymentOptions } from '../../../deployment/deployment.ts';
 import { createHostHandler } from '../../../deployment/hosts.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
-import { buildBundle, manifestOf, sha256, siteOf } from '../bundles.ts';
+import { type BundleSpec, buildBundle, manifestOf, sha256, siteOf } from '../bundles.ts';
 import { type Fixture, openFixture, type Running } from '../fixture.ts';
 
 const page = `<title>long</title>${'<p>the same again</p>'.repeat(200)}`;
@@ -29,9 +29,13 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-async function start(deployment: object = {}, options: Partial<DeploymentOptions> = {}): Promise<Running> {
+async function start(
+  deployment: object = {},
+  options: Partial<DeploymentOptions> = {},
+  bundle: BundleSpec = spec,
+): Promise<Running> {
   const archive = join(fixture.folder, 'bundle.tar.gz');
-  await writeFile(archive, await buildBundle(spec));
+  await writeFile(archive, await buildBundle(bundle));
   await write({ staticExport: { enabled: true, bundleUrl: pathToFileURL(archive).href }, deployment });
   const running = await fixture.start(options);
   await running.until('serving', ({ version }) => version === '1');
@@ -138,6 +142,16 @@ describe('headers', () => {
 });
 
 describe('BASE_PATH', () => {
+  it.each(['', '/docs'])(
+    '%j does not prefix the redirects of an export that was made for a base path',
+    async (basePath) => {
+      const redirects = [{ from: '/old', to: '/docs/guides/start', status: 301 }];
+      const { url } = await start({}, { basePath }, { ...spec, basePath: '/docs', redirects });
+      const { status, headers } = await fetch(`${url}${basePath}/old`, { redirect: 'manual' });
+      expect([status, headers.get('location')]).toEqual([301, '/docs/guides/start']);
+    },
+  );
+
   it('prefixes the site, its redirects and its endpoints', async () => {
     const { url } = await start({}, { basePath: '/docs' });
     const responses = await Promise.all(

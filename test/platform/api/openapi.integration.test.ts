@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { exportJob } from '../../../contract/admin-api.ts';
+import { exportJob, projectExportJob } from '../../../contract/admin-api.ts';
 import { createKey } from '../../../platform/admin/api-keys.ts';
 import { buildBundle } from '../../deployment/bundles.ts';
 import type { Customer } from '../../helpers/platform-api.ts';
@@ -63,6 +63,30 @@ describe('the OpenAPI document', () => {
     await agents.api.post(JOBS, { key, body: { domain } });
   }
 
+  /** The same jobs by project; after `walkExports`, the plan is free. */
+  async function walkProjectExports(): Promise<void> {
+    const { key, project, organization } = customer;
+    const jobs = `/v1/static-export/${project}/jobs`;
+    const once = { 'idempotency-key': 'project-export' };
+    await agents.api.post(jobs, { key });
+    await agents.api.setPlan(organization, 'enterprise');
+    agents.platform.advance(2 * 3_600_000);
+    const { jobId } = projectExportJob.parse((await agents.api.post(jobs, { key, headers: once })).body);
+    await sendInvalidBodies(jobs, { basePath: '/elsewhere' });
+    await agents.api.post(jobs, { key, body: { basePath: '/docs' }, headers: once });
+    await agents.api.post(jobs, { key });
+    await agents.platform.complete(jobId, await buildBundle({ files: { 'index.html': 'home' }, jobId }));
+    await logUses(agents.platform, customer, { of: 'starts', count: 10 });
+    await agents.api.post(jobs, { key });
+    await agents.api.post('/v1/static-export/prj_none/jobs', { key });
+    await agents.api.post(jobs, {});
+    await agents.api.get(`${jobs}/${jobId}`, { key });
+    await agents.api.get(`${jobs}/${jobId}`);
+    await agents.api.get(`${jobs}/se_0123456789abcdef`, { key });
+    await agents.api.setPlan(organization, 'free');
+    await agents.api.get(`${jobs}/${jobId}`, { key });
+  }
+
   async function walkAgentJobs(): Promise<void> {
     const { key } = customer;
     const once = { 'idempotency-key': 'prompt' };
@@ -102,6 +126,7 @@ describe('the OpenAPI document', () => {
   it('describes every response that occurs, and no others except 500 and 503', async () => {
     await walkAgentJobs();
     await walkExports();
+    await walkProjectExports();
     const { foreseen, seen } = agents.check;
     expect([...foreseen].filter((each) => !seen.has(each) && !/ 50[03]$/.test(each))).toEqual([]);
   });

@@ -46,7 +46,7 @@ describe('the static export endpoints', () => {
     });
 
     it('accepts a version, paths, and a domain in upper or lower case', async () => {
-      const body = { domain: customer.domain.toUpperCase(), version: '2026-11-21.3', paths: ['/', '/guides/start'] };
+      const body = { domain: customer.domain.toUpperCase(), version: '2026-11-21.3', paths: ['/', 'guides/start'] };
       expect(await startedJob(body)).toMatchObject({ domain: customer.domain, version: '2026-11-21.3' });
     });
 
@@ -82,7 +82,8 @@ describe('the static export endpoints', () => {
       [{ domain: 'docs.example.com', version: '' }, 'version'],
       [{ domain: 'docs.example.com', version: 'a b' }, 'version'],
       [{ domain: 'docs.example.com', paths: [] }, 'paths'],
-      [{ domain: 'docs.example.com', paths: ['guides'] }, 'paths.0'],
+      [{ domain: 'docs.example.com', paths: [''] }, 'paths.0'],
+      [{ domain: 'docs.example.com', paths: ['https://docs.example.com/'] }, 'paths.0'],
       [{ domain: 'docs.example.com', branch: 'main' }, 'branch'],
       [[], 'expected object'],
     ])('is 400 and names the field for %j', async (body, field) => {

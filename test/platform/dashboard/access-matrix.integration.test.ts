@@ -90,6 +90,8 @@ const ENDPOINTS: readonly [route: string, own: Cell, other: Cell, body?: object]
   ['POST /v1/static-export/jobs/:jobId/bundle', 'in', 404],
   ['GET /v1/static-export/jobs/:jobId/report', 'in', 404],
   ['GET /v1/static-export/jobs/:jobId/changes', 'in', 404],
+  ['POST /v1/static-export/:projectId/jobs', 'in', 404, { basePath: '/elsewhere' }],
+  ['GET /v1/static-export/:projectId/jobs/:jobId', 'in', 404],
 ];
 
 /** The operator token only: keys and sessions are 401. */
