@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { integrityText } from './integrity.ts';
 
+/** Values files have a few kilobytes. A larger one is neither edited nor read: YAML of many megabytes takes minutes. */
+export const MAX_VALUES_BYTES = 1024 * 1024;
+
 /**
  * The group of a deployment's values file that Galley uses: docs/reference/values-file.md. The orchestrator writes
  * `enabled`, `bundleUrl` and `integrity`, the only manifest that the deployment accepts from the link. `version` is the

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isAlias, isMap, isNode, isScalar, type Pair, parseDocument, visit, type YAMLMap } from 'yaml';
-import { isSwitchedOff } from '../../contract/values-file.ts';
+import { isSwitchedOff, MAX_VALUES_BYTES } from '../../contract/values-file.ts';
 import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
 import { endOfKey, endOfLine, indentAt, placeOf, replacementFor, spliceAll, type TextEdit } from './splice.ts';
 
@@ -26,13 +26,14 @@ const MAX_PIN = 200;
 /**
  * Sets `enabled`, `bundleUrl` and `integrity` of `staticExport` in a values file by replacing only their characters: comments,
  * order, quoting, anchors and line ends elsewhere stay byte for byte.
- * @throws ValuesFileError if the text isn't YAML or `staticExport` isn't a group.
+ * @throws ValuesFileError if the text isn't YAML, `staticExport` isn't a group, or it has or would get more than 1 MiB.
  */
 export function editValues(text: string, edit: ValuesEdit): string {
   const before = parse(text);
   const expected = expectedValues(text, edit);
   for (const splices of candidateSplices(text, before, edit)) {
     const edited = spliceAll(text, splices);
+    checkSize(Buffer.byteLength(edited));
     // Accept the splice only if parsing the result gives exactly the expected values.
     if (holds(edited, expected)) return edited;
   }
@@ -44,7 +45,7 @@ export function editValues(text: string, edit: ValuesEdit): string {
 /**
  * The operator's switches. `pin` is `staticExport.version` as typed, cut to 200 characters; null if there is none. `off` is
  * whether `staticExport.enabled` means false; a missing key doesn't count.
- * @throws ValuesFileError if the text isn't YAML
+ * @throws ValuesFileError if the text isn't YAML or has more than 1 MiB
  */
 export function readSwitches(text: string): { pin: string | null; off: boolean } {
   const document = parse(text);
@@ -65,7 +66,16 @@ function valueIn(document: Document, name: string): unknown {
   return isAlias(node) ? node.resolve(document) : node;
 }
 
+/** @throws ValuesFileError for more bytes than a deployment reads. Check a file before it is read. */
+export function checkSize(sizeBytes: number): void {
+  if (sizeBytes <= MAX_VALUES_BYTES) return;
+  throw new ValuesFileError(
+    `expected at most 1 MiB, not ${sizeBytes} bytes: move ${GROUP} to a values file of its own, and name that one in galley.yaml`,
+  );
+}
+
 function parse(text: string): Document.Parsed {
+  checkSize(Buffer.byteLength(text));
   if (nestsTooDeep(text)) throw new ValuesFileError('not YAML that can be read: it nests too deep');
   const document = parseDocument(text, { keepSourceTokens: true, prettyErrors: false, uniqueKeys: false });
   const [error] = document.errors;

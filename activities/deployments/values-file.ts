@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from '../../base/error-code.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { checkFolder, type FolderDeps } from './check-folder.ts';
 import type { DeploymentReport, DeploymentWrite, ValuesFileTarget } from './deployment-target.ts';
-import { readSwitches, ValuesFileError } from './edit-values.ts';
+import { checkSize, readSwitches, ValuesFileError } from './edit-values.ts';
 import { withFileLock } from './file-lock.ts';
 import { planEdit } from './plan-edit.ts';
 import { readSidecar, writeSidecar } from './sidecar.ts';
@@ -68,6 +68,7 @@ async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => 
 
 async function readText(path: string): Promise<string> {
   try {
+    checkSize((await stat(path)).size);
     const bytes = await readFile(path);
     const text = bytes.toString('utf8');
     // Written back, every byte that isn't UTF-8 would be another one.

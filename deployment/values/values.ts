@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Document, isAlias, isMap, isScalar, parseDocument } from 'yaml';
 import { errorCode } from '../../base/error-code.ts';
@@ -10,6 +10,7 @@ import {
   type DeploymentValues,
   deploymentValues,
   isSwitchedOff,
+  MAX_VALUES_BYTES,
   staticExportValues,
 } from '../../contract/values-file.ts';
 import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
@@ -29,11 +30,10 @@ export type Wanted = { settings: DeploymentValues } & (
     }
 );
 
+const TOO_LARGE = 'expected a values file of at most 1 MiB';
+
 /** The settings of a values file without a group `deployment`. */
 export const DEFAULT_SETTINGS: DeploymentValues = deploymentValues.parse({});
-
-/** Values files have a few kilobytes; a larger one is the wrong file. */
-const MAX_SIZE_BYTES = 1024 * 1024;
 
 /**
  * Reads the `staticExport` group of a values file and ignores other keys. Without the group, static export is off, as
@@ -46,18 +46,21 @@ export async function readValuesFile(
 ): Promise<Wanted | undefined> {
   let bytes: Buffer;
   try {
+    // Don't load a file of gigabytes only to refuse it.
+    if ((await stat(file)).size > MAX_VALUES_BYTES) throw new ValuesReadError(file, null, TOO_LARGE);
     bytes = await readFile(file);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
+    if (error instanceof ValuesReadError) throw error;
     throw new ValuesReadError(file, null, `can't be read (${reason(error)})`);
   }
-  if (bytes.length > MAX_SIZE_BYTES) throw new ValuesReadError(file, null, 'expected a values file of at most 1 MiB');
   if (bytes.length === 0 && !emptyIsOff) throw new ValuesReadError(file, null, 'the file is empty');
   return parseValues(bytes.toString('utf8'), file);
 }
 
 /** The same for a text; `file` is only for errors. */
 export function parseValues(text: string, file: string): Wanted {
+  if (Buffer.byteLength(text) > MAX_VALUES_BYTES) throw new ValuesReadError(file, null, TOO_LARGE);
   if (nestsTooDeep(text)) throw new ValuesReadError(file, null, 'expected YAML (it nests too deep)');
   const document = parseDocument(text);
   const [problem] = document.errors;

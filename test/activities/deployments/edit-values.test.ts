@@ -60,6 +60,17 @@ describe('editing a values file', () => {
     expect(() => editValues('~\n', deploy)).toThrow("staticExport can't be edited in place");
   });
 
+  it('rejects more than 1 MiB, before and after the edit, and says what to do', () => {
+    const mebibyte = 1024 * 1024;
+    const refusal = (sizeBytes: number) =>
+      `expected at most 1 MiB, not ${sizeBytes} bytes: move staticExport to a values file of its own`;
+    const text = `# ${'é'.repeat(mebibyte / 2 - 1)}`;
+    expect(() => editValues(`${text}\n`, deploy)).toThrow(refusal(mebibyte + 1));
+    expect(() => readSwitches(`${text}\n`)).toThrow(refusal(mebibyte + 1));
+    expect(readSwitches(text)).toEqual({ pin: null, off: false });
+    expect(() => editValues(text, deploy)).toThrow('expected at most 1 MiB');
+  });
+
   it('rejects a set of keys without values', () => {
     expect(() => editValues('--- !!set\n? a\n? b\n', deploy)).toThrow(
       'expected keys and values at the top of the file',

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { parse } from 'yaml';
@@ -41,6 +41,17 @@ async function link(): Promise<unknown> {
 }
 
 describe('a values file', () => {
+  it('of more than 1 MiB is neither read nor changed', async () => {
+    const sizeBytes = 3 * 1024 ** 3;
+    await writeFile(path, '');
+    await truncate(path, sizeBytes);
+    const refusal = `expected at most 1 MiB, not ${sizeBytes} bytes`;
+    await expect(createValuesFileTarget(path).write(write())).rejects.toThrow(refusal);
+    await expect(createValuesFileTarget(path).readSwitches()).rejects.toThrow(refusal);
+    expect(await stat(path)).toMatchObject({ size: sizeBytes });
+    expect(await readSidecar(path)).toBeNull();
+  });
+
   it('is created with its folder, and enabled, if it does not exist', async () => {
     path = join(folder, 'deep', 'er', 'values.yaml');
     const report = await createValuesFileTarget(path).write(write());

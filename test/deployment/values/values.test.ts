@@ -1,5 +1,10 @@
+import { truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ValuesReadError } from '../../../deployment/errors.ts';
-import { parseValues, readWrittenKeys } from '../../../deployment/values/values.ts';
+import { parseValues, readValuesFile, readWrittenKeys } from '../../../deployment/values/values.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+const folder = temporaryFolder();
 
 function parse(text: string): unknown {
   const wanted = parseValues(text, 'values.yaml');
@@ -11,6 +16,15 @@ describe('a values file', () => {
     const text =
       'image: {tag: 1}\nstaticExport:\n  enabled: true # on\n  bundleUrl: https://s3.example/b?X-Amz=1\n  replicas: 3\n';
     expect(parse(text)).toEqual({ link: 'https://s3.example/b?X-Amz=1', version: undefined });
+  });
+
+  it('of more than 1 MiB is not parsed, and not even read from the disk', async () => {
+    const refusal = 'expected a values file of at most 1 MiB';
+    expect(() => parse(`# ${'é'.repeat(512 * 1024)}`)).toThrow(refusal);
+    const file = join(folder, 'values.yaml');
+    await writeFile(file, '');
+    await truncate(file, 3 * 1024 ** 3);
+    await expect(readValuesFile(file, { emptyIsOff: false })).rejects.toThrow(refusal);
   });
 
   it.each([
