@@ -151,14 +151,11 @@ describe('an export of 10,000 pages by three workers', () => {
     return name;
   };
 
-  scenario('builds the same bundle even if workers, PostgreSQL and the S3 server are killed meanwhile', async () => {
-    const undisturbed = await end(await start());
-    // robots.txt is fetched twice: for its rules, and as a file of the site.
-    expect(undisturbed.repeated).toBeLessThanOrEqual(1);
-    expect(await leftovers()).toEqual([]);
+  let undisturbed: Ended;
 
+  /** Runs an export during these kills, and compares its result with that of the undisturbed one. */
+  const disturb = async (strikes: readonly Strike[]): Promise<Ended> => {
     const jobId = await start();
-    const strikes = planStrikes(SEED);
     const restarts = new Map<string, Promise<unknown>>();
     const log: string[] = [];
     for (const each of strikes) {
@@ -186,6 +183,26 @@ describe('an export of 10,000 pages by three workers', () => {
     const killsOfCrawl = strikes.filter(({ stage }) => stage === 'crawling').length;
     expect(disturbed.repeated).toBeLessThan(killsOfCrawl * REPEATED_PER_KILL);
     expect(await leftovers()).toEqual([]);
+    return disturbed;
+  };
+
+  scenario('fetches each URL once and leaves nothing behind', async () => {
+    undisturbed = await end(await start());
+    // robots.txt is fetched twice: for its rules, and as a file of the site.
+    expect(undisturbed.repeated).toBeLessThanOrEqual(1);
+    expect(undisturbed.report.unread).toEqual([]);
+    expect(await leftovers()).toEqual([]);
+  });
+
+  scenario('builds the same bundle even if workers, PostgreSQL and the S3 server are killed meanwhile', async () => {
+    await disturb(planStrikes(SEED));
+  });
+
+  scenario('builds the same bundle and blames no document for 20 kills of whole workers', async () => {
+    const strikes = planWorkerKills(SEED);
+    expect(strikes).toHaveLength(20);
+    const { report } = await disturb(strikes);
+    expect(report.unread).toEqual([]);
   });
 });
 
@@ -240,6 +257,17 @@ function planStrikes(seed: number): Strike[] {
     ...plan('crawling', ['worker', 'worker', 'worker', 'postgres', 's3'], [0.03, 0.9]),
     // Rewriting takes only seconds, so kills after half of it could be too late.
     ...plan('rewriting', ['worker', 'postgres', 's3'], [0, 0.5]),
+  ];
+}
+
+/** Plans 20 kills of workers: 17 spread over the crawl, and 3 while rewriting. */
+function planWorkerKills(seed: number): Strike[] {
+  const kill = (stage: Strike['stage'], atShare: number, index: number): Strike => {
+    return { victim: 'worker', stage, atShare, by: share(seed, 3, index, 4) };
+  };
+  return [
+    ...Array.from({ length: 17 }, (_, index) => kill('crawling', 0.02 + 0.05 * index, index)),
+    ...[0, 0.2, 0.4].map((atShare, index) => kill('rewriting', atShare, 17 + index)),
   ];
 }
 
