@@ -166,6 +166,19 @@ export const exportReport = z.object({
    * the service gives none.
    */
   notices: z.array(z.object({ url: z.string().nullable(), text: z.string() })).default([]),
+  /**
+   * The search of the bundle; absent if the project wants none. `made`: `index` is its folder, with a search page for each
+   * language, the one with the most pages first. `own`: the site keeps its own, whose index is the file `index`. `failed`:
+   * the bundle has none, for this `reason`.
+   */
+  search: z
+    .object({
+      state: z.enum(['made', 'own', 'failed']),
+      index: z.string().nullable(),
+      languages: z.array(z.object({ language: z.string(), pageCount: z.int(), page: z.string() })),
+      reason: z.string().nullable(),
+    })
+    .optional(),
   /** True if one of the lists was cut; the counts are complete. */
   truncated: z.boolean(),
   counts: z.object({

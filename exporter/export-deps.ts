@@ -13,6 +13,7 @@ import type { CrawlStore, ExportObjects, Renderer } from './ports.ts';
 import { type Computing, createComputing } from './processes/computing.ts';
 import { rememberLinkTables } from './reuse/link-tables.ts';
 import { rememberPreviousFiles } from './reuse/previous-responses.ts';
+import type { IndexerOptions } from './search/start-indexer.ts';
 import type { RunStage } from './stage.ts';
 import { createSegmentStore } from './store/segment-store.ts';
 
@@ -33,6 +34,8 @@ export function createExportDeps(given: {
   renderer?: Renderer | undefined;
   signer?: BundleSigner | undefined;
   computing?: Computing | undefined;
+  /** Of the process that makes a search index. */
+  indexer?: IndexerOptions | undefined;
 }) {
   const { store, objects, clock = systemClock } = given;
   const limits = { ...DEFAULT_LIMITS, ...given.limits };
@@ -59,6 +62,7 @@ export function createExportDeps(given: {
     clock,
     renderer: given.renderer,
     signer: given.signer,
+    indexer: given.indexer,
     computing: given.computing ?? createComputing(),
     segments: createSegmentStore({ objects, cacheBytes: limits.cacheBytes }),
     /** Holds what the fields below cache of jobs. */

@@ -240,8 +240,11 @@ export type CrawlStore = {
   batchFiles(jobId: string, batch: number): Promise<BatchFileRow[]>;
   /** Says where URLs lead in the frozen crawl: all of them, or these. */
   mappedUrls(jobId: string, urls?: readonly string[]): AsyncIterable<MappedUrl[]>;
-  /** The paths of files that are named, or are in a folder that is named, as a precompressed file is. */
-  pathsLikeSiblings(jobId: string): Promise<string[]>;
+  /**
+   * The paths of the frozen crawl's files that match, sorted. The pattern is a regular expression that JavaScript and
+   * PostgreSQL read alike; case doesn't matter.
+   */
+  pathsMatching(jobId: string, pattern: string): Promise<string[]>;
 
   /** The settled batches in the archive's order: all of them, or the one with this number. */
   settledBatches(jobId: string, number?: number): AsyncIterable<SettledBatch>;

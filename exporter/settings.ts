@@ -29,6 +29,8 @@ export type ExportSettings = {
   discover: 'http' | 'browser';
   /** Which precompressed siblings files get, in the order of `CONTENT_CODINGS`. */
   precompress: readonly ContentCoding[];
+  /** `pagefind`: the bundle gets a search, unless the site has its own (`planSearch`). */
+  search: 'off' | 'pagefind';
   /** The requested pages, as normalised URLs; null: the whole site. */
   pages: string[] | null;
   robotsTxt: string;

@@ -39,6 +39,8 @@ export const projectSettings = z.strictObject({
     .regex(/^(?:\/[A-Za-z0-9._~-]+)*$/, 'expected a path such as /docs, or nothing')
     .refine((path) => !/\/\.{1,2}(?:\/|$)/.test(path), 'expected a path without . and ..')
     .default(''),
+  /** `pagefind`: the bundle gets an index and a search page, unless the site has an offline search of its own. */
+  search: z.enum(['off', 'pagefind'], { error: 'expected off or pagefind' }).default('off'),
   /** The receiver of the embedded forge's pull request events. */
   webhookUrl: z
     .url({ protocol: /^https?$/, error: 'expected an http(s) URL' })

@@ -38,7 +38,7 @@ const ROOMS: Record<string, readonly string[]> = {
     'processes',
     'crawl',
     'assemble',
-    'render reuse store',
+    'render reuse store search',
     'fetch',
     'document',
     '*',

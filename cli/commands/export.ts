@@ -10,6 +10,7 @@ export function exportCommand(): Command {
     .option('--report <file>', 'where to write the report (JSON): broken links, redirects, what was left out and why')
     .option('--fail-on <list>', `exit 1 if the export has any of these: ${FAIL_ON.join(',')}`, failOnList)
     .option('--incremental <folder>', 'keep what the next export can reuse in this folder, and reuse what is there')
+    .option('--search', 'make the bundle searchable: an index and a search page, unless the site has its own search')
     .option('--json', 'print the summary as JSON')
     .description('export a site once, with a progress bar')
     .addHelpText(

@@ -33,6 +33,7 @@ interface Options {
   incremental?: 'true' | 'false';
   basePath?: string;
   precompress?: Array<ContentCoding | 'none'>;
+  search?: 'off' | 'pagefind';
   webhook?: string;
   webhookSecret?: string;
   json?: boolean;
@@ -164,6 +165,12 @@ function withSettings(command: Command): Command {
       ]),
     )
     .option('--base-path <path>', 'where exports are mounted below the domain, such as /docs; empty: at its root')
+    .addOption(
+      new Option(
+        '--search <how>',
+        'search in the bundle: an index made at export, unless the site has its own',
+      ).choices(['off', 'pagefind']),
+    )
     .option('--webhook <url>', "receives the embedded forge's pull request events: …/webhooks/SITE/github")
     .option('--webhook-secret <secret>', 'the secret that signs those deliveries; - reads it from standard input')
     .option('--json', 'print the project as JSON')
@@ -173,7 +180,7 @@ function withSettings(command: Command): Command {
 /** The options that were given; an empty text clears a setting. */
 async function changes(options: Options): Promise<Omit<SetProjectRequest, 'project' | 'organization' | 'domain'>> {
   const { origin, repository, ref, external, scripts, sourceMaps, robots, render, discover, incremental } = options;
-  const { basePath, precompress, webhook, webhookSecret } = options;
+  const { basePath, precompress, search, webhook, webhookSecret } = options;
   const text = (value: string): string | null => (value === '' ? null : value);
   const settings = {
     ...(external === undefined ? {} : { external: externalPolicy(external) }),
@@ -185,6 +192,7 @@ async function changes(options: Options): Promise<Omit<SetProjectRequest, 'proje
     ...(incremental === undefined ? {} : { incremental: incremental === 'true' }),
     ...(basePath === undefined ? {} : { basePath: basePath.replace(/\/$/, '') }),
     ...(precompress === undefined ? {} : { precompress: precompress.flatMap((each) => (each === 'none' ? [] : each)) }),
+    ...(search === undefined ? {} : { search }),
     ...(webhook === undefined ? {} : { webhookUrl: text(webhook) }),
     ...(webhookSecret === undefined
       ? {}

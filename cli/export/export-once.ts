@@ -32,6 +32,7 @@ export interface ExportOptions {
   report?: string;
   failOn?: readonly FailOn[];
   incremental?: string;
+  search?: boolean;
   json?: boolean;
 }
 
@@ -72,7 +73,7 @@ function readSite(given: string, origin: string | undefined): SiteAddress {
   return { domain: domain.data, origin: parsed.data };
 }
 
-interface Results extends Pick<ExportOptions, 'failOn' | 'json'> {
+interface Results extends Pick<ExportOptions, 'failOn' | 'search' | 'json'> {
   output: Output;
   reportFile: string | undefined;
   stateFolder: string | undefined;
@@ -91,7 +92,7 @@ async function run(site: SiteAddress, results: Results, deps: Deps): Promise<voi
     const service = await namedService(deps.context.settings, site, results);
     const exported =
       service === undefined
-        ? await exportTo(output, site, { ...deps, stateFolder: results.stateFolder })
+        ? await exportTo(output, site, { ...deps, ...results })
         : await exportToByService(output, site.domain, service, deps);
     if (reportFile !== undefined) {
       if (exported.report === undefined) throw new CommandError('--report: the service has no report of this export');
@@ -112,7 +113,7 @@ async function run(site: SiteAddress, results: Results, deps: Deps): Promise<voi
 async function namedService(
   settings: Settings,
   { origin }: SiteAddress,
-  { stateFolder }: Results,
+  { stateFolder, search }: Results,
 ): Promise<AdminApiClient | undefined> {
   const { adminApiUrl: url, adminApiKey: key } = settings;
   if (url === undefined) return undefined;
@@ -125,6 +126,10 @@ async function namedService(
   if (stateFolder !== undefined)
     throw new UsageError(
       '--incremental needs an export in this process: unset ADMIN_API_URL. The service keeps its own state.',
+    );
+  if (search)
+    throw new UsageError(
+      `--search has no effect on ${url}: set it in its project there, with galley projects set --search pagefind`,
     );
   const { createAdminApiClient } = await import('../../client/admin-api-client.ts');
   return createAdminApiClient({ url, key });
@@ -147,13 +152,14 @@ async function exportToByService(
 async function exportTo(
   output: Output,
   { domain, origin }: SiteAddress,
-  { context, folder, signal, stateFolder }: Deps & { stateFolder: string | undefined },
+  { context, folder, signal, stateFolder, search }: Deps & Pick<Results, 'stateFolder' | 'search'>,
 ): Promise<Exported> {
   const { logger, settings: variables } = context;
   const createdAt = new Date();
   const version = `${createdAt.toISOString().slice(0, 10)}.1`;
   const job = { id: newId.exportJob(), version, createdAt, domain, paths: null };
-  const settings = exportSettings(job, { origin, settings: projectSettings.parse({}) });
+  const options = projectSettings.parse({ search: search ? 'pagefind' : 'off' });
+  const settings = exportSettings(job, { origin, settings: options });
   const limits = { ...DEFAULT_LIMITS, ...variables.exportLimits, ...SINGLE_PROCESS_LIMITS };
   const state = stateFolder === undefined ? undefined : await openState(stateFolder);
   const objectsFolder = state?.objectsFolder ?? join(folder, 'objects');

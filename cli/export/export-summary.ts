@@ -24,7 +24,13 @@ export function exportSummary(ended: SavedExport): string {
   const lines = [`${out}: ${pageCount ?? 'unknown'} pages${files}, ${sizeBytes} bytes`];
   if (report === undefined) return `${[...lines, 'The service has no report of this export.'].join('\n')}\n`;
   if (reusedFiles !== null && reusedFiles > 0) lines.push(`Reused from the last export: ${reusedFiles} files`);
-  lines.push(...leftOutLines(report), ...unreadLines(report), ...brokenLines(report), ...originLines(report));
+  lines.push(
+    ...leftOutLines(report),
+    ...unreadLines(report),
+    ...brokenLines(report),
+    ...originLines(report),
+    ...searchLines(report),
+  );
   const isIncomplete = report.counts.brokenLinks + report.leftOut.length + report.unread.length > 0;
   if (isIncomplete && reportFile === undefined) lines.push('--report FILE writes a report that names them all.');
   if (reportFile !== undefined) lines.push(`Report: ${reportFile}`);
@@ -46,6 +52,7 @@ export function exportSummaryJson(ended: SavedExport): string {
     brokenLinks: report?.brokenLinks ?? null,
     leftOut: report?.leftOut ?? null,
     unread: report?.unread ?? null,
+    search: report?.search ?? null,
     originUrlCount: report?.counts.originUrls ?? null,
     report: reportFile ?? null,
   };
@@ -111,6 +118,19 @@ function brokenLines({ brokenLinks, counts }: ExportReport): string[] {
 function originLines({ counts, originUrls }: ExportReport): string[] {
   if (counts.originUrls === 0) return [];
   return [`Left in text and code: the origin's address, ${counts.originUrls} times in ${originUrls.length} files`];
+}
+
+function searchLines({ search }: ExportReport): string[] {
+  switch (search?.state) {
+    case undefined:
+      return [];
+    case 'made':
+      return [`Search: ${search.languages.map(({ page, pageCount }) => `${page} (${pageCount} pages)`).join(', ')}`];
+    case 'own':
+      return [`Search: ${search.reason}, ${search.index}`];
+    case 'failed':
+      return [`Search: none, because ${search.reason}`];
+  }
 }
 
 function onPages(referrers: readonly string[]): string {

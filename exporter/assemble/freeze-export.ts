@@ -33,7 +33,9 @@ export async function freezeExport(deps: StageDeps, jobId: string): Promise<Froz
       for await (const piece of finished.rows) for (const row of piece) rows.push(shared(row));
       const impossible = judgeCrawl(rows, settings);
       if (impossible !== undefined) throw new ExportFailure('ExportImpossible', impossible);
-      return planBundle(rows, { ...limits, site: settings.site, notFoundUrl: notFoundUrl(settings.site) });
+      const plan = await planBundle(rows, { ...limits, site: settings.site, notFoundUrl: notFoundUrl(settings.site) });
+      // The last batch is the search's.
+      return settings.search === 'pagefind' ? { ...plan, batchCount: plan.batchCount + 1 } : plan;
     });
     const { batchCount, pageCount } = await readCrawl(store, jobId);
     await run.report({ progress: rewriteProgress({ settled: 0, total: 1 }), pageCount });

@@ -13,7 +13,8 @@ import type { ExportSettings } from '../settings.ts';
 import { type Extent, joinExtents } from '../store/segment-store.ts';
 import { isOfSite, mounted } from '../urls/identity.ts';
 import { type BrokenLinks, createBrokenLinks } from './broken-links.ts';
-import { byPath, parsePieces } from './pieces.ts';
+import { extentsOf } from './extents.ts';
+import { byPath, parsePieces, type SearchResult } from './pieces.ts';
 
 /** How much of an archive was reused from the project's previous one. */
 type ArchiveReuse = { files: number; reusedFiles: number };
@@ -31,6 +32,8 @@ export type BundleOutline = {
   unread: { url: string; reason: string }[];
   /** How often the files still have the address of the origin. */
   originUrls: { url: string; count: number }[];
+  /** Undefined if no search was made. */
+  search: SearchResult | undefined;
 };
 
 function onSite(url: string, settings: ExportSettings): string {
@@ -53,15 +56,31 @@ async function redirectsOf(store: CrawlStore, settings: ExportSettings): Promise
   return redirects.sort((a, b) => (a.from < b.from ? -1 : 1));
 }
 
-/** The files of all batches with their members, in the order of their paths. */
-async function* filesOf(store: CrawlStore, jobId: string): AsyncGenerator<BundleFile[]> {
-  const order = createPathOrder();
+/** The files of all batches with their members, in the order of their paths. `search`: the last batch, and where it begins. */
+async function* filesOf(
+  store: CrawlStore,
+  jobId: string,
+  search: { batch: SettledBatch; offset: number } | undefined,
+): AsyncGenerator<BundleFile[]> {
+  const order = createPathOrder(search === undefined ? [] : withMembers(search.batch, search.offset));
   let offset = 0;
   for await (const batch of store.settledBatches(jobId)) {
+    if (batch.number === search?.batch.number) break;
     yield order.next(withMembers(batch, offset));
     offset += batch.sizeBytes;
   }
   yield order.rest();
+}
+
+/** The batch of the search. Its paths come between those of the others. */
+async function searchBatchOf(
+  store: CrawlStore,
+  { jobId, search }: ExportSettings,
+  batchCount: number,
+): Promise<SettledBatch | undefined> {
+  if (search !== 'pagefind') return undefined;
+  for await (const batch of store.settledBatches(jobId, batchCount - 1)) return batch;
+  return undefined;
 }
 
 /** The files of a batch whose first member begins at `offset`. */
@@ -76,36 +95,36 @@ function withMembers({ filesJson, piecesJson }: SettledBatch, offset: number): B
   return files;
 }
 
-function partsOf(partsJson: string | null): Extent[] {
-  return JSON.parse(partsJson ?? '[]');
-}
-
 /** Reads the settled batches once; counts and hashes the files without holding them. */
 export async function outlineBundle(
   store: CrawlStore,
   settings: ExportSettings,
-  { pageCount }: { pageCount: number },
+  { pageCount, batchCount }: { pageCount: number; batchCount: number },
 ): Promise<BundleOutline> {
   const { jobId, version, createdAt, site } = settings;
   const members: Extent[] = [];
   const digest = createHash('sha256');
-  const order = createPathOrder();
+  const searchBatch = await searchBatchOf(store, settings, batchCount);
+  const order = createPathOrder(searchBatch === undefined ? [] : JSON.parse(searchBatch.filesJson));
   const reuse = { files: 0, reusedFiles: 0 };
   const broken = createBrokenLinks();
   const unread: BundleOutline['unread'] = [];
   const originUrls: BundleOutline['originUrls'] = [];
-  for await (const { filesJson, objectKey, sizeBytes, partsJson, piecesJson, brokenJson } of store.settledBatches(
-    jobId,
-  )) {
-    const files: BundleFile[] = JSON.parse(filesJson);
-    for (const file of order.next(files)) digest.update(contentDigestLine(file));
+  let search: SearchResult | undefined;
+  let offset = 0;
+  for await (const batch of store.settledBatches(jobId)) {
+    const files: BundleFile[] = JSON.parse(batch.filesJson);
+    const isSearch = batch.number === searchBatch?.number;
+    for (const file of isSearch ? [] : order.next(files)) digest.update(contentDigestLine(file));
+    if (!isSearch) offset += batch.sizeBytes;
     reuse.files += files.length;
-    broken.merge(JSON.parse(brokenJson));
-    members.push(...(objectKey === null ? partsOf(partsJson) : [{ objectKey, byteOffset: 0, byteLength: sizeBytes }]));
-    for (const { fileCount, reused, unread: unreadHere = [], originUrls: here = [] } of parsePieces(piecesJson)) {
-      if (reused) reuse.reusedFiles += fileCount;
-      unread.push(...unreadHere);
-      originUrls.push(...here);
+    broken.merge(JSON.parse(batch.brokenJson));
+    members.push(...extentsOf(batch));
+    for (const piece of parsePieces(batch.piecesJson)) {
+      if (piece.reused) reuse.reusedFiles += piece.fileCount;
+      unread.push(...(piece.unread ?? []));
+      originUrls.push(...(piece.originUrls ?? []));
+      search ??= piece.search;
     }
   }
   for (const file of order.rest()) digest.update(contentDigestLine(file));
@@ -115,8 +134,9 @@ export async function outlineBundle(
   const own = { formatVersion, jobId, domain, version, createdAt, contentSha256, pageCount };
   const head: ManifestHead = { ...own, ...(site.basePath !== undefined && { basePath: site.basePath }) };
   const redirects = await redirectsOf(store, settings);
-  const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId), redirects);
-  return { head, manifest, members: joinExtents(members), reuse, broken, unread, originUrls };
+  const last = searchBatch && { batch: searchBatch, offset };
+  const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId, last), redirects);
+  return { head, manifest, members: joinExtents(members), reuse, broken, unread, originUrls, search };
 }
 
 /** A manifest's own fields, without those that grow with the site. */
@@ -165,28 +185,34 @@ type PathOrder = {
 
 /**
  * Sorts files by path as they come from the archive, where each is followed by its precompressed siblings: `a.html.br`
- * waits until `a.html-old` has come. Only siblings wait, so few files are held.
+ * waits until `a.html-old` has come. Only siblings wait, so few files are held, and those of `between`, which come later
+ * in the archive.
  */
-export function createPathOrder(): PathOrder {
+export function createPathOrder(between: readonly BundleFile[] = []): PathOrder {
+  const later = [...between].sort(byPath);
   let waiting: BundleFile[] = [];
+
+  /** The first of those that are held, if it comes before this file. */
+  function takeBefore(file: BundleFile | undefined): BundleFile | undefined {
+    const source =
+      later[0] !== undefined && (waiting[0] === undefined || byPath(later[0], waiting[0]) < 0) ? later : waiting;
+    if (source[0] === undefined || (file !== undefined && byPath(source[0], file) >= 0)) return undefined;
+    return source.shift();
+  }
+
+  function* before(file: BundleFile | undefined): Generator<BundleFile> {
+    for (let held = takeBefore(file); held !== undefined; held = takeBefore(file)) yield held;
+  }
+
   return {
     next(files) {
       const ordered: BundleFile[] = [];
       for (const file of files) {
-        if (file.encoding !== undefined) {
-          waiting.push(file);
-          waiting.sort(byPath);
-          continue;
-        }
-        while (waiting[0] !== undefined && byPath(waiting[0], file) < 0) ordered.push(...waiting.splice(0, 1));
-        ordered.push(file);
+        if (file.encoding === undefined) ordered.push(...before(file), file);
+        else waiting = [...waiting, file].sort(byPath);
       }
       return ordered;
     },
-    rest() {
-      const left = waiting;
-      waiting = [];
-      return left;
-    },
+    rest: () => [...before(undefined)],
   };
 }

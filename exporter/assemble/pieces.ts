@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { BatchFileRow } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
+import type { SearchLanguage } from '../search/index-messages.ts';
 
 export type PieceLimits = Pick<ExportLimits, 'pieceBytes' | 'batchFiles' | 'batchBytes' | 'maxBufferedBytes'>;
 
@@ -106,14 +107,26 @@ export type StoredPiece = {
   originUrls?: { url: string; count: number }[];
   /** Reused from the previous export. */
   reused?: true;
+  /** The first piece of the search says how it was made. */
+  search?: SearchResult;
 };
 
-/** Equal for pieces of the same files: same fetched bytes, URLs, paths, and withheld siblings (`withheldSiblings`). */
-export function pieceKey(files: readonly BatchFileRow[], withheld: readonly string[]): string {
+/** The search that was made, or why none could be. */
+export type SearchResult = { languages: SearchLanguage[] } | { failure: string };
+
+/**
+ * Equal for pieces of the same files: same fetched bytes, URLs, paths, and withheld siblings (`withheldSiblings`). `isSearched`: its
+ * pages load the script of the search.
+ */
+export function pieceKey(
+  files: readonly BatchFileRow[],
+  { withheld, isSearched }: { withheld: readonly string[]; isSearched: boolean },
+): string {
   const parts = files.map(({ path, url, contentType, isPage, sha256 }) =>
     JSON.stringify([path, url, contentType, isPage, sha256]),
   );
   if (withheld.length > 0) parts.push(JSON.stringify(withheld));
+  if (isSearched) parts.push('searched');
   return hash('sha256', parts.join('')).slice(0, 32);
 }
 

@@ -24,7 +24,7 @@ export async function planSiblings(
   store: CrawlStore,
   { jobId, precompress }: { jobId: string; precompress: readonly ContentCoding[] },
 ): Promise<SiblingPlan> {
-  const paths = precompress.length === 0 ? [] : await store.pathsLikeSiblings(jobId);
+  const paths = precompress.length === 0 ? [] : await store.pathsMatching(jobId, '\\.(br|gz|zst)(/|$)');
   return { codings: precompress, taken: new Set(paths.flatMap(siblingNamesIn)) };
 }
 

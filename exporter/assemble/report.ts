@@ -2,11 +2,14 @@ import type { Logger } from 'pino';
 import type { ExportReport } from '../../contract/admin-api.ts';
 import { reportKey, workPrefix } from '../object-keys.ts';
 import type { CrawlStore, ExportObjects } from '../ports.ts';
+import { planSearch, type SearchPlan } from '../search/plan-search.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
+import { SEARCH_FOLDER } from '../urls/assign-path.ts';
 import { isOfSite } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
 import { ruleOfReason } from '../urls/skip-rules.ts';
 import { type BrokenLinks, createBrokenLinks } from './broken-links.ts';
+import type { SearchResult } from './pieces.ts';
 
 /** The maximum number of entries per list of the report; the counts are complete. */
 const MAX_ENTRIES = 10_000;
@@ -20,7 +23,10 @@ const MAX_EXAMPLES = 10;
 export async function createReport(
   store: CrawlStore,
   settings: ExportSettings,
-  found: { skippedCount: number; broken: BrokenLinks } & Pick<ExportReport, 'unread' | 'originUrls'>,
+  found: { skippedCount: number; broken: BrokenLinks; search?: SearchResult | undefined } & Pick<
+    ExportReport,
+    'unread' | 'originUrls'
+  >,
 ): Promise<{ report: ExportReport; reusedCount: number }> {
   const { jobId, site } = settings;
   const { missing, redirects, skipped, unread, skips, notices, reusedCount } = await store.crawlFindings({
@@ -47,6 +53,7 @@ export async function createReport(
     unread: allUnread.slice(0, MAX_ENTRIES),
     originUrls: found.originUrls.slice(0, MAX_ENTRIES),
     notices,
+    ...reportedSearch(await planSearch(store, settings), found.search),
     skippedPages: skipped.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
     truncated:
       allUnread.length > MAX_ENTRIES ||
@@ -60,6 +67,22 @@ export async function createReport(
     },
   };
   return { report, reusedCount };
+}
+
+/** What became of the search; nothing if none was wanted. */
+function reportedSearch(plan: SearchPlan, made: SearchResult | undefined): Pick<ExportReport, 'search'> {
+  if (plan.kind === 'off') return {};
+  const nothing = { index: null, languages: [], reason: null };
+  if (plan.kind === 'own') {
+    const reason = `the site has an offline search of its own (${plan.name})`;
+    return { search: { ...nothing, state: 'own', index: plan.index, reason } };
+  }
+  if (plan.kind === 'taken') {
+    return { search: { ...nothing, state: 'failed', reason: `the site has a file of its own at ${plan.path}` } };
+  }
+  if (made === undefined) return { search: { ...nothing, state: 'failed', reason: 'the export ended before' } };
+  if ('failure' in made) return { search: { ...nothing, state: 'failed', reason: made.failure } };
+  return { search: { ...nothing, state: 'made', index: SEARCH_FOLDER, languages: made.languages } };
 }
 
 /**

@@ -39,6 +39,8 @@ type RewriteJob = {
   /** The size of all segments. */
   rawBytes: number;
   siblings: SiblingPlan;
+  /** Pages load the script of the search. */
+  isSearched: boolean;
 };
 
 /** Pieces of a batch made at a time: more would only wait and take memory. */
@@ -71,7 +73,7 @@ function rowsToMake(pieces: readonly PlannedPiece[]): BatchFileRow[] {
 
 /** Makes the pieces that can't be reused. */
 async function makePieces(deps: BatchDeps, job: RewriteJob, planned: readonly PlannedPiece[]): Promise<Piece[]> {
-  const { settings, siblings, urlCount } = job;
+  const { settings, siblings, urlCount, isSearched } = job;
   const { jobId, site } = settings;
   const read = await readFiles(deps, job, rowsToMake(planned));
   const referred = function* () {
@@ -81,7 +83,8 @@ async function makePieces(deps: BatchDeps, job: RewriteJob, planned: readonly Pl
   const limit = pLimit(PIECES_AT_ONCE);
   const make = async ({ key, files: rows }: PlannedPiece): Promise<Piece> => {
     const files = rows.flatMap((row) => read.get(row) ?? []);
-    const input = { files, targets, site, policy: settings, siblings, gzipLevel: deps.limits.gzipLevel };
+    const policy = { ...settings, isSearched };
+    const input = { files, targets, site, policy, siblings, gzipLevel: deps.limits.gzipLevel };
     return { key, made: await deps.computing.makePiece(input) };
   };
   // Most pieces of an incremental export are known, and waiting costs more than they do.
@@ -111,7 +114,7 @@ export async function rewriteBatch(
 
   const divided = divideIntoPieces(rows, limits).map((files) => ({
     files,
-    key: pieceKey(files, withheldSiblings(files, job.siblings)),
+    key: pieceKey(files, { withheld: withheldSiblings(files, job.siblings), isSearched: job.isSearched }),
   }));
   const found = (await known?.of(divided)) ?? [];
   const [first] = rows;

@@ -4,8 +4,10 @@ import { needingObjects } from '../export-failure.ts';
 import type { RestartCheck } from '../job-cache.ts';
 import { checkBudget } from '../limits.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
+import { planSearch } from '../search/plan-search.ts';
 import { readCrawl } from '../settings.ts';
 import { depsOfAttempt, rewriteProgress, type StageDeps, withLeases } from '../stage.ts';
+import { makeSearchBatch, type SearchDeps } from './make-search.ts';
 import { needCompressors, planSiblings } from './precompress.ts';
 import type { PreviousPiecesFor } from './previous-pieces.ts';
 import { type BatchDeps, rewriteBatch } from './rewrite-batch.ts';
@@ -19,7 +21,9 @@ const KNOWN_BATCHES_AT_ONCE = 16;
 /** How often a worker without a batch checks whether one was released. */
 const POLL_MS = 200;
 
-type RewriteDeps = StageDeps & BatchDeps & { forgetIfRestarted: RestartCheck; previousPiecesFor: PreviousPiecesFor };
+type RewriteDeps = StageDeps &
+  BatchDeps &
+  Pick<SearchDeps, 'indexer'> & { forgetIfRestarted: RestartCheck; previousPiecesFor: PreviousPiecesFor };
 
 export type RewriteRest = { done: boolean; settled: number; total: number };
 
@@ -46,6 +50,8 @@ export async function rewriteFiles(
     checkBudget(crawl, limits);
     needCompressors(crawl.settings.precompress);
     const siblings = await planSiblings(store, crawl.settings);
+    const isSearched = (await planSearch(store, crawl.settings)).kind === 'pagefind';
+    const searchBatch = isSearched ? crawl.batchCount - 1 : undefined;
     const base = await openPreviousCrawl(deps, crawl);
     const known = base && deps.previousPiecesFor({ jobId, base });
     const budget = createByteBudget(BATCHES_AT_ONCE * limits.batchBytes);
@@ -56,9 +62,25 @@ export async function rewriteFiles(
     const take = () => store.leaseBatches({ jobId, token, limit, leaseMs: limits.leaseMs });
     const goesOn = () => Date.now() < endAt;
 
+    /** Returns false if the time is up before. */
+    async function areOthersMade(ending: AbortSignal): Promise<boolean> {
+      while (true) {
+        const { total, settled } = await store.batchProgress(jobId);
+        if (settled === total - 1 || !goesOn()) return settled === total - 1;
+        await sleep(POLL_MS, undefined, { signal: ending });
+      }
+    }
+
     async function makeBatch(number: number, ending: AbortSignal): Promise<void> {
       const options = { known, budget, signal: ending };
-      const batch = await needingObjects(rewriteBatch(deps, { ...crawl, siblings }, number, options));
+      const job = { ...crawl, siblings, isSearched };
+      // It is leased last, but other workers may still make the pages.
+      if (number === searchBatch && !(await areOthersMade(ending))) return;
+      const made =
+        number === searchBatch
+          ? makeSearchBatch(deps, { ...job, signal: ending }, number)
+          : rewriteBatch(deps, job, number, options);
+      const batch = await needingObjects(made);
       const spent = await store.settleBatch({ jobId, token, batch });
       if (spent !== undefined) checkBudget(spent, limits);
       madeCount += 1;

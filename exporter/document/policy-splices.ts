@@ -1,4 +1,4 @@
-import { NOT_FOUND_PATH } from '../urls/assign-path.ts';
+import { NOT_FOUND_PATH, SHORTCUT_PATH } from '../urls/assign-path.ts';
 import { frameworkByName } from './frameworks/detect.ts';
 import { applyLayers, type Splice } from './splice.ts';
 import { HELD_REL, HELD_TYPE, startGuard } from './start-guard.ts';
@@ -6,14 +6,14 @@ import type { Mark, RewriteInput } from './types.ts';
 
 /**
  * The changes that policies make beside URLs. `isLocal` says whether a resource is in the bundle; `base` is the `href` of
- * the `<base>` that the document keeps, if any.
+ * the `<base>` that the document keeps, if any, and `root` leads from the document to the bundle's root.
  */
 export function policySplices(
   input: RewriteInput,
-  base: string | undefined,
+  { base, root }: { base: string | undefined; root: string },
   isLocal: (resource: number) => boolean,
 ): Splice[] {
-  const context = contextOf(input, base, isLocal);
+  const context = { ...contextOf(input, base, isLocal), root };
   return input.extraction.marks.flatMap((mark) => {
     const text = replacement(mark, context);
     return text === undefined ? [] : [{ start: mark[0], end: mark[1], text }];
@@ -30,9 +30,14 @@ type Context = {
   isNotFound: boolean;
   /** The `<base>` that the document keeps in the bundle, if any. */
   base: string | undefined;
+  root: string;
 };
 
-function contextOf(input: RewriteInput, base: string | undefined, isLocal: (resource: number) => boolean): Context {
+function contextOf(
+  input: RewriteInput,
+  base: string | undefined,
+  isLocal: (resource: number) => boolean,
+): Omit<Context, 'root'> {
   const { extraction, ownPath, policy } = input;
   const framework = frameworkByName(extraction.framework);
   const held = policy.scripts === 'auto' && framework !== undefined;
@@ -95,8 +100,14 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
     case 'source-map':
       return context.input.policy.sourceMaps === 'keep' ? undefined : '';
     case 'body-end':
-      return propertyFix(context) + (context.held ? guardOf(context) : '') || undefined;
+      return propertyFix(context) + (context.held ? guardOf(context) : '') + searchOf(context) || undefined;
   }
+}
+
+/** Valid in XHTML too. Only `scripts: strip` keeps scripts out. */
+function searchOf({ input: { policy }, root, stripped }: Context): string {
+  if (policy.isSearched !== true || stripped) return '';
+  return `<script src="${root}${SHORTCUT_PATH}" defer="defer"></script>`;
 }
 
 function guardOf({ isNotFound, input }: Context): string {

@@ -38,7 +38,9 @@ function rewriteText(input: RewriteInput): Uint8Array {
     return splice === undefined ? [] : [splice];
   });
   const imports = extraction.marks.flatMap((mark) => importSplice(mark, source, targetOf, input, base) ?? []);
-  const policies = policySplices(input, base && baseLink(input, base), (index) => 'path' in targetOf(index));
+  const root = '../'.repeat((base?.folder ?? input.ownPath).split('/').length - 1);
+  const links = { base: base && baseLink(input, base), root };
+  const policies = policySplices(input, links, (index) => 'path' in targetOf(index));
   return applySplices(bytes, [...references, ...imports, ...policies]);
 }
 

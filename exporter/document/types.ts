@@ -140,6 +140,8 @@ export type RewritePolicy = {
   sourceMaps: SourceMapPolicy;
   /** Hosts whose files are linked, not bundled. */
   keepHosts?: readonly string[];
+  /** Pages load the script that opens the search page. */
+  isSearched?: boolean;
 };
 
 export type RewriteInput = {

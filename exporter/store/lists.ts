@@ -119,13 +119,11 @@ export function* mappedUrls(crawl: MemoryCrawl, urls?: readonly string[]): Gener
   }
 }
 
-/** A path that could be taken for a compressed sibling (contract/content-coding.ts). */
-const SIBLING = /\.(br|gz|zst)(\/|$)/i;
-
 /** The paths that look like precompressed siblings, in order. */
-export function pathsLikeSiblings({ byId }: MemoryCrawl): string[] {
+export function pathsMatching({ byId }: MemoryCrawl, pattern: string): string[] {
+  const matching = new RegExp(pattern, 'i');
   return byId
-    .flatMap(({ path, batch }) => (batch !== null && path !== null && SIBLING.test(path) ? [path] : []))
+    .flatMap(({ path, batch }) => (batch !== null && path !== null && matching.test(path) ? [path] : []))
     .sort();
 }
 

@@ -190,7 +190,7 @@ function ofBatches({ of, spill }: State) {
     async *mappedUrls(jobId, urls) {
       yield* inChunks(lists.mappedUrls(of(jobId), urls));
     },
-    pathsLikeSiblings: async (jobId) => lists.pathsLikeSiblings(of(jobId)),
+    pathsMatching: async (jobId, pattern) => lists.pathsMatching(of(jobId), pattern),
     async *settledBatches(jobId, number) {
       yield* settledBatches(of(jobId), spill, number);
     },

@@ -25,6 +25,11 @@ const EXTERNAL_FOLDER = '_external';
 /** The folder for files whose paths would be too long. */
 const LONG_FOLDER = '_long';
 
+/** The folder of the index that an export makes, and of its scripts. */
+export const SEARCH_FOLDER = '_pagefind/';
+/** The script that pages load if there is such an index: it opens the search page. */
+export const SHORTCUT_PATH = `${SEARCH_FOLDER}shortcut.js`;
+
 /** What collisions and precompressed siblings may add to a name. */
 const ADDED_BYTES = 24;
 

@@ -46,6 +46,7 @@ export const settingsChange = z.strictObject({
     .unwrap()
     .refine((codings) => codings.every(canCompress), ZSTD_MISSING)
     .optional(),
+  search: projectSettings.shape.search.unwrap().optional(),
   webhookUrl: projectSettings.shape.webhookUrl.unwrap().refine(isPrintable, 'expected printable characters').optional(),
   webhookSecret: projectSettings.shape.webhookSecret
     .unwrap()

@@ -5,7 +5,7 @@ import { getCrawl, openCrawl } from './crawls.ts';
 import type { Database } from './database.ts';
 import { completeExportJob } from './export-job-transitions.ts';
 import { getExportJob } from './export-jobs.ts';
-import { freezeAsDecided, pathsLikeSiblings } from './freeze-crawl.ts';
+import { freezeAsDecided, pathsMatching } from './freeze-crawl.ts';
 import { countPages, crawledPages, frontierRest, scopeCounts, settleUrls, storedResponse } from './frontier.ts';
 import { leaseUrls, releaseEndedLeases, releaseLeases, renewLeases } from './frontier-leases.ts';
 import { batchFiles, mappedRedirects, mappedUrls } from './frontier-map.ts';
@@ -45,7 +45,7 @@ export function createCrawlStore(db: Database): CrawlStore {
     batchProgress: (jobId) => batchProgress(db, jobId),
     batchFiles: (jobId, batch) => batchFiles(db, jobId, batch),
     mappedUrls: (jobId, urls) => mappedUrls(db, jobId, urls),
-    pathsLikeSiblings: (jobId) => pathsLikeSiblings(db, jobId),
+    pathsMatching: (jobId, pattern) => pathsMatching(db, jobId, pattern),
     settledBatches: (jobId, number) => settledBatches(db, jobId, number),
     mappedRedirects: (jobId) => mappedRedirects(db, jobId),
     crawlFindings: (select) => crawlFindings(db, select),

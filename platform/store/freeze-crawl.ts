@@ -38,13 +38,10 @@ function* inPieces(frozen: Iterable<FrozenUrl>): Generator<FrozenUrl[]> {
   if (piece.length > 0) yield piece;
 }
 
-/**
- * The paths of a frozen crawl that look like precompressed siblings (`.br`, `.gz`, `.zst`) or lie in a folder named
- * like one.
- */
-export async function pathsLikeSiblings(db: Executor, jobId: string): Promise<string[]> {
+/** The paths of a frozen crawl's files that match a regular expression, ignoring case. */
+export async function pathsMatching(db: Executor, jobId: string, pattern: string): Promise<string[]> {
   const { rows } = await db.execute<{ path: string }>(sql`
     select path from crawl_urls
-    where job_id = ${jobId} and batch is not null and path ~* '\\.(br|gz|zst)(/|$)' order by path`);
+    where job_id = ${jobId} and batch is not null and path ~* ${pattern} order by path collate "C"`);
   return rows.map(({ path }) => path);
 }

@@ -20,6 +20,10 @@ export const CHOICES = {
   },
   robots: { label: 'robots.txt', options: { respect: 'Respect it', ignore: 'Ignore it' } },
   sourceMaps: { label: 'Source maps', options: { omit: 'Leave them out', keep: 'Keep them' } },
+  search: {
+    label: 'Search in the bundle',
+    options: { off: 'Only what the site has', pagefind: 'Make an index (Pagefind)' },
+  },
   incremental: { label: 'Unchanged pages', options: { true: 'Reuse them', false: 'Fetch them again' } },
 } as const;
 
@@ -32,6 +36,7 @@ export const CHOICE_NAMES = z.enum([
   'discover',
   'robots',
   'sourceMaps',
+  'search',
   'incremental',
 ]).options;
 

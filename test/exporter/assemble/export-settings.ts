@@ -15,6 +15,7 @@ export const exportSettings: ExportSettings = {
   render: 'http',
   discover: 'http',
   precompress: [],
+  search: 'off',
   pages: null,
   robotsTxt: '',
 };

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { readExtents } from '../../../exporter/assemble/pack-export.ts';
+import { readExtents } from '../../../exporter/assemble/extents.ts';
 import { ObjectMissingError } from '../../../exporter/export-failure.ts';
 import type { Extent } from '../../../exporter/store/segment-store.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';

@@ -17,6 +17,7 @@ function scopeFor(
       createdAt: '2026-01-01T00:00:00Z',
       site: { domain: 'docs.example.com', origin: 'http://127.0.0.1:8080' },
       operatorHosts: [],
+      search: 'off',
       external: 'bundle',
       keepHosts: [],
       scripts: 'auto',

@@ -147,7 +147,7 @@ export function bundleContract(fixture: CrawlStoreFixture): void {
     await settleFiles('/b.GZ/x', '/a.br', '/plain', '/not.brx');
     await freezeAll(store, jobId, ({ url }) => (url.endsWith('/plain') ? null : 0));
     // All files of the fixture end in `.html`, so only a folder can have such a name.
-    expect(await store.pathsLikeSiblings(jobId)).toEqual(['b.GZ/x.html']);
+    expect(await store.pathsMatching(jobId, '\\.(br|gz|zst)(/|$)')).toEqual(['b.GZ/x.html']);
   });
 
   it('keeps one result per batch, from its leaseholder', async () => {
