@@ -44,6 +44,8 @@ const exportSettings = z.strictObject({
   tellAfter: durationMs.default(EXPORT_DEFAULTS.tellAfterMs),
   deployments: z.array(deploymentConfig).default([]),
   guards: guards.optional(),
+  /** A setting of the project. `up` sets it; other programs ignore it. */
+  search: z.enum(['off', 'pagefind'], { error: 'expected off or pagefind' }).optional(),
 });
 
 const promptTemplate = z

@@ -29,6 +29,15 @@ async function check({ json }: { json?: boolean }): Promise<void> {
   const sites = Object.keys(config.sites);
   if (json) printJson({ path, sites });
   else process.stdout.write(`${path} is correct: ${sites.length === 0 ? 'no sites' : `sites ${sites.join(', ')}`}\n`);
+  const searched = Object.entries(config.sites).filter(([, site]) => site.export.search !== undefined);
+  for (const [name, { projectId = 'PROJECT', export: exported }] of settings.adminApiUrl === undefined
+    ? []
+    : searched) {
+    process.stderr.write(
+      `sites.${name}.export.search has no effect here: only galley up sets it. ` +
+        `Use galley projects set --project ${projectId} --search ${exported.search} at the service.\n`,
+    );
+  }
   if (settings.adminApiUrl === undefined && sites.length > 0)
     process.stderr.write(
       'Checked for galley up. galley api and galley worker also need ADMIN_API_URL and ADMIN_API_KEY.\n',

@@ -45,6 +45,7 @@ export default defineConfig({
           { text: 'The TypeScript client', link: '/guide/client' },
           { text: 'Export one site now', link: '/guide/one-shot-export' },
           { text: 'What an export holds', link: '/guide/what-an-export-holds' },
+          { text: 'Search without a network', link: '/guide/offline-search' },
           { text: 'Site generators', link: '/guide/site-generators' },
           { text: 'Rendering in a browser', link: '/guide/browser' },
           { text: 'Incremental exports', link: '/guide/incremental-exports' },

@@ -64,9 +64,15 @@ async function finish(index: PagefindIndex, bundle: string): Promise<SearchLangu
     made.push({ language: each.language, pageCount: each.pageCount, page });
   }
   const byLanguage = Object.fromEntries(made.map(({ language, page }) => [language, page]));
-  await writeFile(join(bundle, SHORTCUT_PATH), shortcutScript({ ...byLanguage, '': made[0]?.page ?? '' }));
+  await writeFile(join(bundle, SHORTCUT_PATH), shortcutScript({ ...byLanguage, '': highest(made) }));
   for (const name of ['search.js', 'search.css'] as const) await copyFile(asset(name), join(folder, name));
   return made;
+}
+
+/** The search page for pages in another language. */
+function highest(made: readonly SearchLanguage[]): string {
+  const depth = ({ page }: SearchLanguage): number => page.split('/').length;
+  return made.toSorted((a, b) => depth(a) - depth(b))[0]?.page ?? '';
 }
 
 /** Two languages of one folder have pages of different names. */

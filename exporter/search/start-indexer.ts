@@ -32,8 +32,11 @@ const HEAP_MB = 1024;
 /** It ends when it is closed. */
 const IDLE_MS = 86_400_000;
 const MAX_ERROR_CHARACTERS = 2_000;
-/** What Node and the system's loader need; no secret of this process is among them. */
-const VARIABLES = ['PATH', 'TMPDIR', 'NODE_OPTIONS', 'LD_LIBRARY_PATH'];
+/** What Node and the system's loader need. No secret of this process is among it. */
+function environment(): NodeJS.ProcessEnv {
+  const { PATH, TMPDIR, NODE_OPTIONS, LD_LIBRARY_PATH } = { ...process.env };
+  return { PATH, TMPDIR, NODE_OPTIONS, LD_LIBRARY_PATH };
+}
 
 /**
  * Starts a process that makes a search index with Pagefind. That is foreign work on foreign documents: it may crash, hang
@@ -45,9 +48,7 @@ export function startIndexer(
 ): Indexer {
   const child = fork(program, {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
-    env: Object.fromEntries(
-      VARIABLES.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-    ),
+    env: environment(),
     execArgv: [...process.execArgv, `--max-old-space-size=${HEAP_MB}`],
     serialization: 'advanced',
     // It leads a group, so that Pagefind's own program ends with it.

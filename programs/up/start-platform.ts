@@ -72,17 +72,15 @@ async function ensureAdminKey({ admin, url, home }: Platform): Promise<string> {
 }
 
 /**
- * Creates missing projects of sites; returns the sites with their project ids. A project gets the site's `origin`. What
+ * Creates missing projects of sites; returns the sites with their project ids. A project gets the site's `origin` and `export.search`. What
  * galley.yaml doesn't name stays as an operator set it: a domain has one project.
  */
 export async function ensureProjects(admin: Admin, sites: GalleyConfig['sites']): Promise<GalleyConfig['sites']> {
   const ensured: [string, SiteConfig][] = [];
   for (const [name, site] of Object.entries(sites)) {
-    const { domain, origin, projectId } = site;
-    ensured.push([
-      name,
-      { ...site, projectId: await ensureProject(admin, { domain, origin, id: projectId ?? projectIdOf(name) }) },
-    ]);
+    const { domain, origin, projectId, export: exported } = site;
+    const project = { domain, origin, search: exported.search, id: projectId ?? projectIdOf(name) };
+    ensured.push([name, { ...site, projectId: await ensureProject(admin, project) }]);
   }
   return Object.fromEntries(ensured);
 }
@@ -90,19 +88,25 @@ export async function ensureProjects(admin: Admin, sites: GalleyConfig['sites'])
 /** The id of the first organization's project of that domain; creates the project, or moves one to the domain. */
 export async function ensureProject(
   admin: Admin,
-  settings: { domain: string; origin?: string | undefined; id?: string },
+  given: { domain: string; origin?: string | undefined; search?: 'off' | 'pagefind' | undefined; id?: string },
 ): Promise<string> {
-  const { domain, id = projectIdOf(settings.domain) } = settings;
-  const origin = settings.origin === undefined ? {} : { origin: settings.origin };
+  const { domain, origin, search, id = projectIdOf(domain) } = given;
+  const change = {
+    ...(origin === undefined ? {} : { origin }),
+    ...(search === undefined ? {} : { settings: { search } }),
+  };
   const known = await admin.listProjects({ organization: ORGANIZATION });
   const existing = known.find((project) => project.domain === domain);
   if (existing) {
-    const isChanged = settings.origin !== undefined && existing.origin !== settings.origin;
-    if (isChanged) await admin.setProject({ project: existing.project, ...origin });
+    const isChanged = [
+      origin !== undefined && existing.origin !== origin,
+      search !== undefined && existing.settings.search !== search,
+    ].some(Boolean);
+    if (isChanged) await admin.setProject({ project: existing.project, ...change });
     return existing.project;
   }
-  if (known.some(({ project }) => project === id)) await admin.setProject({ project: id, domain, ...origin });
-  else await admin.addProject({ organization: ORGANIZATION, project: id, domain, ...origin });
+  if (known.some(({ project }) => project === id)) await admin.setProject({ project: id, domain, ...change });
+  else await admin.addProject({ organization: ORGANIZATION, project: id, domain, ...change });
   return id;
 }
 

@@ -129,6 +129,7 @@ describe('galley export', () => {
       brokenLinks: [expect.objectContaining({ url: 'https://docs.example.com/gone', status: 404 })],
       leftOut: [expect.objectContaining({ count: 2 }), expect.objectContaining({ count: 1 })],
       unread: [],
+      search: null,
       originUrlCount: 0,
       report: join(folder, 'report.json'),
     });

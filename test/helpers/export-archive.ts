@@ -9,12 +9,13 @@ import { createExportDeps } from '../../exporter/export-deps.ts';
 import { exportInProcess, SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';
 import { reportKey } from '../../exporter/object-keys.ts';
+import type { IndexerOptions } from '../../exporter/search/start-indexer.ts';
 import { createLocalStageRunner } from '../../exporter/stage.ts';
 import { createMemoryCrawlStore } from '../../exporter/store/memory-crawl-store.ts';
 import { createSpill } from '../../exporter/store/spill.ts';
 import { exportSettings } from '../../platform/activities/export/export-settings.ts';
 import { createFileStore } from '../../platform/objects/file-store.ts';
-import { projectSettings } from '../../platform/project-settings.ts';
+import { type ProjectSettings, projectSettings } from '../../platform/project-settings.ts';
 import { readBundleArchive } from './read-bundle.ts';
 
 export type ExportedArchive = {
@@ -28,6 +29,7 @@ export type ExportedArchive = {
 export async function exportArchive(
   origin: string,
   { basePath, ...limits }: Partial<ExportLimits> & { basePath?: string } = {},
+  { settings = {}, indexer }: { settings?: Partial<ProjectSettings>; indexer?: IndexerOptions } = {},
 ): Promise<ExportedArchive> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
   const spill = createSpill(join(folder, 'rows'));
@@ -40,12 +42,13 @@ export async function exportArchive(
       logger: pino({ level: 'silent' }),
       runStage: createLocalStageRunner({ signal, onProgress: () => {} }),
       limits: { ...SINGLE_PROCESS_LIMITS, ...limits },
+      indexer,
     });
     const id = `se_${randomBytes(8).toString('hex')}`;
     const job = { id, version: '1', createdAt: new Date(), domain: 'docs.example.com', paths: null };
     const request = {
       projectId: 'prj',
-      settings: exportSettings(job, { origin, settings: projectSettings.parse({ basePath }) }),
+      settings: exportSettings(job, { origin, settings: projectSettings.parse({ basePath, ...settings }) }),
       incremental: false,
     };
     const { archiveKey } = await exportInProcess(deps, request, { signal });
