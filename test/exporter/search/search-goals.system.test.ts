@@ -1,11 +1,12 @@
-import { existsSync } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Parser } from 'htmlparser2';
 import type { Browser } from 'playwright-core';
+import { readBundleHead } from '../../../bundle/read-bundle.ts';
 import { exportReport } from '../../../contract/admin-api.ts';
-import { bundleManifest, MANIFEST_PATH } from '../../../contract/bundle.ts';
+import { bundleManifest } from '../../../contract/bundle.ts';
 import { launchChromium } from '../../helpers/chromium.ts';
 import { galley } from '../../helpers/galley.ts';
 import { type SiteHandler, startHttpSite } from '../../helpers/http-site.ts';
@@ -60,7 +61,6 @@ afterAll(async () => {
 });
 
 describe.each(MANUALS)('the search of the manual of $name', (manual) => {
-  let archive: Buffer;
   let site: Awaited<ReturnType<typeof serveArchive>>;
   let languages: Map<string, string>;
   let pages: Page[];
@@ -76,9 +76,8 @@ describe.each(MANUALS)('the search of the manual of $name', (manual) => {
     const { search } = exportReport.parse(JSON.parse(await readFile(report, 'utf8')));
     expect(search).toMatchObject({ state: 'made', reason: null });
     languages = new Map(search?.languages.map(({ language, page }) => [language, page]));
-    archive = await readFile(file);
-    site = await serveArchive(archive);
-    pages = await readPages(site.url);
+    site = await serveArchive(await readFile(file));
+    pages = await readPages(site.url, file);
   });
 
   afterAll(() => site?.close());
@@ -146,9 +145,9 @@ async function manualHost({ folder: installed, start, slice }: Manual): Promise<
 }
 
 /** All pages of the bundle, as they are served. */
-async function readPages(url: string): Promise<Page[]> {
-  const manifest = await (await fetch(`${url}/${MANIFEST_PATH}`)).text();
-  const { files } = bundleManifest.parse(JSON.parse(manifest));
+async function readPages(url: string, archive: string): Promise<Page[]> {
+  const { manifest } = await readBundleHead(createReadStream(archive));
+  const { files } = bundleManifest.parse(JSON.parse(manifest.toString('utf8')));
   const paths = files
     .map(({ path }) => path)
     .filter((path) => /\.x?html?$/.test(path) && !/404\.html|_search/.test(path));
