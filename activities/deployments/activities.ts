@@ -67,7 +67,8 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
     async writeDeployment(input: WriteDeploymentInput): Promise<DeploymentReport> {
       const { valuesFile, kind, jobId, sequence } = input;
       try {
-        const report = await heartbeatWhile(() => writeAlone(input));
+        const { warning, ...report } = await heartbeatWhile(() => writeAlone(input));
+        if (warning !== undefined) logger.warn({ valuesFile, warning }, 'the values file should be repaired');
         logger.info(
           { valuesFile, kind, jobId, sequence, outcome: report.outcome, pin: report.pin },
           'deployment written',

@@ -71,6 +71,8 @@ export type DeploymentReport = {
   owner: Owner | null;
   /** Of a written link: by it, a deployment confirms a bundle without a manifest (bundle/bundle-path.ts). */
   bundlePath: string | null;
+  /** What a person should repair in the values file, although it was written. */
+  warning?: string;
 };
 
 type WriteContext = {

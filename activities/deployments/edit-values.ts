@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Document, isAlias, isMap, isNode, isScalar, type Pair, parseDocument, visit, type YAMLMap } from 'yaml';
 import { isSwitchedOff, MAX_VALUES_BYTES } from '../../contract/values-file.ts';
 import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
+import { nodeOfKey, repeatedInGroup, repeatedKeyOf } from '../../contract/yaml-values.ts';
 import { endOfKey, endOfLine, indentAt, placeOf, replacementFor, spliceAll, type TextEdit } from './splice.ts';
 
 /** Thrown if a values file can't be edited without changing the operator's text; names line and column. */
@@ -49,8 +50,9 @@ export function editValues(text: string, edit: ValuesEdit): string {
  */
 export function readSwitches(text: string): { pin: string | null; off: boolean } {
   const document = parse(text);
-  const version = valueIn(document, 'version');
-  const enabled = valueIn(document, 'enabled');
+  const group = nodeOfKey(document, document.contents, GROUP);
+  const version = nodeOfKey(document, group, 'version');
+  const enabled = nodeOfKey(document, group, 'enabled');
   return { pin: pinOf(version), off: isScalar(enabled) && isSwitchedOff(enabled.value) };
 }
 
@@ -59,11 +61,6 @@ function pinOf(node: unknown): string | null {
   if (!isScalar(node) || node.value === null) return null;
   const typed = typeof node.value === 'string' ? node.value : (node.source ?? String(node.value));
   return typed.slice(0, MAX_PIN) || null;
-}
-
-function valueIn(document: Document, name: string): unknown {
-  const node: unknown = document.getIn([GROUP, name], true);
-  return isAlias(node) ? node.resolve(document) : node;
 }
 
 /** @throws ValuesFileError for more bytes than a deployment reads. Check a file before it is read. */
@@ -100,22 +97,27 @@ function parse(text: string): Document.Parsed {
   return document;
 }
 
-/** The library's own check compares every key with every other one: seconds for a file of 10,000 lines. */
+/** Galley's keys must be there once. Elsewhere, Helm reads the last of repeated keys, and Galley edits none of them. */
 function rejectRepeatedKeys(document: Document.Parsed, text: string): void {
-  visit(document, {
+  const repeated = repeatedInGroup(document, GROUP);
+  if (repeated !== undefined) throw new ValuesFileError(`not valid YAML: ${twice(repeated, text)}`);
+}
+
+/** What to warn of: the first key outside of the group that is there twice. The text must be one that `editValues` takes. */
+export function repeatedKeyIn(text: string): string | undefined {
+  let found: Pair | undefined;
+  visit(parse(text), {
+    // The library's own check compares every key with every other one: seconds for a file of 10,000 lines.
     Map(_key, map) {
-      const found = new Set<unknown>();
-      for (const { key } of map.items) {
-        if (!isScalar(key)) continue;
-        if (found.has(key.value)) {
-          throw new ValuesFileError(
-            `not valid YAML: the key ${key.value} is there twice ${placeOf(text, startOf(key))}`,
-          );
-        }
-        found.add(key.value);
-      }
+      found = repeatedKeyOf(map);
+      return found === undefined ? undefined : visit.BREAK;
     },
   });
+  return found && twice(found, text);
+}
+
+function twice({ key }: Pair, text: string): string {
+  return `the key ${isScalar(key) ? (key.source ?? key.value) : ''} is there twice ${placeOf(text, startOf(key))}`;
 }
 
 /** The values of a parsed file, with aliases resolved. */
@@ -211,6 +213,10 @@ function* candidateSplices(text: string, document: Document.Parsed, edit: Values
       const removed = to > from ? [{ from, to, text: '' }] : [];
       yield [...removed, { from: lineEnd, to: lineEnd, text: `${newline}${block(indent)}` }];
     }
+  } else if (nodeOfKey(document, root, GROUP) !== undefined) {
+    throw new ValuesFileError(
+      `expected ${GROUP} to be a group of this file, but << merges it: write it as a plain group`,
+    );
   } else if (isMap(root) && root.flow) {
     const at = (root.range?.[0] ?? 0) + 1;
     yield [{ from: at, to: at, text: `"${GROUP}": ${flow}${root.items.length > 0 ? ', ' : ''}` }];

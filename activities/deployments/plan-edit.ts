@@ -1,5 +1,5 @@
 import type { DeploymentReport, DeploymentWrite } from './deployment-target.ts';
-import { editValues, readSwitches } from './edit-values.ts';
+import { editValues, readSwitches, repeatedKeyIn } from './edit-values.ts';
 import type { Sidecar } from './sidecar.ts';
 import { orderOf, ownerOf, refusalOf, writtenReport } from './write-order.ts';
 
@@ -45,12 +45,13 @@ export function planEdit(write: DeploymentWrite, text: string, current: Sidecar 
     bundleUrl: write.bundleUrl,
     integrity: write.integrity,
   });
+  const warning = repeatedKeyIn(text);
   return {
     kind: 'edit',
     text: edited,
     sidecar: { ...orderOf(write, current), enabling: false },
     enabling: disabled && enables,
-    report: { ...writtenReport(write), pin, off },
+    report: { ...writtenReport(write), pin, off, ...(warning !== undefined && { warning }) },
   };
 }
 

@@ -14,6 +14,7 @@ import {
   staticExportValues,
 } from '../../contract/values-file.ts';
 import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
+import { nodeOfKey, repeatedInGroup } from '../../contract/yaml-values.ts';
 import { ValuesReadError } from '../errors.ts';
 import { unavailableFeature } from './capabilities.ts';
 
@@ -62,7 +63,7 @@ export async function readValuesFile(
 export function parseValues(text: string, file: string): Wanted {
   if (Buffer.byteLength(text) > MAX_VALUES_BYTES) throw new ValuesReadError(file, null, TOO_LARGE);
   if (nestsTooDeep(text)) throw new ValuesReadError(file, null, 'expected YAML (it nests too deep)');
-  const document = parseDocument(text);
+  const document = parseDocument(text, { uniqueKeys: false });
   const [problem] = document.errors;
   if (problem !== undefined) {
     throw new ValuesReadError(file, null, `expected YAML (${problem.message.split('\n')[0] ?? problem.code})`);
@@ -70,10 +71,12 @@ export function parseValues(text: string, file: string): Wanted {
   if (isNothing(document.contents)) return { enabled: false, settings: DEFAULT_SETTINGS };
   if (!isMap(document.contents)) throw new ValuesReadError(file, null, 'expected keys such as "staticExport:"');
   const settings = parseSettings(document, file);
-  const group: unknown = document.get('staticExport', true);
+  const group = nodeOfKey(document, document.contents, 'staticExport');
   if (isNothing(group)) return { enabled: false, settings };
   if (!isMap(group))
     throw new ValuesReadError(file, 'staticExport', 'expected the keys enabled, bundleUrl and version');
+  const repeated = repeatedInGroup(document, 'staticExport');
+  if (repeated !== undefined) throw new ValuesReadError(file, 'staticExport', `expected the key ${repeated.key} once`);
 
   const enabledAs = resolvedValue(document, 'enabled', file) ?? false;
   const parsed = staticExportValues.safeParse({
@@ -120,7 +123,7 @@ type WrittenKeys = {
  * @throws ValuesReadError if `publicKey` is no public key
  */
 export function readWrittenKeys(text: string, file: string): WrittenKeys {
-  const document = parseDocument(text);
+  const document = parseDocument(text, { uniqueKeys: false });
   const written = (name: string): unknown => blankAsAbsent(resolvedValue(document, name, file));
   const [publicKey, bundleUrl] = [written('publicKey'), written('bundleUrl')];
   if (publicKey !== undefined) {
@@ -134,7 +137,7 @@ export function readWrittenKeys(text: string, file: string): WrittenKeys {
 
 /** The group `deployment`. Charts have keys of their own in there, which are ignored. */
 function parseSettings(document: Document, file: string): DeploymentValues {
-  const group: unknown = document.get('deployment', true);
+  const group = nodeOfKey(document, document.contents, 'deployment');
   if (isNothing(group)) return DEFAULT_SETTINGS;
   if (!isMap(group)) throw new ValuesReadError(file, 'deployment', 'expected the keys kind, features and headers');
   const written: unknown = group.toJS(document);
@@ -176,15 +179,12 @@ function checkPublicKey(publicKey: string, file: string): void {
   }
 }
 
-/** The node of a key of `staticExport`, through an alias: values files often share their values by anchors. */
+/** The node of a key of `staticExport`, also through an anchor: values files often share their values by them. */
 function nodeOf(document: Document, name: string, file: string): unknown {
-  const node: unknown = document.getIn(['staticExport', name], true);
+  const group = nodeOfKey(document, document.contents, 'staticExport');
+  const node = nodeOfKey(document, group, name);
   if (!isAlias(node)) return node;
-  const resolved = node.resolve(document);
-  if (resolved === undefined) {
-    throw new ValuesReadError(file, `staticExport.${name}`, `expected an anchor &${node.source} before its alias`);
-  }
-  return resolved;
+  throw new ValuesReadError(file, `staticExport.${name}`, `expected an anchor &${node.source} before its alias`);
 }
 
 function resolvedValue(document: Document, name: string, file: string): unknown {

@@ -1,8 +1,10 @@
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
-import { parse as parseYaml } from 'yaml';
+import { parseDocument, parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { editValues, ValuesFileError } from '../../activities/deployments/edit-values.ts';
+import { ValuesReadError } from '../../deployment/errors.ts';
+import { parseValues } from '../../deployment/values/values.ts';
 import { expectConformance, type Outcome, suitePath } from './conformance.ts';
 
 const suite = z.array(
@@ -67,15 +69,42 @@ function isEditedAlone(each: Case): boolean {
   return values === undefined || isDeepStrictEqual(parse(edited), { ...values, staticExport: VALUES });
 }
 
-/** Beside the group: nothing but the values of Galley's keys changes, to the byte. */
+/** The shapes in which a document is the neighbour of the group, with the group as the given text. */
+const SHAPES: [name: string, write: (document: string, group: string) => string][] = [
+  ['before the group', (document, group) => document + group],
+  ['after the group', (document, group) => group + document],
+  ['under a key before the group', (document, group) => `neighbour:\n${indented(document, 2)}${group}`],
+  ['under a key after the group', (document, group) => `${group}neighbour:\n${indented(document, 2)}`],
+  ['under a key of the group', (document, group) => `${group}  neighbour:\n${indented(document, 4)}`],
+];
+
+function indented(document: string, spaces: number): string {
+  return document.replace(/^(?=.)/gm, ' '.repeat(spaces));
+}
+
+/** Nothing but the values of Galley's keys changes, to the byte, or what can't be read is an error. */
 function besideGroup(each: Case): [place: string, passed: boolean][] {
-  const isBlock = kindOf(each) === 'mapping' && !/^\s*(?:---|\.\.\.|%|[{&!])/m.test(each.yaml);
-  if (!isBlock) return [];
   const text = each.yaml.endsWith('\n') ? each.yaml : `${each.yaml}\n`;
-  return [
-    ['before the group', edit(text + BEFORE) === text + AFTER],
-    ['after the group', edit(BEFORE + text) === AFTER + text],
-  ];
+  return SHAPES.map(([name, write]) => {
+    const expected = isValues(write(text, BEFORE)) ? write(text, AFTER) : undefined;
+    return [name, edit(write(text, BEFORE)) === expected && isReadOrRejected(write(text, AFTER))];
+  });
+}
+
+/** No error of the library reaches an operator of the deployment either. */
+function isReadOrRejected(text: string): boolean {
+  try {
+    parseValues(text, 'values.yaml');
+    return true;
+  } catch (error) {
+    return error instanceof ValuesReadError;
+  }
+}
+
+/** Whether a text is one document with keys, of which Galley's are values of a group. */
+function isValues(text: string): boolean {
+  const document = parseDocument(text, { logLevel: 'error', resolveKnownTags: false, uniqueKeys: false });
+  return document.errors.length === 0 && document.getIn(['staticExport', 'bundleUrl']) === `${LINK}old`;
 }
 
 test('documents of the YAML test suite keep every byte but those of the edited keys, or are a clear error', async () => {

@@ -1,5 +1,10 @@
 import { parse, stringify } from 'yaml';
-import { editValues, readSwitches, ValuesFileError } from '../../../activities/deployments/edit-values.ts';
+import {
+  editValues,
+  readSwitches,
+  repeatedKeyIn,
+  ValuesFileError,
+} from '../../../activities/deployments/edit-values.ts';
 import { parseValues } from '../../../deployment/values/values.ts';
 import fc from '../../helpers/fast-check.ts';
 
@@ -142,6 +147,19 @@ describe('editing a values file', () => {
     expect(editValues('a: 1\r\n', deploy)).not.toMatch(/[^\r]\n/);
   });
 
+  it.each([
+    ['a key twice', 'a: 1 # first\nb: {c: 1, c: 2}\na: 2\n', 'the key a is there twice at line 3, column 1'],
+    ['an empty key twice', ': a\n? \n: b\n', 'the key  is there twice'],
+    ['two merges', 'a: &a {x: 1}\nb:\n  <<: *a\n  <<: *a\n', 'the key << is there twice at line 4, column 3'],
+  ])('leaves %s elsewhere as it is, and warns of it', (_, text, warning) => {
+    const group = 'staticExport:\n  enabled: false # for now\n  bundleUrl: old\n';
+    const after = group.replace('false', 'true').replace('old', LINK);
+    expect(editValues(text + group, deploy)).toBe(text + after);
+    expect(editValues(group + text, deploy)).toBe(after + text);
+    expect(repeatedKeyIn(text + group)).toContain(warning);
+    expect(repeatedKeyIn(group)).toBeUndefined();
+  });
+
   it('does not change `enabled` for a refresh', () => {
     const text = 'staticExport:\n  enabled: false\n  bundleUrl: x\n';
     expect(editValues(text, { enabled: undefined, bundleUrl: LINK })).toBe(text.replace(' x', ` ${LINK}`));
@@ -149,7 +167,9 @@ describe('editing a values file', () => {
 
   it.each([
     ['broken YAML', 'a: [1\nb: "'],
-    ['an empty key twice', ': a\n? \n: b\n'],
+    ['the group twice', 'staticExport: {}\na: 1\nstaticExport: {}\n'],
+    ['two merges in the group', 'a: &a {}\nstaticExport:\n  <<: *a\n  <<: *a\n'],
+    ['a group that << merges', 'a: &a {staticExport: {enabled: false}}\n<<: *a\n'],
     ['a key twice', 'staticExport:\n  enabled: true\n  enabled: false\n'],
     ['a list at the top', '- a\n'],
     ['a text as the group', 'staticExport: yes please\n'],
@@ -202,6 +222,20 @@ describe('the switch', () => {
       expect(editValues(text, { enabled: undefined, bundleUrl: LINK })).toBe(text.replace(' x', ` ${LINK}`));
     },
   );
+
+  it.each([
+    ['a merge', 'staticExport:\n  <<: *off\n  bundleUrl: old\n'],
+    ['the first of several', 'staticExport:\n  <<: [*off, *on]\n  bundleUrl: old\n'],
+    ['a merge in a merge', 'both: &both {<<: *off}\nstaticExport:\n  <<: *both\n  bundleUrl: old\n'],
+    ['an anchor', 'staticExport:\n  enabled: *no\n  bundleUrl: old\n'],
+  ])('stays off by %s', (_, group) => {
+    const text = `off: &off {enabled: off, version: 1.10}\non: &on {enabled: true}\nno: &no "false"\n${group}`;
+    expect(readSwitches(text).off).toBe(true);
+    const edited = editValues(text, { enabled: undefined, bundleUrl: LINK });
+    expect(edited).toBe(text.replace('old', LINK));
+    expect(parseValues(edited, 'values.yaml')).toMatchObject({ enabled: false });
+    expect(readSwitches(text.replace('  <<', '  enabled: on\n  <<')).off).toBe(group.includes('*no'));
+  });
 
   it.each(['true', 'on', '"true"', '', '~', '*shared'])('is not off for %j', (written) => {
     expect(readSwitches(`shared: &shared yes\nstaticExport:\n  enabled: ${written}\n`).off).toBe(false);

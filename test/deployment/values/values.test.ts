@@ -70,6 +70,17 @@ describe('a values file', () => {
     expect(() => parse('staticExport: {enabled: *on}')).toThrow('staticExport.enabled: expected an anchor &on before');
   });
 
+  it('is read as Helm reads it: values merged from an anchor count, and of repeated keys elsewhere the last', () => {
+    const base = 'base: &base {enabled: off, bundleUrl: "https://x.example/", version: 1.10}\n';
+    expect(parse(`${base}staticExport:\n  <<: *base\n`)).toBe('off');
+    expect(parse(`${base}staticExport: *base\n`)).toBe('off');
+    expect(parse(`${base}staticExport:\n  enabled: true\n  <<: *base\n`)).toEqual({
+      link: 'https://x.example/',
+      version: '1.10',
+    });
+    expect(parse(`a: 1\na: 2\nb: {<<: {c: 1}, <<: {d: 1}}\n${base}staticExport: {<<: *base}`)).toBe('off');
+  });
+
   it.each([
     ['staticExport: {enabled: "yes"}', 'staticExport.enabled', 'true or false'],
     ['staticExport: {enabled: true}', 'staticExport.bundleUrl', 'expected a link'],
@@ -109,7 +120,8 @@ describe('a values file', () => {
       'no outside request',
     ],
     ['? '.repeat(5_000), null, 'nests too deep'],
-    ['staticExport: {enabled: true}\nstaticExport: {enabled: false}', null, 'expected YAML'],
+    ['staticExport: {enabled: true}\nstaticExport: {enabled: false}', 'staticExport', 'the key staticExport once'],
+    ['staticExport: {enabled: true, enabled: false}', 'staticExport', 'the key enabled once'],
   ])('is rejected with the key if it is invalid: %s', (text, key, expected) => {
     const error = (() => {
       try {
