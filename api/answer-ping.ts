@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
-import { rawBody } from './json-body.ts';
-import { asWebhookRequest } from './receive.ts';
+import { readBody } from './json-body.ts';
+import { arrivalOf } from './read-delivery.ts';
 import type { FindSource } from './webhooks/configured-source.ts';
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
@@ -12,17 +12,16 @@ const MAX_PING_BYTES = 64;
  * status. The form is unsigned, so it starts nothing. Any other form goes on to its 415.
  */
 export function answerPing(find: FindSource): RequestHandler<{ site: string; source: string }> {
-  return (request, response, next) => {
+  return async (request, response, next) => {
     const { isPing } = find(request.params.site, request.params.source);
     const isShort = Number(request.get('content-length')) <= MAX_PING_BYTES;
     if (isPing === undefined || !FORM_TYPE.test(request.get('content-type') ?? '') || !isShort) {
       next();
       return;
     }
-    rawBody(request, response, (error?: unknown) => {
-      if (error !== undefined) next(error);
-      else if (isPing(asWebhookRequest(request))) response.json({ accepted: [] });
-      else next();
-    });
+    const body = (await readBody(request, request.headers)) ?? Buffer.alloc(0);
+    const { method, path, header } = arrivalOf(request);
+    if (isPing({ method, path, header, body })) response.json({ accepted: [] });
+    else next();
   };
 }

@@ -3,20 +3,22 @@ import express from 'express';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { z } from 'zod';
-import type { GalleyConfig } from '../contract/galley-config.ts';
+import { type GalleyConfig, siteNamed } from '../contract/galley-config.ts';
 import type { PublishedSignal } from '../contract/publish-event.ts';
 import { HttpError } from '../web/http-error.ts';
 import type { Wait } from '../web/slow-guesses.ts';
 import { answerPing } from './answer-ping.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { createDispatch, rulesById } from './dispatch.ts';
+import type { FilteredDeliveries, KeptDelivery } from './filtered-deliveries.ts';
 import { errorHandler, onlyMethods, plainHeaders, unknownPath } from './http-edge.ts';
-import { rawBody, requireJson } from './json-body.ts';
+import { requireJson } from './json-body.ts';
 import { createReceiverMetrics, processMetrics } from './metrics.ts';
 import { observeDeliveries } from './observe-deliveries.ts';
 import { operatorAccess } from './operator-access.ts';
 import { addPages } from './pages/routes.tsx';
 import type { SignInLinks } from './pages/sign-in-links.ts';
+import { createLargeBodySlots } from './read-delivery.ts';
 import { createReceiver } from './receive.ts';
 import { RecentDeliveries } from './recent-deliveries.ts';
 import { createRejections } from './reject.ts';
@@ -32,6 +34,8 @@ import { sourceFinder } from './webhooks/configured-source.ts';
 
 /** Ghost waits only 2 s for a response. */
 export const DELIVERY_DEADLINE_MS = 1_500;
+/** Bodies of more than 1 MiB that are read at the same time. */
+const LARGE_BODIES = 4;
 /** A person waits for a page, and a program for a state. */
 export const READ_DEADLINE_MS = 2_000;
 
@@ -40,6 +44,10 @@ export type ApiDeps = {
   config: GalleyConfig;
   /** Required to read the sites' states and to sign in; undefined rejects every such request. */
   operatorToken: string | undefined;
+  /** Undefined: filtered deliveries can't be run again. */
+  filtered?: FilteredDeliveries | undefined;
+  /** Those that were kept before the start, oldest first. */
+  filteredBefore?: readonly KeptDelivery[];
   /** Links that sign in to the sites page once. */
   signInLinks?: SignInLinks;
   /** The URL of Temporal's UI, for links to workflows. */
@@ -75,11 +83,14 @@ export type ApiDeps = {
  * verified over their raw bytes.
  */
 export function createApi(deps: ApiDeps): express.Express {
-  const { client, config, operatorToken, logger, now = () => new Date() } = deps;
+  const { client, config, operatorToken, filtered, logger, now = () => new Date() } = deps;
   const { metrics: registry = processMetrics(), searchAttributesReady = () => false } = deps;
   const { deliveryDeadlineMs: deadlineMs = DELIVERY_DEADLINE_MS, readDeadlineMs = READ_DEADLINE_MS } = deps;
   const gateway = createTemporalGateway({ client, searchAttributesReady, signalDeadlineMs: deadlineMs });
   const [recent, rejected] = [new RecentDeliveries(), new RejectedDeliveries()];
+  for (const { site, about } of deps.filteredBefore ?? []) {
+    if (siteNamed(config, site)) recent.add(site, { ...about, outcome: 'filtered', workflowId: null }, 0);
+  }
   const { exports, prompts, metrics } = createDeliveryQueues({ config, gateway, registry, deadlineMs, logger });
   const dataConverter = client.options.loadedDataConverter;
   const status = createSiteStatus({ config, gateway, dataConverter, recent, rejected, logger, readDeadlineMs });
@@ -87,8 +98,10 @@ export function createApi(deps: ApiDeps): express.Express {
   const { requireSource, onError } = createRejections({ find, metrics, rejected, logger, now });
   const renamed = createRenamedSites({ config, list: () => gateway.listRenamed(deadlineMs), now });
   const dispatch = createDispatch({ config, exports, prompts, gateway, renamed });
-  const receive = createReceiver({
+  const { receive, runAgain } = createReceiver({
     find,
+    slots: createLargeBodySlots(LARGE_BODIES),
+    filtered,
     dispatch,
     mayHaveArrived: (...delivery) => recent.mayHaveArrived(...delivery),
     onOutcome: observeDeliveries({ metrics, recent }),
@@ -105,7 +118,7 @@ export function createApi(deps: ApiDeps): express.Express {
   app
     .route('/webhooks/:site/:source')
     .all(requireSource)
-    .post(answerPing(find), requireJson, rawBody, receive)
+    .post(answerPing(find), requireJson, receive)
     .all(onlyMethods('POST'));
 
   app.use('/webhooks', onError);
@@ -116,7 +129,7 @@ export function createApi(deps: ApiDeps): express.Express {
 
   const operator = operatorAccess(operatorToken);
   addSiteRoutes(app, { operator, status });
-  const actions = createSiteActions({ config, gateway, status, renamed, logger });
+  const actions = createSiteActions({ config, gateway, status, renamed, runFilteredAgain: runAgain, logger });
   addSteeringRoutes(app, { actions, status, operator });
   addHealthRoutes(app, deps, registry);
 

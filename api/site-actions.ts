@@ -6,6 +6,7 @@ import { SITE_NAME, UPDATES } from '../contract/names.ts';
 import type { ActionOptions } from '../contract/site-action.ts';
 import { type Acted, RENAMED_FROM_MEMO, type SiteState, siteState } from '../contract/site-state.ts';
 import { HttpError } from '../web/http-error.ts';
+import type { Receiver } from './receive.ts';
 import type { RenamedSites } from './renamed-sites.ts';
 import type { SiteStatus, SiteStatusReader } from './site-status.ts';
 import type { TemporalGateway, Update } from './temporal-gateway.ts';
@@ -40,7 +41,7 @@ export type SiteActions = {
   steer: (site: string, action: SteerAction, options: ActedOptions) => Promise<SiteState>;
   /** Deploys an earlier job, by its id or its version. */
   rollback: (site: string, job: string, options: ActedOptions) => Promise<SiteState>;
-  /** Exports the site for a listed delivery; or prompts a rule again, and resolves with the rule's unvalidated state. */
+  /** Dispatches a filtered delivery, exports the site for another listed one; or prompts a rule again, and resolves with the rule's unvalidated state. */
   runAgain: (
     site: string,
     delivery: { deliveryId: string; rule?: string | undefined },
@@ -62,6 +63,8 @@ type SiteActionsDeps = {
   gateway: Pick<TemporalGateway, 'update' | 'exportNow' | 'listAction' | 'listRules' | 'describe' | 'unsubscribe'>;
   status: Pick<SiteStatusReader, 'one'>;
   renamed: Pick<RenamedSites, 'add'>;
+  /** See `Receiver`. */
+  runFilteredAgain: Receiver['runAgain'];
   logger: Logger;
 };
 
@@ -92,12 +95,16 @@ export function createSiteActions(deps: SiteActionsDeps): SiteActions {
     async runAgain(site, { deliveryId, rule }, actor) {
       await requireDelivery(status, site, deliveryId);
       const options = { actor, deliveryId };
+      if (rule === undefined && (await deps.runFilteredAgain(site, deliveryId))) {
+        await listAction(deps, site, { action: 'run-again', actor, detail: deliveryId });
+        return await status.one(site);
+      }
       if (rule === undefined) return await exportNow(site, options);
       const missing = new HttpError(409, `the rule ${rule.slice(0, 63)} doesn't run: it has collected no event yet`);
       if (!SITE_NAME.test(rule)) throw missing;
       const sent: Update = { name: UPDATES.runAgain, args: [options] };
       const state = await act(site, () => gateway.update({ site, rule }, sent, UPDATE_DEADLINE_MS), missing);
-      await listRuleAction(deps, site, { action: 'run-again', actor, detail: `${deliveryId} by the rule ${rule}` });
+      await listAction(deps, site, { action: 'run-again', actor, detail: `${deliveryId} by the rule ${rule}` });
       return state;
     },
     async remove(site, actor) {
@@ -120,7 +127,7 @@ export function createSiteActions(deps: SiteActionsDeps): SiteActions {
       if (!SITE_NAME.test(rule)) throw missing;
       const sent: Update = { name: UPDATES.remove, args: [{ actor }] };
       const state = await act(site, () => gateway.update({ site, rule }, sent, UPDATE_DEADLINE_MS), missing);
-      await listRuleAction(deps, site, { action: 'remove', actor, detail: `the rule ${rule}` });
+      await listAction(deps, site, { action: 'remove', actor, detail: `the rule ${rule}` });
       return state;
     },
   };
@@ -195,10 +202,10 @@ async function requireDelivery(status: SiteActionsDeps['status'], site: string, 
   throw new HttpError(404, 'the site lists no delivery with this id');
 }
 
-/** The history of the rule's workflow has the action, so a failure is only logged. */
-async function listRuleAction({ gateway, logger }: SiteActionsDeps, site: string, action: Acted): Promise<void> {
+/** The action itself has happened, so a failure is only logged. */
+async function listAction({ gateway, logger }: SiteActionsDeps, site: string, action: Acted): Promise<void> {
   await gateway.listAction(site, action, UPDATE_DEADLINE_MS).catch((error: unknown) => {
-    logger.warn({ site, error: String(error) }, "An action on a rule could not be added to the site's history");
+    logger.warn({ site, error: String(error) }, "An action could not be added to the site's history");
   });
 }
 

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { listSites } from '../activities/sites/list-sites.ts';
-import { createApi } from '../api/app.ts';
+import { type ApiDeps, createApi } from '../api/app.ts';
+import { FilteredDeliveries } from '../api/filtered-deliveries.ts';
 import { processMetrics } from '../api/metrics.ts';
 import { createSignInLinks, type SignInLinks } from '../api/pages/sign-in-links.ts';
 import { addSiteMetrics } from '../api/site-metrics.ts';
@@ -9,6 +10,7 @@ import type { GalleyConfig } from '../contract/galley-config.ts';
 import { notificationTaskQueue, poolTaskQueue, TASK_QUEUES } from '../contract/names.ts';
 import { POOLS } from '../contract/pools.ts';
 import type { ProcessContext } from './process/context.ts';
+import { FILTERED_DELIVERIES, openHome } from './process/home.ts';
 import type { Lifetime } from './process/lifetime.ts';
 import { type HttpService, serve } from './process/serve.ts';
 import type { Settings } from './settings/environment.ts';
@@ -21,7 +23,15 @@ interface Options {
   config: GalleyConfig;
   settings: Pick<
     Settings,
-    'operatorToken' | 'unsubscribeSecret' | 'temporalUiUrl' | 'apiPublicUrl' | 'trustedProxies' | 'host' | 'port'
+    | 'operatorToken'
+    | 'unsubscribeSecret'
+    | 'temporalUiUrl'
+    | 'apiPublicUrl'
+    | 'trustedProxies'
+    | 'home'
+    | 'filteredDeliveriesMaxBytes'
+    | 'host'
+    | 'port'
   >;
   /** Links that sign in to the sites page once. */
   signInLinks: SignInLinks;
@@ -47,16 +57,18 @@ export async function startApiProcess(config: GalleyConfig, context: ProcessCont
 /** Receives webhooks and serves sites' states until the lifetime ends, also while Temporal is unavailable. */
 export async function startApi({ config, settings, signInLinks }: Options, context: Context): Promise<HttpService> {
   const { temporal, searchAttributes, lifetime } = context;
+  const logger = context.logger.child({ part: 'api' });
   const app = createApi({
     client: temporal.client,
     config,
+    ...(await openFiltered(settings, logger, lifetime)),
     operatorToken: settings.operatorToken,
     unsubscribeSecret: settings.unsubscribeSecret,
     temporalUiUrl: settings.temporalUiUrl,
     trustedProxies: settings.trustedProxies,
     signInLinks,
     stopped: lifetime.signal,
-    logger: context.logger.child({ part: 'api' }),
+    logger,
     temporalReady: temporal.ready,
     metrics: createMetrics(config, temporal),
     searchAttributesReady: searchAttributes.ready,
@@ -70,6 +82,23 @@ export async function startApi({ config, settings, signInLinks }: Options, conte
   const service = await serve(traced, { host, port, variable: 'PORT', local });
   lifetime.onStop('api server', service.stop);
   return service;
+}
+
+/** Nothing if GALLEY_HOME can't be written: deliveries must be received anyway. */
+async function openFiltered(
+  { home, filteredDeliveriesMaxBytes: maxBytes }: Options['settings'],
+  logger: Logger,
+  lifetime: Lifetime,
+): Promise<Pick<ApiDeps, 'filtered' | 'filteredBefore'>> {
+  try {
+    const folder = await openHome(home).makeFolder(FILTERED_DELIVERIES);
+    const filtered = new FilteredDeliveries({ folder, maxBytes, logger });
+    lifetime.onStop('filtered deliveries', () => filtered.settled());
+    return { filteredBefore: await filtered.restore(), filtered };
+  } catch (error) {
+    logger.warn({ error: String(error) }, 'Filtered deliveries can not be kept, so none can be run again');
+    return {};
+  }
 }
 
 /** The metrics of the process, of the sites and of the orchestrator's task queues. */

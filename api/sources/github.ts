@@ -1,14 +1,31 @@
-import { isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
-import { Webhooks } from '@octokit/webhooks';
+import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { commonSettings } from '../../contract/webhook-settings.ts';
-import { hmacOf } from '../webhooks/signature.ts';
-import { defineSource, rejected } from '../webhooks/source.ts';
-import { parsePullRequestEvent } from './github/pull-request-event.ts';
-import { parsePush } from './github/push.ts';
+import { anyEqualInConstantTime, hmacOf } from '../webhooks/signature.ts';
+import { defineSource, type LargeBodies, rejected } from '../webhooks/source.ts';
+import { PULL_REQUEST_FIELDS, parsePullRequestEvent } from './github/pull-request-event.ts';
+import { PUSH_FIELDS, parsePush } from './github/push.ts';
 
 const HEADERS = { signature: 'x-hub-signature-256', event: 'x-github-event', delivery: 'x-github-delivery' } as const;
+
+const settings = z.strictObject({ ...commonSettings, branch: z.string().min(1).default('main') });
+
+const startVerifying: LargeBodies<z.infer<typeof settings>>['startVerifying'] = ({ header }, { secrets }) => {
+  const [signature, event, delivery] = [HEADERS.signature, HEADERS.event, HEADERS.delivery].map(header);
+  if (!signature || !event || !delivery) return rejected('missing-header');
+  const given = /^sha256=([0-9a-f]{64})$/.exec(signature)?.[1];
+  if (given === undefined) return rejected('malformed-header');
+  const hmacs = secrets.map((secret) => createHmac('sha256', secret));
+  return {
+    update(chunk) {
+      for (const hmac of hmacs) hmac.update(chunk);
+    },
+    finish() {
+      const expected = hmacs.map((hmac) => hmac.digest('hex'));
+      return anyEqualInConstantTime(expected, given) ? { ok: true, vendorId: delivery } : rejected('bad-signature');
+    },
+  };
+};
 
 /**
  * GitHub and Gitea (https://docs.github.com/webhooks): the body under HMAC-SHA256, hex. No time is signed, so only the
@@ -16,21 +33,22 @@ const HEADERS = { signature: 'x-hub-signature-256', event: 'x-github-event', del
  * that waits for them.
  */
 export const source = defineSource({
-  settings: z.strictObject({ ...commonSettings, branch: z.string().min(1).default('main') }),
+  settings,
 
   // Nothing is repeated by itself, but people can redeliver for three days.
   retryPeriodMs: 72 * 3_600_000,
 
-  async verify({ header, body }, { secrets }) {
-    const [signature, event, delivery] = [HEADERS.signature, HEADERS.event, HEADERS.delivery].map(header);
-    if (!signature || !event || !delivery) return rejected('missing-header');
-    if (!/^sha256=[0-9a-f]{64}$/.test(signature)) return rejected('malformed-header');
-    // The vendor's verifier takes a text. Decoding would replace bytes that aren't UTF-8 before they are verified.
-    if (!isUtf8(body)) return rejected('bad-signature');
-    const text = body.toString('utf8');
-    if (text === '') return rejected('bad-signature');
-    const matches = await Promise.all(secrets.map((secret) => new Webhooks({ secret }).verify(text, signature)));
-    return matches.includes(true) ? { ok: true, vendorId: delivery } : rejected('bad-signature');
+  large: {
+    maxBytes: 25 * 1024 * 1024,
+    fields: { ...PUSH_FIELDS, ...PULL_REQUEST_FIELDS },
+    startVerifying,
+  },
+
+  verify({ body, ...request }, context) {
+    const verifier = startVerifying(request, context);
+    if ('ok' in verifier) return verifier;
+    verifier.update(body);
+    return verifier.finish();
   },
 
   parse(delivery, { branch }) {

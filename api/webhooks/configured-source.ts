@@ -4,7 +4,15 @@ import type { WebhookSettings, WebhooksSection } from '../../contract/webhook-se
 import { HttpError } from '../../web/http-error.ts';
 import { createOnlyFilter } from './only.ts';
 import { sourceNamed } from './registry.ts';
-import type { Delivery, ParsedDelivery, Verification, WebhookRequest } from './source.ts';
+import type {
+  Delivery,
+  LargeBodies,
+  ParsedDelivery,
+  Rejection,
+  StreamVerifier,
+  Verification,
+  WebhookRequest,
+} from './source.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -14,8 +22,14 @@ export type SourcedDelivery =
   | (Extract<ParsedDelivery, { kind: 'publish' }> & { event: PublishEvent });
 
 /** A source with the settings of one site. */
-type ConfiguredSource = {
+export type ConfiguredSource = {
   verify: (request: WebhookRequest, now: Date) => Verification | Promise<Verification>;
+  /** Undefined: bodies have at most 1 MiB. */
+  large:
+    | (Pick<LargeBodies<never>, 'maxBytes' | 'fields'> & {
+        startVerifying: (request: Omit<WebhookRequest, 'body'>, now: Date) => StreamVerifier | Rejection;
+      })
+    | undefined;
   /** Parses a verified delivery and applies the site's `only`. */
   parse: (delivery: Delivery) => SourcedDelivery;
   isPing: ((request: WebhookRequest) => boolean) | undefined;
@@ -56,8 +70,14 @@ function configureSource(name: string, settings: WebhookSettings): ConfiguredSou
   const source = sourceNamed(name);
   const secrets = [settings.secret].flat();
   const applyOnly = createOnlyFilter(settings.only);
+  const { large } = source;
   return {
     verify: (request, now) => source.verify(request, { settings, secrets, now }),
+    large: large && {
+      maxBytes: large.maxBytes,
+      fields: large.fields,
+      startVerifying: (request, now) => large.startVerifying(request, { settings, secrets, now }),
+    },
     parse(delivery) {
       const parsed = applyOnly(source.parse(delivery, settings));
       return parsed.kind === 'publish' ? { ...parsed, event: { source: name, ...parsed.event } } : parsed;

@@ -4,7 +4,8 @@ import { rejected, type Verification } from './source.ts';
 
 /**
  * These functions are for sources whose vendor offers no usable verifier. (`standardwebhooks` reads the clock itself
- * and has a fixed window, so only outgoing webhooks and the tests use it. github.ts uses GitHub's own verifier.)
+ * and has a fixed window, and GitHub's verifier needs the whole body as a text, so only what Galley sends and the tests use
+ * them.)
  */
 
 /** Storyblok signs with `sha1`, which is still secure as an HMAC. */

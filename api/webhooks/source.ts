@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { PublishEvent } from '../../contract/publish-event.ts';
 import type { PullRequestChanged, Reviewed } from '../../contract/pull-request-event.ts';
 import type { WebhookSettings } from '../../contract/webhook-settings.ts';
+import type { Selection } from './select-json.ts';
 
 /** Reads one header by its name, in any case; undefined if it is missing. */
 export type ReadHeader = (name: string) => string | undefined;
@@ -29,7 +30,20 @@ export type RejectReason =
  * `vendorId` is the sender's own id of the delivery. If it is null, the id is the hash of `idFrom`, or of the body.
  * A source whose body holds a secret sets `idFrom`, so that the secret can't be guessed from the hash.
  */
-export type Verification = { ok: true; vendorId: string | null; idFrom?: string } | { ok: false; reason: RejectReason };
+export type Verification = { ok: true; vendorId: string | null; idFrom?: string } | Rejection;
+export type Rejection = { ok: false; reason: RejectReason };
+
+/** Verifies a body that arrives in pieces. */
+export type StreamVerifier = { update(chunk: Buffer): void; finish(): Verification };
+
+/** For a sender whose bodies may be larger than 1 MiB: they are verified and read while they arrive. */
+export type LargeBodies<Settings> = {
+  maxBytes: number;
+  /** What `parse` reads of a body. The rest isn't kept. */
+  fields: Selection;
+  /** Like `verify`, without the body. Returns a rejection if that is known already. */
+  startVerifying(request: Omit<WebhookRequest, 'body'>, context: VerifyContext<Settings>): StreamVerifier | Rejection;
+};
 
 type VerifyContext<Settings> = {
   settings: Settings;
@@ -103,6 +117,7 @@ export interface WebhookSource<Settings extends WebhookSettings = WebhookSetting
   retryPeriodMs?: number;
   /** Checks the raw bytes against each secret, and a signed time against `now`. Never throws or rejects. */
   verify(request: WebhookRequest, context: VerifyContext<Settings>): Verification | Promise<Verification>;
+  large?: LargeBodies<Settings>;
   /** Reads a verified delivery. Throws HttpError 400 if a field is missing that it can't do without. */
   parse(delivery: Delivery, settings: Settings): ParsedDelivery;
   /** Whether this unsigned form is how the sender checks the URL before its first delivery. It gets a 200. */
@@ -131,6 +146,6 @@ export class SigningError extends Error {
   }
 }
 
-export function rejected(reason: RejectReason): Verification {
+export function rejected(reason: RejectReason): Rejection {
   return { ok: false, reason };
 }

@@ -52,7 +52,7 @@ export function deliveriesCommand(): Command {
     .option('--rule <name>', 'prompt this agent rule with its newest event instead of exporting the site')
     .option('--json', 'print the response as JSON')
     .option(...API_URL_OPTION)
-    .description('export the site again, or prompt an agent rule again')
+    .description('run a filtered delivery again, export the site again, or prompt an agent rule again')
     .addHelpText('after', TOKEN_HELP)
     .action(runAgain);
   return command;
@@ -102,7 +102,7 @@ function list({ deliveries, exports, rejected }: SiteDeliveries): void {
       return [lastAt, source, `rejected: ${reason}`, count === 1 ? 'once' : `${count} times`];
     }),
   );
-  printLines(['Filtered and rejected deliveries are those of the api process that responded, since it started.']);
+  printLines(['Filtered and rejected deliveries are those of the api that responded.']);
 }
 
 function exportOf({ exportNumber }: DeliveryRecord, exports: readonly ExportRecord[]): ExportRecord | null {

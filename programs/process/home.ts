@@ -63,6 +63,9 @@ export const ADMIN_KEY_FILE = 'admin-api-key';
 /** Signs unsubscribe links, unless UNSUBSCRIBE_SECRET is set. */
 export const UNSUBSCRIBE_SECRET_FILE = 'unsubscribe-secret';
 
+/** Verified deliveries that a filter rejected, which can be run again. */
+export const FILTERED_DELIVERIES = 'filtered-deliveries';
+
 /** The baseline of the state that `up` keeps in the folder. */
 export const BASELINE_FILE = 'baseline';
 export const STATE = ['database', 'temporal.db'];
@@ -77,7 +80,7 @@ export function deploymentFolder(valuesFile: string): string {
 }
 
 /** What a new start makes again: addresses and sockets, versions that deployments fetch, and folders of running work. */
-export const TRANSIENT = [...LOCKS, ADDRESSES, 'socket', 'deployments', 'agent-work', 'staging'];
+export const TRANSIENT = [...LOCKS, ADDRESSES, 'socket', 'deployments', 'agent-work', 'staging', FILTERED_DELIVERIES];
 
 /** @throws ConfigurationError if the folder can't be created or written. */
 async function makePrivateFolder(folder: string): Promise<void> {

@@ -7,6 +7,7 @@ import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { formatDurationMs, positiveDurationMs } from '../../contract/duration.ts';
 import { httpUrl } from '../../contract/http-url.ts';
 import { agentVariables, readAgentSettings } from './agent.ts';
+import { byteSize } from './byte-size.ts';
 import {
   browserVariables,
   exportKeep,
@@ -99,6 +100,7 @@ const schema = z.object({
   ADMIN_API_URL: adminApiUrl.optional(),
   ADMIN_API_KEY: z.string().trim().pipe(adminApiKey).optional(),
   GALLEY_HOME: z.string().default('.galley'),
+  FILTERED_DELIVERIES_MAX_BYTES: byteSize.default(50_000_000),
   GALLEY_CONFIG: z.string().optional(),
   GALLEY_ENCRYPTION_KEY: encryptionKeys.default([]),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }).default('info'),
@@ -177,6 +179,7 @@ export function readSettings(variables: Variables = process.env) {
     adminApiKey: env.ADMIN_API_KEY,
     /** Absolute. */
     home: resolve(env.GALLEY_HOME),
+    filteredDeliveriesMaxBytes: env.FILTERED_DELIVERIES_MAX_BYTES,
     /** Absolute; undefined: there is no galley.yaml, so there are no sites. */
     configPath: configPath(env.GALLEY_CONFIG),
     /** The first encrypts Temporal's payloads, all decrypt; empty: no encryption. */

@@ -40,7 +40,7 @@ const site = {
   rejected: [{ source: 'cms', reason: 'bad-signature', count: 2, lastAt: at }],
 };
 
-const NOTE = 'Filtered and rejected deliveries are those of the api process that responded, since it started.';
+const NOTE = 'Filtered and rejected deliveries are those of the api that responded.';
 
 /** Runs `galley deliveries` against an api that responds like this. */
 async function run(response: { status?: number; body: unknown }, ...args: string[]) {

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ApplicationFailure, type DataConverter } from '@temporalio/common';
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import pino from 'pino';
@@ -146,7 +149,8 @@ describe('a Temporal that comes back empty', () => {
     const config = configWith({ docs: { webhooks: { token: { secret: 'hush' } } } });
     const ports = { host: '127.0.0.1', port: 0 };
     const unset = { operatorToken: undefined, unsubscribeSecret: undefined, temporalUiUrl: undefined };
-    const settings = { ...ports, ...unset, apiPublicUrl: undefined, trustedProxies: [] };
+    const own = { home: await mkdtemp(join(tmpdir(), 'galley-api-')), filteredDeliveriesMaxBytes: 1_000_000 };
+    const settings = { ...ports, ...unset, ...own, apiPublicUrl: undefined, trustedProxies: [] };
     const context = { temporal, searchAttributes, logger, lifetime };
     const { url } = await startApi({ config, settings, signInLinks: createSignInLinks() }, context);
     void keepSchedule(WATCHDOG, { client, logger, signal: lifetime.signal, lookEveryMs: 500 });
@@ -180,6 +184,7 @@ describe('a Temporal that comes back empty', () => {
     await untilWatched();
     await lifetime.stop();
     await emptied.stop();
+    await rm(own.home, { recursive: true });
   });
 });
 

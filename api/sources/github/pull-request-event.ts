@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ReviewVerdict } from '../../../contract/pull-request-event.ts';
 import { readInstant, readText } from '../../webhooks/json-fields.ts';
+import type { Selection } from '../../webhooks/select-json.ts';
 import type { Delivery, ParsedDelivery } from '../../webhooks/source.ts';
 
 /** GitHub has the type `Bot`; Gitea sends no type. */
@@ -29,6 +30,19 @@ const submitted = z.object({
   }),
   sender: person,
 });
+
+const PERSON_FIELDS: Selection = { login: true, type: true };
+
+/** The fields of `changed` and `submitted`. */
+export const PULL_REQUEST_FIELDS: Record<string, Selection> = {
+  action: true,
+  pull_request: {
+    ...{ html_url: true, state: true, merged: true, merge_commit_sha: true, updated_at: true },
+    user: PERSON_FIELDS,
+  },
+  review: { state: true, type: true, submitted_at: true, user: PERSON_FIELDS },
+  sender: PERSON_FIELDS,
+};
 
 /** Gitea has an event for each kind of review. */
 const REVIEW_TOPICS = [

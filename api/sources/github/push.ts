@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HttpError } from '../../../web/http-error.ts';
 import { readInstant, readText } from '../../webhooks/json-fields.ts';
+import type { Selection } from '../../webhooks/select-json.ts';
 import type { Delivery, ParsedDelivery } from '../../webhooks/source.ts';
 
 /** Only `ref` must have a type: any other field is read if it is a text. */
@@ -64,6 +65,16 @@ export function parsePush({ body, id: deliveryId, receivedAt }: Delivery, branch
 }
 
 type Push = z.infer<typeof push>;
+
+const COMMIT_FIELDS: Selection = { id: true, message: true, url: true, timestamp: true };
+
+/** The fields of `push`. */
+export const PUSH_FIELDS: Record<string, Selection> = {
+  ...{ ref: true, after: true, deleted: true, compare: true, compare_url: true, total_commits: true },
+  pusher: { name: true, login: true },
+  head_commit: COMMIT_FIELDS,
+  commits: { message: true, added: true, modified: true, removed: true },
+};
 
 /** Every file that the commits change; undefined if a commit lacks its files, or if commits may be missing. */
 function changedFiles({ commits, ...rest }: Push): string[] | undefined {
