@@ -17,6 +17,7 @@ const PARTS: Record<string, readonly string[]> = {
   exporter: ['base', 'contract', 'bundle'],
   platform: ['base', 'contract', 'exporter', 'forge', 'ui', 'web'],
   deployment: ['base', 'contract', 'bundle'],
+  proof: ['base', 'contract', 'bundle', 'deployment', 'exporter'],
 };
 
 /** The commands start the programs, which compose the parts. No arrow goes back. */

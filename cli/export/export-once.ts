@@ -4,6 +4,7 @@ import { makeTemporaryFolder } from '../../base/temporary-folder.ts';
 import type { AdminApiClient } from '../../client/admin-api-client.ts';
 import { domainName, type ExportReport, siteOrigin } from '../../contract/admin-api.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { DEFAULT_PROOF_PAGES } from '../../contract/proof.ts';
 import { reportToStderr } from '../../embedded/report.ts';
 import { SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
 import { DEFAULT_LIMITS } from '../../exporter/limits.ts';
@@ -24,6 +25,7 @@ import { CommandError, UsageError } from '../command-error.ts';
 import type { ExportState } from './export-state.ts';
 import { exportSummary, exportSummaryJson, type FailOn, failureOf, type SavedExport } from './export-summary.ts';
 import { checkFile, checkOutput, copyTo, type Output, unpackTo } from './output.ts';
+import type { Prover } from './prove-export.ts';
 import { type Exported, ExportFailed, runExport } from './run-export.ts';
 
 export interface ExportOptions {
@@ -33,6 +35,8 @@ export interface ExportOptions {
   failOn?: readonly FailOn[];
   incremental?: string;
   search?: boolean;
+  /** Pages to compare with the origin in a browser; true: the default number. */
+  prove?: number | true;
   json?: boolean;
 }
 
@@ -47,16 +51,27 @@ export async function exportOnce(given: string, options: ExportOptions): Promise
     const { checkStateFolder } = await import('./export-state.ts');
     await checkStateFolder(stateFolder);
   }
+  if (options.failOn?.includes('proof') && options.prove === undefined)
+    throw new UsageError('--fail-on proof needs --prove');
   keepHeapSmall();
   const context = createContext({ quiet: true });
+  const prover = options.prove === undefined ? undefined : await openProver(options.prove, output, context);
   const stop = new AbortController();
   void untilSignal().then(() => stop.abort(new CommandError('The export was canceled')));
   const folder = await makeTemporaryFolder('export');
   try {
-    await run(site, { ...options, output, reportFile, stateFolder }, { context, folder, signal: stop.signal });
+    const results = { ...options, output, reportFile, stateFolder, prover };
+    await run(site, results, { context, folder, signal: stop.signal });
   } finally {
+    await prover?.close();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function openProver(prove: number | true, output: Output, { settings, logger }: Context): Promise<Prover> {
+  const { createProver } = await import('./prove-export.ts');
+  const maxPages = prove === true ? DEFAULT_PROOF_PAGES : prove;
+  return await createProver({ maxPages, outputPath: output.path, browser: settings.browser, logger });
 }
 
 interface SiteAddress {
@@ -77,6 +92,7 @@ interface Results extends Pick<ExportOptions, 'failOn' | 'search' | 'json'> {
   output: Output;
   reportFile: string | undefined;
   stateFolder: string | undefined;
+  prover: Prover | undefined;
 }
 
 interface Deps {
@@ -98,9 +114,10 @@ async function run(site: SiteAddress, results: Results, deps: Deps): Promise<voi
       if (exported.report === undefined) throw new CommandError('--report: the service has no report of this export');
       await writeReport(reportFile, exported.report);
     }
-    const ended = { ...exported, out: output.path, reportFile };
+    const proof = await results.prover?.prove({ ...site, output, ...deps });
+    const ended = { ...exported, out: output.path, reportFile, proof };
     process.stdout.write(results.json ? exportSummaryJson(ended) : exportSummary(ended));
-    const failure = failureOf(exported.report, failOn);
+    const failure = failureOf(exported.report, failOn, proof?.proof);
     if (failure !== undefined) throw new CommandError(failure);
   } catch (error) {
     if (error instanceof ExportFailed && error.report !== undefined && reportFile !== undefined)
@@ -140,7 +157,7 @@ async function exportToByService(
   domain: string,
   service: AdminApiClient,
   { folder, signal }: Deps,
-): Promise<Omit<SavedExport, 'out' | 'reportFile'>> {
+): Promise<Omit<SavedExport, 'out' | 'reportFile' | 'proof'>> {
   const file = output.kind === 'archive' ? output.path : join(folder, 'bundle.tar.gz');
   const { exportByService } = await import('./export-by-service.ts');
   const exported = await exportByService(service, { domain, file, signal });

@@ -1,4 +1,5 @@
 import type { ExportReport } from '../../contract/admin-api.ts';
+import type { Proof } from '../../contract/proof.ts';
 
 /** An export that has ended and is saved. What a service doesn't report is null or undefined. */
 export interface SavedExport {
@@ -11,6 +12,15 @@ export interface SavedExport {
   contentSha256: string | null;
   report: ExportReport | undefined;
   reportFile: string | undefined;
+  /** Undefined without `--prove`. */
+  proof?: SavedProof | undefined;
+}
+
+/** A proof and where it was written. */
+export interface SavedProof {
+  proof: Proof;
+  htmlFile: string;
+  jsonFile: string;
 }
 
 /** Broken links that the text lists; the report has them all. */
@@ -21,8 +31,10 @@ const MAX_REFERRERS = 3;
 export function exportSummary(ended: SavedExport): string {
   const { out, pageCount, fileCount, sizeBytes, reusedFiles, report, reportFile } = ended;
   const files = fileCount === null ? '' : `, ${fileCount} files`;
+  const { proof } = ended;
   const lines = [`${out}: ${pageCount ?? 'unknown'} pages${files}, ${sizeBytes} bytes`];
-  if (report === undefined) return `${[...lines, 'The service has no report of this export.'].join('\n')}\n`;
+  const proofs = proof === undefined ? [] : proofLines(proof);
+  if (report === undefined) return `${[...lines, 'The service has no report of this export.', ...proofs].join('\n')}\n`;
   if (reusedFiles !== null && reusedFiles > 0) lines.push(`Reused from the last export: ${reusedFiles} files`);
   lines.push(
     ...leftOutLines(report),
@@ -34,6 +46,7 @@ export function exportSummary(ended: SavedExport): string {
   const isIncomplete = report.counts.brokenLinks + report.leftOut.length + report.unread.length > 0;
   if (isIncomplete && reportFile === undefined) lines.push('--report FILE writes a report that names them all.');
   if (reportFile !== undefined) lines.push(`Report: ${reportFile}`);
+  lines.push(...proofs);
   return `${lines.join('\n')}\n`;
 }
 
@@ -55,24 +68,39 @@ export function exportSummaryJson(ended: SavedExport): string {
     search: report?.search ?? null,
     originUrlCount: report?.counts.originUrls ?? null,
     report: reportFile ?? null,
+    ...(ended.proof !== undefined && {
+      proof: {
+        status: ended.proof.proof.status,
+        counts: ended.proof.proof.counts,
+        html: ended.proof.htmlFile,
+        json: ended.proof.jsonFile,
+      },
+    }),
   };
   return `${JSON.stringify(summary, null, 2)}\n`;
 }
 
 /** What `--fail-on` can name. */
-export const FAIL_ON = ['broken-links', 'left-out', 'unread'] as const;
+export const FAIL_ON = ['broken-links', 'left-out', 'unread', 'proof'] as const;
 export type FailOn = (typeof FAIL_ON)[number];
 
 /** Why the export counts as failed by `--fail-on`; undefined if it doesn't. */
-export function failureOf(report: ExportReport | undefined, failOn: readonly FailOn[]): string | undefined {
-  if (failOn.length === 0) return undefined;
-  if (report === undefined) return `--fail-on ${failOn.join(',')}: the service has no report of this export`;
+export function failureOf(
+  report: ExportReport | undefined,
+  failOn: readonly FailOn[],
+  proof?: Proof,
+): string | undefined {
+  const ofReport = failOn.filter((each) => each !== 'proof');
+  if (report === undefined && ofReport.length > 0)
+    return `--fail-on ${failOn.join(',')}: the service has no report of this export`;
   const counts = {
-    'broken-links': report.counts.brokenLinks,
-    'left-out': totalLeftOut(report),
-    unread: report.unread.length,
+    'broken-links': report?.counts.brokenLinks ?? 0,
+    'left-out': report === undefined ? 0 : totalLeftOut(report),
+    unread: report?.unread.length ?? 0,
+    proof: proof?.counts.different ?? 0,
   };
   const problems = failOn.filter((each) => counts[each] > 0).map((each) => `${counts[each]} ${NOUNS[each]}`);
+  if (failOn.includes('proof') && proof?.status === 'unknown') problems.push('no page could be compared');
   return problems.length === 0 ? undefined : `--fail-on ${failOn.join(',')}: ${problems.join(', ')}`;
 }
 
@@ -80,6 +108,7 @@ const NOUNS: Record<FailOn, string> = {
   'broken-links': 'broken links',
   'left-out': 'URLs left out',
   unread: 'documents not read',
+  proof: 'pages different from the origin',
 };
 
 function totalLeftOut({ leftOut }: ExportReport): number {
@@ -131,6 +160,20 @@ function searchLines({ search }: ExportReport): string[] {
     case 'failed':
       return [`Search: none, because ${search.reason}`];
   }
+}
+
+function proofLines({ proof, htmlFile }: SavedProof): string[] {
+  const { counts, pages } = proof;
+  const { different, unknown, equal } = counts;
+  const listed = pages.filter(({ status }) => status !== 'equal').slice(0, MAX_LISTED);
+  return [
+    `Proof: ${counts.pages} of ${counts.pagesInBundle} pages opened: ${equal} equal, ${different} different, ${unknown} unknown`,
+    ...listed.map(({ url, reason, findings }) => {
+      const [first] = findings;
+      return `  ${url} (${reason ?? (first === undefined ? '' : `${first.kind}: ${first.text}`)})`;
+    }),
+    `Proof: ${htmlFile}`,
+  ];
 }
 
 function onPages(referrers: readonly string[]): string {

@@ -80,10 +80,10 @@ function forgeProblems(env: ForgeVariables): string[] {
   return problems;
 }
 
-/** The variables CHROMIUM_…, read by the platform's worker. */
+/** The variables CHROMIUM_…, read by the platform's worker and `galley export --prove`. */
 export const browserVariables = {
   CHROMIUM_PATH: z.string().optional(),
-  CHROMIUM_SANDBOX: z.enum(['on', 'off'], { error: 'expected on or off' }).default('on'),
+  CHROMIUM_SANDBOX: z.enum(['on', 'off'], { error: 'expected on or off' }).optional(),
 };
 
 type BrowserVariables = z.infer<z.ZodObject<typeof browserVariables>>;
@@ -94,7 +94,9 @@ export function readBrowserSettings(env: BrowserVariables, path: string | undefi
     /** Undefined: Chromium or Chrome on the PATH. */
     path: env.CHROMIUM_PATH,
     /** Chromium's own sandbox. */
-    sandbox: env.CHROMIUM_SANDBOX === 'on',
+    sandbox: env.CHROMIUM_SANDBOX !== 'off',
+    /** Whether a person chose so. */
+    isSandboxSet: env.CHROMIUM_SANDBOX !== undefined,
     searchPath: path ?? '',
   };
 }
