@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { createAdminApiClient } from '../client/admin-api-client.ts';
+import type { StaticExportForm } from '../contract/admin-api.ts';
 import type { NotifyConfig } from '../contract/galley-config.ts';
 import type { SystemPool } from '../contract/pools.ts';
 import type { ForgeReader } from '../forge/forge.ts';
@@ -24,6 +25,9 @@ export type ActivityDeps = Omit<SiteSettingsDeps, 'operators' | 'mail' | 'notify
   adminApi: {
     url: string;
     key: string;
+    /** See galley-config.ts. */
+    staticExport?: StaticExportForm | 'auto';
+    startsPerHour?: number | undefined;
     /** Pauses between the first polls of a job, in milliseconds; see poll-job.ts. */
     quickAsksMs?: readonly number[];
   };
@@ -53,7 +57,7 @@ export type ActivityDeps = Omit<SiteSettingsDeps, 'operators' | 'mail' | 'notify
  * none is an argument or a result.
  */
 export function createActivities(deps: ActivityDeps) {
-  const { url, key, quickAsksMs } = deps.adminApi;
+  const { url, key, quickAsksMs, staticExport: form = 'domain', startsPerHour } = deps.adminApi;
   // Temporal retries, by what each outcome means.
   const client = createAdminApiClient({ url, key, retry: false });
   const quickly = quickAsksMs === undefined ? {} : { quickAsksMs };
@@ -68,7 +72,7 @@ export function createActivities(deps: ActivityDeps) {
     },
     pools: {
       'admin-api': {
-        ...createAdminApiActivities(client, quickly),
+        ...createAdminApiActivities(client, { ...quickly, form }),
         ...createAgentJobActivities(client, { readSite: deps.readSite, ...quickly }),
       },
       mail: mails,
@@ -76,7 +80,7 @@ export function createActivities(deps: ActivityDeps) {
       forge: createForgeActivities({ forge: deps.forge }),
       settings: {
         readRuleSettings: createReadRuleSettings({ ...deps, ...operatorSettings, forge: deps.forge !== undefined }),
-        readSiteSettings: createReadSiteSettings({ ...deps, ...operatorSettings }),
+        readSiteSettings: createReadSiteSettings({ ...deps, ...operatorSettings, startsPerHour }),
         findOwner: createFindOwner(deps),
       },
       status: { askDeployment: createAskDeployment(deps.readSite) },

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
-import { checkConfiguration } from '../programs/config/check-configuration.ts';
+import { checkConfiguration, STAND_IN } from '../programs/config/check-configuration.ts';
 import { targetDeps } from '../programs/parts/target-deps.ts';
 import { createContext } from '../programs/process/context.ts';
 import { ADMIN_KEY_FILE, openHome, type RunningAddresses } from '../programs/process/home.ts';
@@ -85,12 +85,7 @@ async function checkEverything(settings: Settings, config: GalleyConfig | undefi
       : ok('up', `runs: sites page ${running.api}/, ${running.deployments.length} deployment(s)`),
   );
   report(...(await checkTemporalOf(settings, running)));
-  const key = settings.adminApiKey ?? (await home.readSecret(ADMIN_KEY_FILE));
-  const adminApi = settings.adminApiUrl ?? running?.platform ?? undefined;
-  if (adminApi !== undefined && key !== undefined) {
-    report(await checkAdminApi({ url: adminApi, key }));
-    if (settings.adminApiUrl !== undefined) report(...(await checkClock('the Admin API', adminApi)));
-  }
+  report(...(await checkAdminApiOf(settings, config, running)));
   if (databaseUrl !== undefined) report(...(await checkDatabase(databaseUrl)));
   if (objectStoreUrl !== undefined) report(await checkObjectStore(objectStoreUrl));
   if (config?.smtp !== undefined) report(await checkSmtp(config.smtp));
@@ -98,9 +93,30 @@ async function checkEverything(settings: Settings, config: GalleyConfig | undefi
   if (config !== undefined) await checkSites(config, { settings, temporal: temporalOf(settings, running) }, report);
 }
 
+/** Galley's own platform while it runs, otherwise what the variables or galley.yaml name. */
+async function checkAdminApiOf(
+  settings: Settings,
+  config: GalleyConfig | undefined,
+  running: RunningAddresses | undefined,
+): Promise<Finding[]> {
+  const named = config === undefined || config.adminApi.url === STAND_IN.url ? undefined : config.adminApi;
+  const url = settings.adminApiUrl ?? named?.url ?? running?.platform ?? undefined;
+  const key = settings.adminApiKey ?? named?.key ?? (await openHome(settings.home).readSecret(ADMIN_KEY_FILE));
+  if (url === undefined || key === undefined) return [];
+  const projectId = Object.values(config?.sites ?? {}).find((site) => site.projectId !== undefined)?.projectId;
+  const found = await checkAdminApi({ url, key, projectId, staticExport: config?.adminApi.staticExport ?? 'auto' });
+  const isHosted = settings.adminApiUrl !== undefined || named !== undefined;
+  return [found, ...(isHosted ? await checkClock('the Admin API', url) : [])];
+}
+
 /** Checks the ports that `up` needs. On a machine with separate services, these are in use. */
 async function checkFreePorts(settings: Settings, config: GalleyConfig | undefined): Promise<Finding> {
-  const none: GalleyConfig = { adminApi: { url: '', key: '' }, operators: [], notify: [], sites: {} };
+  const none: GalleyConfig = {
+    adminApi: { url: '', key: '', staticExport: 'auto' },
+    operators: [],
+    notify: [],
+    sites: {},
+  };
   try {
     await checkPorts(settings, planDeployments(config ?? none, settings, openHome(settings.home)));
     return ok('ports', 'all that galley up needs are free');

@@ -1,7 +1,9 @@
 import type { AgentJobRef } from './agent-jobs.ts';
 import { createAgentJobsApi } from './agent-jobs.ts';
 import { createExportsApi } from './exports.ts';
+import { findForm } from './find-form.ts';
 import type { AgentJob, ExportJob } from './job-schemas.ts';
+import { createProjectExportsApi } from './project-exports.ts';
 import { type AdminApiClientOptions, createSendRequest, type RequestOptions } from './send-request.ts';
 import { type WaitOptions, waitForEnd } from './wait-for-end.ts';
 
@@ -31,7 +33,12 @@ export function createAdminApiClient(options: AdminApiClientOptions) {
   const agentJobs = createAgentJobsApi(send);
   return {
     exports,
+    /** Static export in form `project`. */
+    projectExports: createProjectExportsApi(send),
     agentJobs,
+
+    /** Which form of static export the service has; see find-form.ts. */
+    findForm: (projectId?: string, options: RequestOptions = {}) => findForm(send, projectId, options),
 
     /** Resolves with an export job once it is completed or failed. */
     async waitForJob(jobId: string, options: WaitOptions<ExportJob> = {}): Promise<EndedExport> {

@@ -95,6 +95,10 @@ export const startExportRequest = z.strictObject({
 });
 export type StartExportRequest = z.infer<typeof startExportRequest>;
 
+/** The published forms of static export: jobs of a domain, or of a project. */
+export const staticExportForm = z.enum(['domain', 'project']);
+export type StaticExportForm = z.infer<typeof staticExportForm>;
+
 /** Where a site can be mounted below its domain; `''`: at the root. */
 export const basePath = z.enum(['', '/docs', '/documentation']);
 

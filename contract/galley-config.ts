@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { adminApiKey, adminApiUrl, domainName, opaqueId, siteOrigin } from './admin-api.ts';
+import { adminApiKey, adminApiUrl, basePath, domainName, opaqueId, siteOrigin, staticExportForm } from './admin-api.ts';
 import { deploymentConfig } from './deployment-config.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
 import { EXPORT_DEFAULTS, GUARD_DEFAULTS } from './export-defaults.ts';
@@ -39,6 +39,8 @@ const exportSettings = z.strictObject({
   quietPeriod: durationMs.default(EXPORT_DEFAULTS.quietPeriodMs),
   maxWait: durationMs.default(EXPORT_DEFAULTS.maxWaitMs),
   whenBusy: z.enum(['queue', 'cancel']).default(EXPORT_DEFAULTS.whenBusy),
+  /** Where the site is mounted below its domain; form `project` only. */
+  basePath: basePath.optional(),
   refreshMargin: percent.default(EXPORT_DEFAULTS.refreshMargin),
   /** Operators get a mail about failures that last this long. */
   tellAfter: durationMs.default(EXPORT_DEFAULTS.tellAfterMs),
@@ -129,7 +131,14 @@ export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
       .refine((rules) => new Set(rules.map((rule) => rule.name)).size === rules.length, 'rule names must differ'),
   });
   return z.strictObject({
-    adminApi: z.strictObject({ url: adminApiUrl, key: secret.pipe(adminApiKey) }),
+    adminApi: z.strictObject({
+      url: adminApiUrl,
+      key: secret.pipe(adminApiKey),
+      /** The form of static export that the service has; `auto` asks it. */
+      staticExport: z.enum(['auto', ...staticExportForm.options]).default('auto'),
+      /** Starts that the service allows the organization; without it, a 429 teaches it. */
+      startsPerHour: z.int().min(1).optional(),
+    }),
     smtp: z
       .strictObject({
         url: z.url({ protocol: /^smtps?$/, error: 'expected an smtp(s) URL' }),

@@ -42,6 +42,12 @@ export type DeploymentSettings = z.infer<typeof deploymentSettings>;
 
 export const siteSettings = z.object({
   domain: z.string(),
+  /** Of the site at the Admin API, whose form `project` needs it. */
+  projectId: z.string().optional(),
+  /** Where the site is mounted below its domain; form `project` only. */
+  basePath: z.string().optional(),
+  /** Starts that the Admin API allows the organization per hour, as galley.yaml says. */
+  startsPerHour: z.int().optional(),
   timeoutMs: ms,
   quietPeriodMs: ms,
   maxWaitMs: ms,

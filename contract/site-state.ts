@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { staticExportForm } from './admin-api.ts';
 import { mailRecord } from './agent-state.ts';
 import { targetKind } from './target-kind.ts';
 
@@ -253,6 +254,10 @@ export const siteState = z.object({
   exports: z.array(exportRecord),
   refreshes: z.array(refreshRecord),
   actions: z.array(actionRecord),
+  /** The Admin API's form of static export, as of the last start; null before. */
+  form: staticExportForm.nullable().optional(),
+  /** The guards that the service gave nothing to check the last export by. */
+  guardsNotChecked: z.array(z.string()).optional(),
   /** If operators get mail: since when something fails, and the outcome of each mail about it. */
   trouble: z.object({ since: z.string(), mails: z.array(mailRecord) }).nullable(),
   /** Progress of the running export if the Admin API gives it; read by describe, so null in the query. */
@@ -266,6 +271,7 @@ export const SHOWN_FIELDS = [
   { field: 'exportedAt', label: 'Exported', type: 'time' },
   { field: 'linkExpiresAt', label: 'Link expires', type: 'time' },
   { field: 'nextRefreshAt', label: 'Next refresh', type: 'time' },
+  { field: 'form', label: 'Static export', type: 'form' },
   { field: 'pendingCount', label: 'Waiting', type: 'publishes' },
 ] as const satisfies { field: keyof SiteState; label: string; type: string }[];
 
@@ -292,6 +298,8 @@ export function idleSiteState(site: string, deployments: SiteState['deployments'
     exports: [],
     refreshes: [],
     actions: [],
+    form: null,
+    guardsNotChecked: [],
     trouble: null,
     progress: null,
   };

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { spreadMs } from '../../base/backoff.ts';
-import type { AdminApiClient, AdminApiResponse, RequestOptions } from '../../client/admin-api-client.ts';
+import type { AdminApiResponse, RequestOptions } from '../../client/admin-api-client.ts';
 import { AdminApiError } from '../../client/admin-api-error.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
 import type { AdminApiOperation, ResponseVerdict } from './outcomes.ts';
@@ -22,7 +22,7 @@ const RETRY_FOR_MS = 60_000;
 const SHORT_WAIT_MS = 30_000;
 
 /** Details of each heartbeat: `GET /sites/{site}` shows the progress, and the next attempt reads `troubleSinceMs`. */
-type HeartbeatDetails = ExportProgress & { troubleSinceMs: number | null };
+type HeartbeatDetails = ExportProgress & { troubleSinceMs: number | null; lostStarts?: number };
 
 /** The verdicts that the caller handles. All others have become failures. */
 type OwnVerdict = Extract<ResponseVerdict, 'gone' | 'busy' | 'not-ready' | 'finished' | 'unsupported'>;
@@ -32,9 +32,9 @@ export type AdminApiOutcome<Result> =
   | { verdict: 'success'; result: Result; response: AdminApiResponse }
   | { verdict: OwnVerdict; error: AdminApiError };
 
-export type CallAdminApi = <Result>(
+export type CallAdminApi<Client> = <Result>(
   operation: AdminApiOperation,
-  request: (client: AdminApiClient, options: RequestOptions) => Promise<Result>,
+  request: (client: Client, options: RequestOptions) => Promise<Result>,
 ) => Promise<AdminApiOutcome<Result>>;
 
 /**
@@ -42,7 +42,7 @@ export type CallAdminApi = <Result>(
  * that all operations treat alike.
  * @param client one that doesn't retry, because Temporal does
  */
-export function createAdminApiCaller(client: AdminApiClient): CallAdminApi {
+export function createAdminApiCaller<Client>(client: Client): CallAdminApi<Client> {
   return async (operation, request) => {
     const received: { response?: AdminApiResponse } = {};
     const onResponse = (response: AdminApiResponse): void => {
@@ -50,7 +50,7 @@ export function createAdminApiCaller(client: AdminApiClient): CallAdminApi {
     };
     try {
       // If the activity is cancelled, let the call end: Galley must know whether a create was accepted.
-      const result = await heartbeatWhile(() => request(client, { onResponse }), lastHeartbeat());
+      const result = await heartbeatWhile(() => request(client, { onResponse }), lastHeartbeat);
       if (received.response === undefined) throw new Error(`The operation ${operation} made no request`);
       return { verdict: 'success', result, response: received.response };
     } catch (error) {
@@ -71,6 +71,9 @@ function ownVerdict(operation: AdminApiOperation, error: AdminApiError): OwnVerd
     case 'rejected':
       throw finalFailure('Rejected', message, status);
     case 'later':
+      // Which site may start next is decided by the gate of starts.
+      if (operation === 'start' && status === 429 && retryAfterMs === null)
+        throw finalFailure('RateLimited', message, status);
       throw laterFailure(message, status, retryAfterMs);
     case 'retry':
       throw temporaryFailure(message, status, retryAfterMs);
@@ -96,6 +99,15 @@ export function temporaryFailure(
 /** Heartbeats a job's progress. The service responds again, so earlier failures no longer count. */
 export function reportProgress(progress: ExportProgress): void {
   heartbeat({ ...progress, troubleSinceMs: null });
+}
+
+/** Starts of this activity, in this or an earlier attempt, that the service may have accepted without a known response. */
+export function readLostStarts(): number {
+  return lastHeartbeat().lostStarts ?? 0;
+}
+
+export function reportLostStarts(lostStarts: number): void {
+  heartbeat({ ...lastHeartbeat(), lostStarts });
 }
 
 function laterFailure(message: string, status: number | null, retryAfterMs: number | null): ApplicationFailure {
@@ -126,5 +138,7 @@ function lastHeartbeat(): HeartbeatDetails {
     const value = typeof details === 'object' && details !== null ? Reflect.get(details, name) : null;
     return typeof value === 'number' ? value : null;
   };
-  return { percent: read('percent'), pageCount: read('pageCount'), troubleSinceMs: read('troubleSinceMs') };
+  const lostStarts = read('lostStarts');
+  const known = { percent: read('percent'), pageCount: read('pageCount'), troubleSinceMs: read('troubleSinceMs') };
+  return lostStarts === null ? known : { ...known, lostStarts };
 }

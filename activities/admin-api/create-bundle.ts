@@ -6,6 +6,7 @@ import { temporaryFailure } from './call-admin-api.ts';
 import { benignWait, finalFailure } from './outcomes.ts';
 import { pollDelayMs } from './poll-delay.ts';
 import { readJob, shortVersion } from './poll-export.ts';
+import type { ExportRef, StaticExport } from './static-export.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -36,13 +37,14 @@ export type BundleLink = {
  * Requests a new link to a completed job's bundle. Throws `JobGone` (404, 410), and `JobFailed` if a 409 turns out to
  * mean that.
  */
-export function createCreateBundle(call: CallAdminApi) {
-  return async function createBundle({ jobId }: { jobId: string }): Promise<BundleLink> {
+export function createCreateBundle(call: CallAdminApi<StaticExport>) {
+  return async function createBundle(ref: ExportRef): Promise<BundleLink> {
+    const { jobId } = ref;
     const { attempt, currentAttemptScheduledTimestampMs } = Context.current().info;
-    const outcome = await call('bundle', ({ exports }, options) => exports.bundle(jobId, options));
+    const outcome = await call('bundle', (exports, options) => exports.bundle(ref, options));
     if (outcome.verdict === 'not-ready') {
       const { error } = outcome;
-      const reading = await readJob(call, jobId);
+      const reading = await readJob(call, ref);
       if ('finished' in reading && reading.finished.status === 'failed') {
         throw finalFailure('JobFailed', `${jobId} failed: ${reading.finished.error}`, error.status);
       }

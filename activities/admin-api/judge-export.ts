@@ -2,8 +2,9 @@ import type { ExportReport } from '../../contract/admin-api.ts';
 import type { Guards } from '../../contract/settings.ts';
 import type { CallAdminApi } from './call-admin-api.ts';
 import { readOrGone } from './poll-job.ts';
+import type { ExportPlace, ExportRef, StaticExport } from './static-export.ts';
 
-type JudgeExportInput = {
+type JudgeExportInput = ExportPlace & {
   jobId: string;
   domain: string;
   /** The job that is served: what the export is compared with. */
@@ -24,19 +25,21 @@ const MAX_REDIRECTS = 10;
  * because the export before may itself have been rejected. Judges only what the service reports: without reports that
  * is the number of pages. Throws `JobGone` if the export is unknown.
  */
-export function createJudgeExport(call: CallAdminApi) {
-  const reportOf = async (jobId: string): Promise<ExportReport | null> => {
-    const outcome = await call('report', ({ exports }, options) => exports.report(jobId, options));
+export function createJudgeExport(call: CallAdminApi<StaticExport>) {
+  const reportOf = async (ref: ExportRef): Promise<ExportReport | null> => {
+    const outcome = await call('report', (exports, options) => exports.report(ref, options));
     return outcome.verdict === 'success' ? outcome.result : null;
   };
-  return async function judgeExport(input: JudgeExportInput): Promise<{ reasons: string[] }> {
-    const { jobId, servedJobId, guards, domain } = input;
-    const { job } = readOrGone(await call('read', ({ exports }, options) => exports.get(jobId, options)));
-    const served = await call('read', ({ exports }, options) => exports.get(servedJobId, options));
+  return async function judgeExport(input: JudgeExportInput): Promise<{ reasons: string[]; notChecked?: string[] }> {
+    const { jobId, servedJobId, projectId, guards, domain } = input;
+    const own = { jobId, projectId };
+    const other = { jobId: servedJobId, projectId };
+    const { job } = readOrGone(await call('read', (exports, options) => exports.get(own, options)));
+    const served = await call('read', (exports, options) => exports.get(other, options));
     const servedPages = served.verdict === 'success' ? served.result.pageCount : null;
-    const now = { pageCount: job.pageCount, report: await reportOf(jobId) };
-    const before = { pageCount: servedPages, report: await reportOf(servedJobId) };
-    return { reasons: reasonsToHold(guards, domain, before, now) };
+    const now = { pageCount: job.pageCount, report: await reportOf(own) };
+    const before = { pageCount: servedPages, report: await reportOf(other) };
+    return { reasons: reasonsToHold(guards, domain, before, now), notChecked: notChecked(guards, before, now) };
   };
 }
 
@@ -47,6 +50,16 @@ export function reasonsToHold(guards: Guards, domain: string, before: JudgedExpo
     newlyBroken(guards, before, now),
     guards.startPage ? startPageOf(domain, before, now) : null,
   ].filter((reason) => reason !== null);
+}
+
+/** The guards that the service gives nothing to check by: no page count, or no report. */
+function notChecked({ startPage }: Guards, before: JudgedExport, now: JudgedExport): string[] {
+  const isCounted = before.pageCount !== null && now.pageCount !== null;
+  return [
+    ...(isCounted ? [] : ['maxShrink']),
+    ...(before.report !== null && now.report !== null ? [] : ['maxNewlyBroken']),
+    ...(startPage && now.report === null ? ['startPage'] : []),
+  ];
 }
 
 function shrinkOf({ maxShrink }: Guards, before: JudgedExport, now: JudgedExport): string | null {

@@ -3,6 +3,7 @@ import type { AdminApiResponse, ExportJob } from '../../client/admin-api-client.
 import { statusText, time } from '../../client/job-schemas.ts';
 import { type CallAdminApi, type ExportProgress, reportProgress } from './call-admin-api.ts';
 import { pollJob, QUICK_ASKS_MS, readOrGone } from './poll-job.ts';
+import type { ExportRef, StaticExport } from './static-export.ts';
 
 export type FinishedExport =
   | {
@@ -20,11 +21,11 @@ type Reading = { finished: FinishedExport } | { running: string; progress: Expor
  * Polls an export until it ends (poll-job.ts) and reports its progress as the heartbeat and as the pending activity's
  * failure. An unknown status means running.
  */
-export function createPollExport(call: CallAdminApi, quickAsksMs: readonly number[] = QUICK_ASKS_MS) {
-  return async function pollExport({ jobId }: { jobId: string }): Promise<FinishedExport> {
+export function createPollExport(call: CallAdminApi<StaticExport>, quickAsksMs: readonly number[] = QUICK_ASKS_MS) {
+  return async function pollExport(ref: ExportRef): Promise<FinishedExport> {
     return await pollJob(async () => {
-      const reading = await readJob(call, jobId);
-      return 'finished' in reading ? reading : { ...reading, running: standing(jobId, reading) };
+      const reading = await readJob(call, ref);
+      return 'finished' in reading ? reading : { ...reading, running: standing(ref.jobId, reading) };
     }, quickAsksMs);
   };
 }
@@ -36,8 +37,8 @@ function standing(jobId: string, { running, progress }: { running: string; progr
 }
 
 /** Reads a job. Throws `JobGone` if it is unknown. */
-export async function readJob(call: CallAdminApi, jobId: string): Promise<Reading> {
-  const outcome = await call('read', ({ exports }, options) => exports.get(jobId, options));
+export async function readJob(call: CallAdminApi<StaticExport>, ref: ExportRef): Promise<Reading> {
+  const outcome = await call('read', (exports, options) => exports.get(ref, options));
   const { job, response } = readOrGone(outcome);
   const progress = { percent: job.progress, pageCount: job.pageCount };
   reportProgress(progress);

@@ -1,6 +1,7 @@
 import type { CallAdminApi } from './call-admin-api.ts';
 import { endTimeOf, shortVersion } from './poll-export.ts';
 import { readOrGone } from './poll-job.ts';
+import type { ExportRef, StaticExport } from './static-export.ts';
 
 /** A job's fields; null if the service doesn't give them. */
 type ExportDescription = {
@@ -13,9 +14,9 @@ type ExportDescription = {
 };
 
 /** Reads a job without waiting for its end. Throws `JobGone` if it is unknown. */
-export function createReadExport(call: CallAdminApi) {
-  return async function readExport({ jobId }: { jobId: string }): Promise<ExportDescription> {
-    const { job, response } = readOrGone(await call('read', ({ exports }, options) => exports.get(jobId, options)));
+export function createReadExport(call: CallAdminApi<StaticExport>) {
+  return async function readExport(ref: ExportRef): Promise<ExportDescription> {
+    const { job, response } = readOrGone(await call('read', (exports, options) => exports.get(ref, options)));
     return {
       status: job.status,
       domain: job.domain?.trim().toLowerCase() ?? null,

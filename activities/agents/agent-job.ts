@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentJob, AgentJobRef } from '../../client/admin-api-client.ts';
+import type { AdminApiClient, AgentJob, AgentJobRef } from '../../client/admin-api-client.ts';
 import { statusText } from '../../client/job-schemas.ts';
 import { type CallAdminApi, reportProgress } from '../admin-api/call-admin-api.ts';
 import { type CancelOutcome, requestCancel } from '../admin-api/cancel-export.ts';
@@ -32,7 +32,7 @@ export function refOf({ projectId, jobId }: JobInput): AgentJobRef {
  * Polls an agent job until it ends (poll-job.ts). Throws `JobGone` if the job is unknown.
  * @param quickAsksMs pauses between the first polls, all within the first attempt.
  */
-export function createPollAgentJob(call: CallAdminApi, quickAsksMs: readonly number[]) {
+export function createPollAgentJob(call: CallAdminApi<AdminApiClient>, quickAsksMs: readonly number[]) {
   return async function pollAgentJob(input: JobInput): Promise<FinishedAgentJob> {
     return await pollJob(async () => {
       const outcome = await call('read', ({ agentJobs }, options) => agentJobs.get(refOf(input), options));
@@ -62,7 +62,7 @@ function webLink(prLink: string | null, httpStatus: number): string | null {
   throw finalFailure('Rejected', 'the Admin API gave a prLink that is not a web URL', httpStatus);
 }
 
-export function createCancelAgentJob(call: CallAdminApi) {
+export function createCancelAgentJob(call: CallAdminApi<AdminApiClient>) {
   return async function cancelAgentJob(input: JobInput): Promise<CancelOutcome> {
     return await requestCancel(call, ({ agentJobs }, options) => agentJobs.cancel(refOf(input), options));
   };

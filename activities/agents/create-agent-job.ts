@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
+import type { AdminApiClient } from '../../client/admin-api-client.ts';
 import type { CallAdminApi } from '../admin-api/call-admin-api.ts';
 import { finalFailure } from '../admin-api/outcomes.ts';
 import type { AgentPrompt } from './render-agent-prompt.ts';
@@ -19,7 +20,7 @@ type CreatedAgentJob = { projectId: string; jobId: string };
  * Creates an agent job. Every attempt sends the same project and text, so the service recognizes a repeated request by
  * its key even if the rule was edited in between.
  */
-export function createCreateAgentJob(call: CallAdminApi) {
+export function createCreateAgentJob(call: CallAdminApi<AdminApiClient>) {
   return async function createAgentJob(input: CreateAgentJobInput): Promise<CreatedAgentJob> {
     const { projectId, prompt, idempotencyKey } = input;
     const outcome = await call('prompt', ({ agentJobs }, options) =>

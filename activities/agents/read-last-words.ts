@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import type { AdminApiClient } from '../../client/admin-api-client.ts';
 import type { CallAdminApi } from '../admin-api/call-admin-api.ts';
 import { plainLine } from '../mails/message/plain-line.ts';
 import { refOf } from './agent-job.ts';
@@ -16,7 +17,7 @@ const RUN_LINE = /^=== run \d+.* ===$/;
  * Reads the last lines that a job's agent printed, without control characters. Null if it printed nothing or the
  * service has no log of agent jobs, which is optional.
  */
-export function createReadLastWords(call: CallAdminApi) {
+export function createReadLastWords(call: CallAdminApi<AdminApiClient>) {
   return async function readLastWords(job: { projectId: string; jobId: string }): Promise<string | null> {
     const outcome = await call('log', ({ agentJobs }, options) =>
       agentJobs.log(refOf(job), { ...options, endBytes: END_BYTES }),

@@ -20,6 +20,8 @@ export type SiteSettingsDeps = {
   /** The types of events that any target of notifications gets. */
   notify: readonly NotificationType[];
   searchAttributes: boolean;
+  /** Starts that the Admin API allows per hour, if galley.yaml says it. */
+  startsPerHour?: number | undefined;
   /** The public URL of the api; without it, Temporal's UI has no link to the site's page. */
   publicUrl?: string | undefined;
 };
@@ -37,6 +39,9 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
     const { timeout, quietPeriod, maxWait, whenBusy, refreshMargin, deployments, tellAfter, guards } = config.export;
     return {
       domain: config.domain,
+      ...(config.projectId !== undefined && { projectId: config.projectId }),
+      ...(config.export.basePath !== undefined && { basePath: config.export.basePath }),
+      ...(deps.startsPerHour !== undefined && { startsPerHour: deps.startsPerHour }),
       timeoutMs: timeout,
       quietPeriodMs: quietPeriod,
       maxWaitMs: maxWait,

@@ -9,7 +9,7 @@ import { Version } from './site-list-page.tsx';
 
 /** What is served now, and what comes next. */
 export function SiteFacts({ status, now }: { status: SiteStatus; now: Date }) {
-  const { progress, deliveries, oldestUnserved } = status;
+  const { progress, deliveries, oldestUnserved, guardsNotChecked = [] } = status;
   const lastPublish = deliveries.find(({ workflowId }) => workflowId !== null);
   const servedMs = publishToServedMs(status);
   return (
@@ -19,6 +19,9 @@ export function SiteFacts({ status, now }: { status: SiteStatus; now: Date }) {
         { term: 'Oldest not served', value: <OldestUnserved oldest={oldestUnserved} now={now} /> },
         { term: 'Last publish', value: <RelativeTime at={lastPublish?.at} now={now} none="unknown" /> },
         ...(servedMs === undefined ? [] : [{ term: 'From publish to served', value: formatDuration(servedMs) }]),
+        ...(guardsNotChecked.length === 0
+          ? []
+          : [{ term: 'Guards', value: `not checked: ${guardsNotChecked.join(', ')}` }]),
         ...(progress === null ? [] : [{ term: 'Progress', value: progressText(progress) }]),
       ]}
     />
@@ -41,6 +44,8 @@ function fieldValue(shown: (typeof SHOWN_FIELDS)[number], status: SiteStatus, no
       return <Version>{status[shown.field]}</Version>;
     case 'time':
       return <RelativeTime at={status[shown.field]} now={now} />;
+    case 'form':
+      return status.form ? `form ${status.form}` : <None>not known yet</None>;
     case 'publishes':
       return status[shown.field] === 0 ? 'no publishes' : formatCount(status[shown.field], 'publish', 'publishes');
   }

@@ -1,36 +1,51 @@
+import { type AdminApiClient, AdminApiError, createAdminApiClient } from '../../client/admin-api-client.ts';
+import type { StaticExportForm } from '../../contract/admin-api.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
-import { probe } from './probe.ts';
-import { reasonOf } from './site-origin.ts';
+import { PROBE_TIMEOUT_MS } from './probe.ts';
 
-/** A job that doesn't exist: any service with the Admin API has this path, and checks the key first. */
-const PROBE = '/v1/static-export/jobs/se_0000000000000000';
+type Checked = { url: string; key: string; projectId?: string | undefined; staticExport?: StaticExportForm | 'auto' };
 
-/** Whether the Admin API responds and accepts the key for static exports. Starts nothing. */
-export async function checkAdminApi({ url, key }: { url: string; key: string }): Promise<Finding> {
+/**
+ * Whether the Admin API responds, accepts the key for static exports, and in which form. Its calls are starts with an invalid
+ * body, which start nothing.
+ */
+export async function checkAdminApi({ url, key, projectId, staticExport = 'auto' }: Checked): Promise<Finding> {
   const check = 'admin-api';
+  const clientOf = (own: string): AdminApiClient =>
+    createAdminApiClient({ url, key: own, timeoutMs: PROBE_TIMEOUT_MS, retry: false });
   try {
-    const finding = describeStatus(check, url, await statusOf(url, key));
-    if (finding.status !== 'ok' || (await statusOf(url, 'galley_not-a-key')) === 401) return finding;
-    return warn(check, `${url} accepts any key`, 'Check ADMIN_API_URL: this may be no Admin API.');
+    const form = await clientOf(key).findForm(projectId);
+    if (staticExport !== 'auto' && staticExport !== form)
+      return fail(
+        check,
+        `${url} has form ${form} of static export`,
+        `Set adminApi.staticExport to ${form}, or to auto.`,
+      );
+    const isOpen = await acceptsKey(clientOf('galley_not-a-key'), projectId);
+    if (isOpen) return warn(check, `${url} accepts any key`, 'Check ADMIN_API_URL: this may be no Admin API.');
+    return ok(check, `${url} accepts the key; it has form ${form} of static export`);
   } catch (error) {
-    return fail(
-      check,
-      `${url} can't be reached (${reasonOf(error)})`,
-      'Check ADMIN_API_URL and that the service runs.',
-    );
+    if (!(error instanceof AdminApiError)) throw error;
+    return describeError(check, url, error);
   }
 }
 
-async function statusOf(url: string, key: string): Promise<number> {
-  const { status } = await probe(url.replace(/\/+$/, '') + PROBE, { authorization: `Bearer ${key}` });
-  return status;
+async function acceptsKey(client: AdminApiClient, projectId: string | undefined): Promise<boolean> {
+  try {
+    await client.findForm(projectId);
+    return true;
+  } catch (error) {
+    if (error instanceof AdminApiError) return false;
+    throw error;
+  }
 }
 
-function describeStatus(check: string, url: string, status: number): Finding {
+function describeError(check: string, url: string, { status, reason }: AdminApiError): Finding {
   if (status === 401) return fail(check, `${url} rejects the key (401)`, 'Set ADMIN_API_KEY to a valid key.');
-  if (status === 403)
-    return fail(check, `${url} allows no static exports (403)`, 'They need an Enterprise plan of the organization.');
-  if (status === 200 || status === 400 || status === 404) return ok(check, `${url} accepts the key`);
+  if (status === null && reason.includes('projectId'))
+    return warn(check, `${url}: ${reason}`, 'Check ADMIN_API_URL, and set projectId of each site in galley.yaml.');
+  if (status === null)
+    return fail(check, `${url} can't be reached (${reason})`, 'Check ADMIN_API_URL and that the service runs.');
   if (status >= 300 && status < 400)
     return fail(check, `${url} redirects (${status})`, 'Set ADMIN_API_URL to the URL that it redirects to.');
   return warn(check, `${url} responds ${status}`, 'Try again; if it lasts, ask the operators of the service.');

@@ -50,13 +50,14 @@ const NEWEST = 10;
 
 /** Everything that an operator looks for, a line each. */
 export function describeInFull(site: ShownSite, { urls, now }: Known): string[] {
-  const { phase = 'unknown', withheld, oldestUnserved, deployments = [], exports = [] } = site;
+  const { phase = 'unknown', withheld, oldestUnserved, deployments = [], exports = [], guardsNotChecked = [] } = site;
   const shownExport = exports.find(({ jobId }) => jobId !== null && jobId === site.jobId);
   const error = errorOf(site);
   return [
     `${site.site}: ${phase}`,
     ...label('progress', progressOf(site)),
     ...SHOWN_FIELDS.flatMap(({ field, label: name }) => label(name.toLowerCase(), shown(site[field]))),
+    ...label('guards', guardsNotChecked.length > 0 && `not checked: ${plain(guardsNotChecked.join(', '))}`),
     ...label('pages', shownExport?.pageCount?.toString()),
     ...label('locked', lockOf(site)?.replace(/^locked /, '')),
     ...label('withholds', withheld && `the newer ${plain(withheld.version ?? 'export')} of ${withheld.exportedAt}`),

@@ -67,7 +67,7 @@ export function parseGalleyConfig({
   throwProblems(document, [...problems, ...issues]);
   if (!parsed.success) throw new ConfigurationError([`${basename(file)}: not a valid configuration`]);
   const config = withAbsolutePaths(parsed.data, dirname(file));
-  throwProblems(document, [...sharedDeployments(config), ...sharedNames(config)]);
+  throwProblems(document, [...sharedDeployments(config), ...sharedNames(config), ...missingProjects(config)]);
   return config;
 }
 
@@ -91,7 +91,11 @@ async function readConfig(file: string): Promise<string> {
 
 /** The configuration if there is no file: without sites, nothing calls the Admin API, so no URL or key is required. */
 function withoutFile(env: Environment): GalleyConfig {
-  const adminApi = { url: env.ADMIN_API_URL ?? 'http://127.0.0.1:3100', key: env.ADMIN_API_KEY ?? '' };
+  const adminApi = {
+    url: env.ADMIN_API_URL ?? 'http://127.0.0.1:3100',
+    key: env.ADMIN_API_KEY ?? '',
+    staticExport: 'auto',
+  } as const;
   return { adminApi, operators: [], notify: [], sites: {} };
 }
 
@@ -126,6 +130,26 @@ function sharedDeployments(config: GalleyConfig): ConfigProblem[] {
       const message = `expected ${what} of its own, but site ${owner} writes it already`;
       return [{ path: ['sites', site, 'export', 'deployments', index, kind], message }];
     }),
+  );
+}
+
+/** Form `project` of the Admin API names sites by their projects, and only this form has a base path. */
+function missingProjects({ adminApi, sites }: GalleyConfig): ConfigProblem[] {
+  return Object.entries(sites).flatMap(
+    ([
+      site,
+      {
+        projectId,
+        export: { basePath },
+      },
+    ]) => {
+      const needs = (path: string[], message: string): ConfigProblem[] => [{ path: ['sites', site, ...path], message }];
+      if (adminApi.staticExport === 'project' && projectId === undefined)
+        return needs(['projectId'], "expected the project's id, which form project of adminApi.staticExport needs");
+      if (adminApi.staticExport === 'domain' && basePath !== undefined)
+        return needs(['export', 'basePath'], 'expected none: form domain of adminApi.staticExport has no base path');
+      return [];
+    },
   );
 }
 

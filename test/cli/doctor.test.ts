@@ -183,3 +183,48 @@ test.each([
 ])('a clock that differs by %i ms: %s', (offsetMs, status, message) => {
   expect(describeClock('the database', offsetMs)).toMatchObject({ status, message: expect.stringContaining(message) });
 });
+
+describe('the Admin API', () => {
+  let api: HttpSite;
+  let starts: string[] = [];
+  beforeAll(async () => {
+    // Form `project` alone; a start with a valid body would be accepted.
+    api = await startHttpSite((request, response) => {
+      const { authorization, 'content-length': length } = request.headers;
+      const isStart = request.method === 'POST' && request.url === '/v1/static-export/prj_docs/jobs';
+      if (isStart) starts.push(`${request.url} ${length}`);
+      const status = authorization !== 'Bearer galley_good' ? 401 : isStart ? 400 : 404;
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{"error":"no"}');
+    });
+  });
+  beforeEach(() => {
+    starts = [];
+  });
+  afterAll(() => api.close());
+
+  const adminApiOf = ({ checks }: Reported) => checks.find(({ check }) => check === 'admin-api');
+
+  test('is really called with the URL and key of galley.yaml, and its form is named', async () => {
+    await configure({ adminApi: { url: api.origin, key: 'galley_good' } }, { projectId: 'prj_docs' });
+    expect(adminApiOf(await doctor())).toMatchObject({
+      status: 'ok',
+      message: `${api.origin} accepts the key; it has form project of static export`,
+    });
+    expect(starts.length).toBeGreaterThan(0);
+  });
+
+  test('needs the form that galley.yaml names', async () => {
+    const adminApi = { url: api.origin, key: 'galley_good', staticExport: 'domain' };
+    await configure({ adminApi }, { projectId: 'prj_docs' });
+    expect(adminApiOf(await doctor())).toMatchObject({
+      status: 'fail',
+      fix: 'Set adminApi.staticExport to project, or to auto.',
+    });
+  });
+
+  test('of form project can only be found with a projectId', async () => {
+    await configure({ adminApi: { url: api.origin, key: 'galley_good' } });
+    const found = adminApiOf(await doctor());
+    expect([found?.status, found?.message]).toEqual(['warn', expect.stringContaining('needs projectId')]);
+  });
+});

@@ -25,7 +25,9 @@ beforeAll(async () => {
   site = await startHttpSite((request, response) => {
     const { authorization } = request.headers;
     if (request.url === '/') response.end('<title>Home</title>');
-    else response.writeHead(authorization === 'Bearer galley_good' ? 404 : 401).end();
+    else if (authorization !== 'Bearer galley_good') response.writeHead(401).end();
+    // The probe: a start with an invalid body.
+    else response.writeHead(request.url === '/v1/static-export/jobs' ? 400 : 404).end();
   });
 });
 afterAll(() => site.close());

@@ -62,7 +62,7 @@ const withWebhook = (text: string) =>
 describe('galley.yaml', () => {
   it('is read with variables replaced and durations in milliseconds', () => {
     const config = parse(FULL);
-    expect(config.adminApi).toEqual({ url: 'http://127.0.0.1:3100', key: 'galley_key' });
+    expect(config.adminApi).toEqual({ url: 'http://127.0.0.1:3100', key: 'galley_key', staticExport: 'auto' });
     expect(config.sites.handbook?.export).toEqual({
       timeout: 21_600_000,
       quietPeriod: 5_000,
@@ -77,7 +77,7 @@ describe('galley.yaml', () => {
   });
 
   it('gets the Admin API from the environment if the section is missing', () => {
-    expect(parse('sites: {}').adminApi).toEqual({ url: 'http://127.0.0.1:3100', key: 'galley_key' });
+    expect(parse('sites: {}').adminApi).toEqual({ url: 'http://127.0.0.1:3100', key: 'galley_key', staticExport: 'auto' });
     expect(problemsOf('sites: {}', {})).toEqual([
       'adminApi.url: expected the environment variable ADMIN_API_URL to be set',
       'adminApi.key: expected the environment variable ADMIN_API_KEY to be set',

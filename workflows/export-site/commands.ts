@@ -73,7 +73,7 @@ function relock(state: MutableState, before: MutableState['lock'], lock: NonNull
 async function cancelDropped(run: SiteRun, dropped: MutableState['exporting']): Promise<void> {
   run.exportScope?.cancel();
   const running = dropped?.stage === 'polling' ? dropped.jobId : null;
-  if (running !== null) await cancelExportJob(running, 'a rollback replaces it');
+  if (running !== null) await cancelExportJob(run, running, 'a rollback replaces it');
 }
 
 function markRolledBack({ state }: SiteRun, to: Job, at: string): void {
@@ -84,7 +84,7 @@ function markRolledBack({ state }: SiteRun, to: Job, at: string): void {
 /** By version or id, from the site's memory or the service. */
 async function findJob(run: SiteRun, name: string): Promise<Job> {
   const { state, settings } = run;
-  const { domain } = settings;
+  const { domain, projectId } = settings;
   const known = state.jobs.find(({ jobId }) => jobId === name) ?? state.jobs.find(({ version }) => version === name);
   if (known !== undefined) return checkDomain(run, name, known);
   if (state.settings === null) {
@@ -92,12 +92,14 @@ async function findJob(run: SiteRun, name: string): Promise<Job> {
   }
   try {
     const options = { summary: `job of the rollback to ${name}`.slice(0, 200) };
-    const { jobId, versions } = await findExport.executeWithOptions(options, [{ domain, version: name }]);
-    const job = await readExport.executeWithOptions(options, [{ jobId: jobId ?? name }]).catch((error: unknown) => {
-      if (isCancellation(error) || readFailure(error).type !== 'JobGone') throw error;
-      const list = versions.length === 0 ? '' : `: ${versions.join(', ')} exist`;
-      throw refused('RollbackFailed', `the Admin API has no version or job ${name}${list}`);
-    });
+    const { jobId, versions } = await findExport.executeWithOptions(options, [{ domain, projectId, version: name }]);
+    const job = await readExport
+      .executeWithOptions(options, [{ jobId: jobId ?? name, projectId }])
+      .catch((error: unknown) => {
+        if (isCancellation(error) || readFailure(error).type !== 'JobGone') throw error;
+        const list = versions.length === 0 ? '' : `: ${versions.join(', ')} exist`;
+        throw refused('RollbackFailed', `the Admin API has no version or job ${name}${list}`);
+      });
     const found = { jobId: jobId ?? name, ...job, upTo: 0, oldestPublishMs: null };
     return checkDomain(run, name, found);
   } catch (error) {

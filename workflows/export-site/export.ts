@@ -157,8 +157,10 @@ async function judge(run: SiteRun, exporting: Exporting): Promise<string[]> {
   const served = servedJob(run.state);
   if (guards === undefined || served === null || served.jobId === jobId) return [];
   const summary = `compare ${jobId} with ${served.version ?? served.jobId}, which is served`;
-  const input = { jobId, domain, servedJobId: served.jobId, guards };
-  const { reasons } = await judgeExport.executeWithOptions(timeLimit(run, exporting, summary), [input]);
+  const { projectId } = run.settings;
+  const input = { jobId, projectId, domain, servedJobId: served.jobId, guards };
+  const { reasons, notChecked } = await judgeExport.executeWithOptions(timeLimit(run, exporting, summary), [input]);
+  run.state.guardsNotChecked = notChecked ?? [];
   return reasons;
 }
 
@@ -172,9 +174,10 @@ async function start(run: SiteRun, exporting: Exporting): Promise<void> {
   // The site's timeout also limits how long a busy service is retried.
   const options = timeLimit(run, exporting, `start export of ${exporting.domain}`);
   const { domain } = exporting;
+  const { projectId, basePath } = run.settings;
   if (exporting.idempotencyKey === null) setIdempotencyKey(exporting, await createKey(domain));
   const idempotencyKey = exporting.idempotencyKey ?? '';
-  const job = await startExport.executeWithOptions(options, [{ domain, idempotencyKey }]);
+  const job = await startExport.executeWithOptions(options, [{ domain, idempotencyKey, projectId, basePath }]);
   const why = whyOlder(run.state, job);
   if (why !== null) {
     olderJobReturned(run.state, job.jobId);
@@ -193,7 +196,9 @@ async function poll(run: SiteRun, exporting: Exporting): Promise<'finished' | 'r
   const scope = new CancellationScope();
   try {
     const finished = await scope.run(() => {
-      const polling = pollExport.executeWithOptions(timeLimit(run, exporting, `wait for ${jobId}`), [{ jobId }]);
+      const polling = pollExport.executeWithOptions(timeLimit(run, exporting, `wait for ${jobId}`), [
+        { jobId, projectId: run.settings.projectId },
+      ]);
       return Promise.race([polling, replacement(run, exporting, jobId)]);
     });
     if (finished === 'replaced' || (finished.status === 'failed' && exporting.cancelling)) return 'replaced';
@@ -215,7 +220,7 @@ async function replacement(run: SiteRun, exporting: Exporting, jobId: string): P
       () => !exporting.uncancellable && shouldReplace(exporting.publishes, run.state.pending, run.settings, Date.now()),
     );
     cancelRequested(exporting);
-    if ((await cancelExportJob(jobId, 'a newer publish replaces it')) === 'accepted') return 'replaced';
+    if ((await cancelExportJob(run, jobId, 'a newer publish replaces it')) === 'accepted') return 'replaced';
     cancelRefused(exporting);
   }
 }
@@ -226,15 +231,19 @@ async function bundle(run: SiteRun, exporting: Exporting): Promise<void> {
   bundleCreated(run.state, exporting, link);
 }
 
-async function giveUp({ settings }: SiteRun, jobId: string): Promise<never> {
-  await cancelExportJob(jobId, 'it took too long');
-  throw jobFailed(`${jobId} didn't end within ${formatDurationMs(settings.timeoutMs)} and was given up`);
+async function giveUp(run: SiteRun, jobId: string): Promise<never> {
+  await cancelExportJob(run, jobId, 'it took too long');
+  throw jobFailed(`${jobId} didn't end within ${formatDurationMs(run.settings.timeoutMs)} and was given up`);
 }
 
 /** Cancels a job at the service. A failure counts as unsupported. */
-export async function cancelExportJob(jobId: string, reason: string): Promise<CancelOutcome> {
+export async function cancelExportJob(
+  { settings: { projectId } }: Pick<SiteRun, 'settings'>,
+  jobId: string,
+  reason: string,
+): Promise<CancelOutcome> {
   try {
-    return await cancelExport.executeWithOptions({ summary: `cancel ${jobId}: ${reason}` }, [{ jobId }]);
+    return await cancelExport.executeWithOptions({ summary: `cancel ${jobId}: ${reason}` }, [{ jobId, projectId }]);
   } catch (error) {
     if (isCancellation(error)) throw error;
     readFailure(error);

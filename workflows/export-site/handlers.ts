@@ -244,7 +244,7 @@ async function removeSite(run: SiteRun): Promise<void> {
   const summary = 'the start of the export that is to be cancelled';
   if (!isStarted()) await waitAtMost(isStarted, START_TIMEOUT_MS, summary);
   const { stage, jobId } = exporting;
-  if (stage === 'polling' && jobId !== null) await cancelExportJob(jobId, 'the site was removed');
+  if (stage === 'polling' && jobId !== null) await cancelExportJob(run, jobId, 'the site was removed');
   exportEnded(run.state.histories, 'canceled', { waiting: false });
 }
 

@@ -45,7 +45,7 @@ export function createLinkDesk(state: MutableState): LinkDesk {
     const summary = `link of ${version ?? jobId} (${why})`.slice(0, 200);
     try {
       const link = await createBundle.executeWithOptions({ summary, scheduleToCloseTimeout: LINK_TIMEOUT }, [
-        { jobId },
+        { jobId, projectId: state.settings?.projectId },
       ]);
       links.set(jobId, link);
       linkObtained(state, jobId, link);

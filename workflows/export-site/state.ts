@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { staticExportForm } from '../../contract/admin-api.ts';
 import { mailRecord } from '../../contract/agent-state.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
 import { deploymentSettings, siteSettings } from '../../contract/settings.ts';
@@ -206,6 +207,10 @@ const continueAsNewInput = z.object({
   reportedPublishMs: ms,
   reportedServed: jobId.nullable(),
   exportError: siteError.nullable(),
+  /** The Admin API's form of static export, as of the last start; null before. */
+  form: staticExportForm.nullable().default(null),
+  /** The guards that the service gave nothing to check the last export by. */
+  guardsNotChecked: z.array(z.string().max(50)).max(10).default([]),
   histories,
   seen: z.array(z.object({ hour: z.int(), entries: z.string() }).refine(isWholeBucket, 'cut in the middle of an id')),
 });
@@ -244,6 +249,8 @@ export function newState(nowMs: number): MutableState {
     reportedPublishMs: 0,
     reportedServed: null,
     exportError: null,
+    form: null,
+    guardsNotChecked: [],
     histories: noHistories(),
   };
 }

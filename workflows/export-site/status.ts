@@ -68,6 +68,8 @@ export function siteStateOf(site: ObservedSite): SiteState {
     exports: [],
     refreshes: [],
     actions: [],
+    form: state.form,
+    guardsNotChecked: [...state.guardsNotChecked],
     trouble: trouble && { since: new Date(trouble.sinceMs).toISOString(), mails: trouble.mails },
     progress: null,
   };

@@ -122,6 +122,7 @@ export function setIdempotencyKey(exporting: MutableExporting, key: string): voi
 export function jobStarted(state: MutableState, exporting: MutableExporting, job: StartedExport): void {
   exporting.jobId = job.jobId;
   exporting.version = job.version;
+  state.form = job.form ?? state.form;
   exporting.createdAt = comparableTime(state, job);
   exporting.stage = 'polling';
   exportContinued(state.histories, { jobId: job.jobId, version: job.version });

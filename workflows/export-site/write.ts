@@ -211,13 +211,13 @@ function whyFailed(error: unknown, { kind, host }: MutableDeployment): string {
 
 /** Searches the service for the job of a pinned version. */
 export async function findPinnedJob(run: SiteRun, deployment: MutableDeployment, version: string): Promise<void> {
-  const { domain } = run.settings;
+  const { domain, projectId } = run.settings;
   const options = {
     scheduleToCloseTimeout: '1m',
     summary: `job of the pinned version ${version}`.slice(0, 200),
   } as const;
   try {
-    const { jobId, versions } = await findExport.executeWithOptions(options, [{ domain, version }]);
+    const { jobId, versions } = await findExport.executeWithOptions(options, [{ domain, projectId, version }]);
     if (jobId !== null) {
       const unknown = { createdAt: null, exportedAt: null, oldestPublishMs: null };
       rememberJob(run.state, { jobId, version, domain, upTo: 0, ...unknown });

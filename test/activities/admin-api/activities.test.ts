@@ -31,7 +31,7 @@ const cancel = (activities: Activities) => activityEnvironment().run(activities.
 describe('starting an export', () => {
   it.each([200, 203])('accepts %i as success and needs only a job id', async (status) => {
     const { server, activities } = await api({ status, body: { jobId: 'anything at all', surprise: [1] } });
-    const started = { jobId: 'anything at all', version: null, createdAt: null, ageMs: null };
+    const started = { jobId: 'anything at all', version: null, createdAt: null, ageMs: null, form: 'domain' };
     await expect(start(activities)).resolves.toEqual(started);
     expect(server.received[0]).toMatchObject({
       method: 'POST',

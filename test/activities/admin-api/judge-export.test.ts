@@ -93,6 +93,7 @@ describe('an export is held', () => {
     const input = { jobId: 'se_2', servedJobId: 'se_1', domain: 'docs.example.com', guards: GUARDS };
     expect(await activityEnvironment().run(judgeExport, input)).toEqual({
       reasons: ['10 pages instead of 100: 90 % fewer (maxShrink is 20 %)'],
+      notChecked: ['maxNewlyBroken', 'startPage'],
     });
     expect(server.received.map(({ path }) => path.split('/').slice(-2).join('/'))).toEqual([
       'jobs/se_2',
