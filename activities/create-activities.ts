@@ -19,6 +19,7 @@ import { createSendNotification, type SendNotificationDeps } from './notificatio
 import { createStartNotifications } from './notifications/start-notifications.ts';
 import { targetsOf, wantedTypes } from './notifications/targets.ts';
 import { createReadSiteSettings, type SiteSettingsDeps } from './sites/read-site-settings.ts';
+import { createMessageGate } from './starts/message-gate.ts';
 import { createWatchdogActivities } from './watchdog/activities.ts';
 
 export type ActivityDeps = Omit<SiteSettingsDeps, 'operators' | 'mail' | 'notify'> & {
@@ -68,6 +69,7 @@ export function createActivities(deps: ActivityDeps) {
   return {
     own: {
       ...createWatchdogActivities({ ...deps, ...operatorSettings }),
+      messageGate: createMessageGate(deps),
       startNotifications: createStartNotifications({ ...deps, targets: notifyTargets }),
     },
     pools: {

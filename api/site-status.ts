@@ -12,6 +12,7 @@ import {
   sitePhase,
   siteState,
 } from '../contract/site-state.ts';
+import { type StartPlace, startQueue } from '../contract/start-gate.ts';
 import { HttpError } from '../web/http-error.ts';
 import { readJobProgress } from './job-progress.ts';
 import type { RecentDeliveries } from './recent-deliveries.ts';
@@ -104,7 +105,9 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
       // A closed workflow refreshes no link, so its last state no longer holds.
       if (description?.closeTime !== undefined) return assemble(site, siteConfig, undefined, undefined);
       const progress = description && (await readJobProgress(description, deps.dataConverter));
-      return { ...assemble(site, siteConfig, description, state), progress: progress ?? null };
+      const places = await readStartPlaces(deps, [state]);
+      const startPlace = places[site] ?? null;
+      return { ...assemble(site, siteConfig, description, state), progress: progress ?? null, startPlace };
     },
 
     of: (site, state) => assemble(site, undefined, undefined, state),
@@ -114,15 +117,31 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
       const chosen = rest.slice(0, limit);
       const running = await reached(gateway.listRunning(chosen, readDeadlineMs));
       const states = await queryInTurn([...running.keys()], (site) => queryState(site, { brief: true }));
+      const places = await readStartPlaces(deps, [...states.values()]);
       const sites = chosen.flatMap((site) => {
         const siteConfig = config.sites[site];
         return siteConfig === undefined
           ? []
-          : [inList(assemble(site, siteConfig, running.get(site), states.get(site)))];
+          : [
+              {
+                ...inList(assemble(site, siteConfig, running.get(site), states.get(site))),
+                startPlace: places[site] ?? null,
+              },
+            ];
       });
       return { sites, nextCursor: rest.length > limit ? (chosen.at(-1) ?? null) : null };
     },
   };
+}
+
+/** The place of each site that waits for a start. Only asked if one waits; an unknown place is no error. */
+async function readStartPlaces(
+  { gateway, readDeadlineMs }: SiteStatusDeps,
+  states: readonly (SiteState | undefined)[],
+): Promise<Record<string, StartPlace>> {
+  if (!states.some((state) => state?.phase === 'waiting')) return {};
+  const found = await gateway.queryStartQueue(readDeadlineMs).catch(() => undefined);
+  return startQueue.safeParse(found).data ?? {};
 }
 
 /** Removes the histories, because a page may have 200 sites. */

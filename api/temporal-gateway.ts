@@ -5,6 +5,7 @@ import {
   QUERIES,
   SEARCH_ATTRIBUTES,
   SIGNALS,
+  START_GATE,
   TASK_QUEUES,
   UPDATES,
   WORKFLOW_IDS,
@@ -56,6 +57,8 @@ export interface TemporalGateway {
    * such as without a worker.
    */
   queryState(site: string, query: StateQuery, deadlineMs: number): Promise<unknown>;
+  /** The unvalidated places of the sites that wait for a start; undefined if none ever had to. Rejects after `deadlineMs`. */
+  queryStartQueue(deadlineMs: number): Promise<unknown>;
   /**
    * Sends an update to a running site or rule and resolves with its unvalidated result. Rejects with
    * WorkflowNotFoundError if none runs, with WorkflowUpdateFailedError if the update is rejected, and after `deadlineMs`.
@@ -192,7 +195,7 @@ function createUpdates(
 function createReads(
   client: Client,
   within: Within,
-): Pick<TemporalGateway, 'describe' | 'queryState' | 'listRules' | 'listRenamed' | 'listRunning'> {
+): Pick<TemporalGateway, 'describe' | 'queryState' | 'queryStartQueue' | 'listRules' | 'listRenamed' | 'listRunning'> {
   return {
     async describe(site, deadlineMs) {
       const handle = client.workflow.getHandle(WORKFLOW_IDS.exportSite(site));
@@ -207,6 +210,11 @@ function createReads(
     queryState(site, query, deadlineMs) {
       const handle = client.workflow.getHandle(WORKFLOW_IDS.exportSite(site));
       return within(deadlineMs, () => handle.query<unknown, [StateQuery]>(QUERIES.state, query));
+    },
+
+    queryStartQueue(deadlineMs) {
+      const handle = client.workflow.getHandle(START_GATE);
+      return within(deadlineMs, () => handle.query<unknown, []>(QUERIES.queue));
     },
 
     async listRules(site, deadlineMs) {

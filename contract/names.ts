@@ -58,6 +58,7 @@ export const WORKFLOW_TYPES = {
   watchdogReport: 'watchdogReport',
   staticExportJob: 'staticExportJob',
   agentJob: 'agentJob',
+  startGate: 'startGate',
   collectGarbage: 'collectGarbage',
 } as const;
 
@@ -77,6 +78,9 @@ export const WORKFLOW_IDS = {
   /** Each check has one: its news is mailed once. */
   watchdogReport: (check: string): string => `${check}:report`,
 } as const;
+
+/** The id of the workflow that hands out starts: there is one per namespace. */
+export const START_GATE = 'galley-start-gate';
 
 /** The schedule of the watchdog, and the start of its workflows' ids: there is one per namespace. */
 export const WATCHDOG_SCHEDULE = 'galley-watchdog';
@@ -102,9 +106,15 @@ export const SIGNALS = {
   ownMerge: 'ownMerge',
   /** `agentChange` tells its rule how it ended. */
   changeEnded: 'changeEnded',
+  /** A site asks `startGate` for a start. */
+  requested: 'requested',
+  /** A site tells `startGate` what became of its start. */
+  ended: 'ended',
+  /** `startGate` gives `exportSite` a start. */
+  startGranted: 'startGranted',
 } as const;
 
-export const QUERIES = { state: 'state' } as const;
+export const QUERIES = { state: 'state', queue: 'queue' } as const;
 
 export const UPDATES = {
   exportNow: 'exportNow',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { staticExportForm } from './admin-api.ts';
 import { mailRecord } from './agent-state.ts';
+import { startPlace } from './start-gate.ts';
 import { targetKind } from './target-kind.ts';
 
 /**
@@ -258,6 +259,8 @@ export const siteState = z.object({
   form: staticExportForm.nullable().optional(),
   /** The guards that the service gave nothing to check the last export by. */
   guardsNotChecked: z.array(z.string()).optional(),
+  /** Its place among the sites that wait for a start; read from the gate, so null in the query. */
+  startPlace: startPlace.nullable().optional(),
   /** If operators get mail: since when something fails, and the outcome of each mail about it. */
   trouble: z.object({ since: z.string(), mails: z.array(mailRecord) }).nullable(),
   /** Progress of the running export if the Admin API gives it; read by describe, so null in the query. */

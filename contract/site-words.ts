@@ -1,4 +1,5 @@
 import type { DesiredReason, ExportRecord, UnservedReason } from './site-state.ts';
+import type { StartPlace } from './start-gate.ts';
 
 /** How pages and commands say what the words of a site's state mean. */
 
@@ -34,4 +35,9 @@ export const DESIRED_WORDS: Record<DesiredReason, string> = {
 /** What became of an export. */
 export function outcomeWords({ outcome, rolledBackAt }: Pick<ExportRecord, 'outcome' | 'rolledBackAt'>): string {
   return [outcome ?? 'under way', rolledBackAt !== null && 'rolled back'].filter(Boolean).join(', ');
+}
+
+/** Such as "number 3 of 7, about 14:20" (UTC). */
+export function startPlaceText({ number, of, aboutAt }: StartPlace): string {
+  return `number ${number} of ${of}${aboutAt === null ? '' : `, about ${aboutAt.slice(11, 16)} UTC`}`;
 }

@@ -28,7 +28,7 @@ type OrchestratorWorkerDeps = CommonWorkerOptions & {
   readSite: ReadSite;
   /** The values files to watch for pins. */
   deployments?: readonly WatchedFile[];
-  adminApi: { url: string; key: string; quickAsksMs?: readonly number[] };
+  adminApi: ActivityDeps['adminApi'];
   /** Minimum time between two refreshes of one link (`MIN_REFRESH_INTERVAL`). */
   minRefreshIntervalMs: number;
   /** The mail server of galley.yaml; without it no mail is sent. */

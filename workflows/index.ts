@@ -13,5 +13,6 @@ export { agentRule } from './agent-rule.ts';
 export { exportSite } from './export-site.ts';
 export { notification } from './notification.ts';
 export { renamedSite } from './renamed-site.ts';
+export { startGate } from './start-gate.ts';
 export { watchdog } from './watchdog.ts';
 export { watchdogReport } from './watchdog-report.ts';

@@ -5,12 +5,22 @@ import * as pullRequestEvent from '../contract/pull-request-event.ts';
 import * as settings from '../contract/settings.ts';
 import * as siteAction from '../contract/site-action.ts';
 import * as siteState from '../contract/site-state.ts';
+import * as startGate from '../contract/start-gate.ts';
 
 /**
  * What all workflows of a worker share: otherwise each has a copy of its own, which is more than half of its memory. The SDK
  * freezes it, so it must hold no state, and what zod keeps at the first use of a schema has to be there before.
  */
-prepare([z.object({ text: z.string() }), agentState, publishEvent, pullRequestEvent, settings, siteAction, siteState]);
+prepare([
+  z.object({ text: z.string() }),
+  agentState,
+  publishEvent,
+  pullRequestEvent,
+  settings,
+  siteAction,
+  siteState,
+  startGate,
+]);
 
 function prepare(value: unknown, seen = new Set<unknown>()): void {
   if (typeof value !== 'object' || value === null || seen.has(value)) return;

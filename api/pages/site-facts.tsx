@@ -1,5 +1,5 @@
 import { SHOWN_FIELDS } from '../../contract/site-state.ts';
-import { UNSERVED_WORDS } from '../../contract/site-words.ts';
+import { startPlaceText, UNSERVED_WORDS } from '../../contract/site-words.ts';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
 import { None } from '../../ui/components/none.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
@@ -9,7 +9,7 @@ import { Version } from './site-list-page.tsx';
 
 /** What is served now, and what comes next. */
 export function SiteFacts({ status, now }: { status: SiteStatus; now: Date }) {
-  const { progress, deliveries, oldestUnserved, guardsNotChecked = [] } = status;
+  const { progress, deliveries, oldestUnserved, guardsNotChecked = [], startPlace } = status;
   const lastPublish = deliveries.find(({ workflowId }) => workflowId !== null);
   const servedMs = publishToServedMs(status);
   return (
@@ -22,6 +22,7 @@ export function SiteFacts({ status, now }: { status: SiteStatus; now: Date }) {
         ...(guardsNotChecked.length === 0
           ? []
           : [{ term: 'Guards', value: `not checked: ${guardsNotChecked.join(', ')}` }]),
+        ...(startPlace ? [{ term: 'Start', value: startPlaceText(startPlace) }] : []),
         ...(progress === null ? [] : [{ term: 'Progress', value: progressText(progress) }]),
       ]}
     />

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type DeploymentState, SHOWN_FIELDS, siteState } from '../../contract/site-state.ts';
-import { DESIRED_WORDS, UNSERVED_WORDS } from '../../contract/site-words.ts';
+import { DESIRED_WORDS, startPlaceText, UNSERVED_WORDS } from '../../contract/site-words.ts';
 import { plain, wrap } from '../output.ts';
 
 /** Deliveries that a receiver counted and kept no longer. */
@@ -28,6 +28,7 @@ export function describeBriefly(site: ShownSite): string {
   const { phase = 'unknown', version, withheld, deployments = [] } = site;
   const facts = [
     phase,
+    startPlaceOf(site),
     version && `version ${version}`,
     progressOf(site),
     lockOf(site),
@@ -55,6 +56,7 @@ export function describeInFull(site: ShownSite, { urls, now }: Known): string[] 
   const error = errorOf(site);
   return [
     `${site.site}: ${phase}`,
+    ...label('start', startPlaceOf(site)),
     ...label('progress', progressOf(site)),
     ...SHOWN_FIELDS.flatMap(({ field, label: name }) => label(name.toLowerCase(), shown(site[field]))),
     ...label('guards', guardsNotChecked.length > 0 && `not checked: ${plain(guardsNotChecked.join(', '))}`),
@@ -146,6 +148,10 @@ function reviewOf({ review }: ShownSite): string | undefined {
   if (!review) return undefined;
   const { version, jobId, reasons } = review;
   return `${plain(version ?? jobId)} waits for approve or reject: ${plain(reasons.join('; '))}`;
+}
+
+function startPlaceOf({ startPlace }: ShownSite): string | undefined {
+  return startPlace ? startPlaceText(startPlace) : undefined;
 }
 
 function progressOf({ progress }: ShownSite): string | undefined {

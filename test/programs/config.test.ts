@@ -77,7 +77,11 @@ describe('galley.yaml', () => {
   });
 
   it('gets the Admin API from the environment if the section is missing', () => {
-    expect(parse('sites: {}').adminApi).toEqual({ url: 'http://127.0.0.1:3100', key: 'galley_key', staticExport: 'auto' });
+    expect(parse('sites: {}').adminApi).toEqual({
+      url: 'http://127.0.0.1:3100',
+      key: 'galley_key',
+      staticExport: 'auto',
+    });
     expect(problemsOf('sites: {}', {})).toEqual([
       'adminApi.url: expected the environment variable ADMIN_API_URL to be set',
       'adminApi.key: expected the environment variable ADMIN_API_KEY to be set',

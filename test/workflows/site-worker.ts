@@ -20,6 +20,8 @@ export type SiteWorkerOptions = {
   clock?: () => number | Promise<number>;
   searchAttributes?: boolean;
   minRefreshIntervalMs?: number;
+  /** As galley.yaml has it. */
+  startsPerHour?: number;
   quickAsksMs?: readonly number[];
   /** The mail server, and the addresses that get mails about failures. */
   smtp?: { url: string; from: string };
@@ -92,7 +94,12 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
       ...shared,
       client,
       readSite,
-      adminApi: { url, key: 'galley_test', ...(quickAsksMs ? { quickAsksMs } : {}) },
+      adminApi: {
+        url,
+        key: 'galley_test',
+        startsPerHour: options.startsPerHour,
+        ...(quickAsksMs ? { quickAsksMs } : {}),
+      },
       minRefreshIntervalMs,
       searchAttributes,
       ...(smtp === undefined ? {} : { smtp, operators }),

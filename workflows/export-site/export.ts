@@ -38,6 +38,7 @@ import {
   setIdempotencyKey,
   takePending,
 } from './transitions.ts';
+import { reportStart, waitForStart } from './wait-for-start.ts';
 
 const { createExportKey } = proxyActivities<Activities>({ ...quickActivity, ...inPool('admin-api') });
 
@@ -67,7 +68,7 @@ export async function exportLoop(run: SiteRun): Promise<void> {
     if (!(await waitForBackOff(run))) continue;
     if (run.state.exporting === null) {
       await rereadSettings(settingsSource(run));
-      if (!(await waitForBurst(run))) continue;
+      if (!(await waitForBurst(run)) || !(await waitForStart(run, () => hasWork(run)))) continue;
       takePending(run.state, run.settings.domain, Date.now());
       notifyPublished(run);
     }
@@ -125,7 +126,10 @@ async function continueExport(run: SiteRun): Promise<void> {
     if (isCancellation(error)) throw error;
     const failure = readFailure(error);
     const retryAfterMs = spreadRetryAfterMs(failure, failuresInARow(state));
+    const { stage } = exporting;
     recordExportFailure(state, exporting, failure, Date.now(), retryAfterMs);
+    if (stage === 'starting' && failure.status === 429) await reportStart(run, 'limited');
+    else if (stage === 'starting') await reportStart(run, 'started');
   } finally {
     run.exportScope = null;
   }
@@ -184,6 +188,8 @@ async function start(run: SiteRun, exporting: Exporting): Promise<void> {
     throw olderJob(why);
   }
   jobStarted(run.state, exporting, job);
+  for (let lost = 0; lost < (job.lostStarts ?? 0); lost++) await reportStart(run, 'lost');
+  await reportStart(run, 'started');
 }
 
 /** An activity creates it, because a reset or a restored database repeats the workflow's ids and random numbers. */

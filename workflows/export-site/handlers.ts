@@ -32,6 +32,7 @@ import { observed, type SiteRun } from './run.ts';
 import { newState } from './state.ts';
 import { briefSiteStateOf, siteStateWithHistories } from './status.ts';
 import { applyDeliveries, requestExport, setPaused } from './transitions.ts';
+import { handleGrants } from './wait-for-start.ts';
 
 const published = defineSignal<[PublishedSignal]>(SIGNALS.published);
 const acted = defineSignal<[Acted]>(SIGNALS.acted);
@@ -55,6 +56,7 @@ export function setHandlers(run: SiteRun): void {
   const reread = (): void => {
     run.configChanged = true;
   };
+  handleGrants(run);
   setHandler(configChanged, reread, { description: 'Reads the settings of the site again.' });
   const answer = (query?: StateQuery): SiteState =>
     query?.brief === true ? briefSiteStateOf(observed(run)) : siteStateWithHistories(observed(run));

@@ -61,7 +61,7 @@ export async function moveSite(run: SiteRun, rename: Rename): Promise<boolean> {
 
 /** Returns false if a workflow of this name runs. */
 async function startUnder({ site, state, seen, settings }: SiteRun, to: string): Promise<boolean> {
-  const carry = serializeState({ ...state, deployments: movedDeployments(state, site) }, seen);
+  const carry = serializeState({ ...state, startWait: null, deployments: movedDeployments(state, site) }, seen);
   try {
     await startChild<typeof exportSite>(WORKFLOW_TYPES.exportSite, {
       ...independent,

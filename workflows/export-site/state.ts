@@ -207,6 +207,10 @@ const continueAsNewInput = z.object({
   reportedPublishMs: ms,
   reportedServed: jobId.nullable(),
   exportError: siteError.nullable(),
+  /** It waits for a start that a limit allows. */
+  startWait: z.object({ byPerson: z.boolean(), granted: z.boolean() }).nullable().default(null),
+  /** A 429 has taught that starts are limited. */
+  startsLimited: z.boolean().default(false),
   /** The Admin API's form of static export, as of the last start; null before. */
   form: staticExportForm.nullable().default(null),
   /** The guards that the service gave nothing to check the last export by. */
@@ -249,6 +253,8 @@ export function newState(nowMs: number): MutableState {
     reportedPublishMs: 0,
     reportedServed: null,
     exportError: null,
+    startWait: null,
+    startsLimited: false,
     form: null,
     guardsNotChecked: [],
     histories: noHistories(),

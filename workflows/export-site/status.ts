@@ -186,7 +186,7 @@ export function phaseOf(
   if (paused) return 'paused';
   if (state.unconfigured !== null) return 'unconfigured';
   if (failed) return exportError?.status === 429 ? 'waiting' : 'failed';
-  if (pending !== null) return 'debouncing';
+  if (pending !== null) return state.startWait === null ? 'debouncing' : 'waiting';
   if (state.lock !== null) return 'locked';
   if (state.review !== null || isAny('approval')) return 'review';
   if (isAny('writing')) return 'deploying';
@@ -265,7 +265,7 @@ export function oldestUnservedOf(state: State, deployments: readonly DeploymentS
   }
   add(review?.oldestPublishMs ?? null, 'review');
   add(oldestPublishMs(exporting?.publishes ?? null), exportReason(state, 'exporting'));
-  add(oldestPublishMs(pending), exportReason(state, 'debouncing'));
+  add(oldestPublishMs(pending), exportReason(state, state.startWait === null ? 'debouncing' : 'waiting'));
   const oldest = found.reduce<(typeof found)[number] | null>(
     (first, each) => (first && first.atMs <= each.atMs ? first : each),
     null,

@@ -90,6 +90,7 @@ export function takePending(state: MutableState, domain: string, nowMs: number):
   if (pending === null) return;
   exportBegan(state.histories, pending, nowMs);
   state.pending = null;
+  state.startWait = null;
   state.exporting = {
     cycle,
     attempt,

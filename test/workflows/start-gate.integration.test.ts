@@ -1,0 +1,66 @@
+import { QUERIES, START_GATE } from '../../contract/names.ts';
+import { startQueue } from '../../contract/start-gate.ts';
+import type { SiteFixture } from './site-fixture.ts';
+import { useSites } from './use-sites.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const SLACK_MS = 3 * MINUTE_MS;
+
+const startedAt = (site: SiteFixture): number => site.api.jobs[0]?.startedAtMs ?? Number.NaN;
+
+describe('with a limit of galley.yaml', () => {
+  const { startSite, server } = useSites('time-skipping', () => ({ startsPerHour: 2 }));
+
+  it('the sites that wait longest start first, a burst uses one start, and restarts of the workers change nothing', async () => {
+    const sites: SiteFixture[] = [];
+    for (let count = 0; count < 4; count++) sites.push(await startSite({ quietPeriod: '1s' }));
+    const [first, second, third, fourth] = sites;
+    if (!first || !second || !third || !fourth) throw new Error('four sites');
+    for (const site of sites) {
+      await site.publish();
+      await server().sleep(2 * MINUTE_MS);
+    }
+    await first.until('live', ({ phase }) => phase === 'live');
+    await second.until('live', ({ phase }) => phase === 'live');
+    const waiting = await third.until('waiting', ({ phase }) => phase === 'waiting');
+    expect(waiting.oldestUnserved?.reason).toBe('waiting');
+    await fourth.until('waiting', ({ phase }) => phase === 'waiting');
+    const places = startQueue.parse(await server().client.workflow.getHandle(START_GATE).query(QUERIES.queue));
+    expect([places[third.site]?.number, places[fourth.site]?.number]).toEqual([1, 2]);
+
+    // Published while it waits: part of the same export.
+    await third.publish();
+    await third.stopWorker();
+    await third.startWorker();
+    await server().sleep(2 * HOUR_MS);
+    await fourth.until('live', ({ phase }) => phase === 'live');
+    expect(sites.map(({ api }) => api.jobs.length)).toEqual([1, 1, 1, 1]);
+    for (const [later, earlier] of [
+      [third, first],
+      [fourth, second],
+    ] as const) {
+      expect(startedAt(later) - startedAt(earlier)).toBeGreaterThanOrEqual(HOUR_MS - SLACK_MS);
+      expect(startedAt(later) - startedAt(earlier)).toBeLessThan(HOUR_MS + SLACK_MS);
+    }
+  });
+});
+
+describe('without a known limit', () => {
+  const { startSite, server } = useSites('time-skipping');
+
+  it('a 429 without Retry-After teaches a site that starts are limited, and it waits for the gate', async () => {
+    const site = await startSite({ quietPeriod: '1s' });
+    let left = 1;
+    site.api.behaviour.intercept = ({ method, path }) =>
+      method === 'POST' && path === '/v1/static-export/jobs' && left-- > 0 ? { status: 429 } : undefined;
+    await site.publish();
+    await site.until('waiting', ({ phase }) => phase === 'waiting');
+    const calls = site.api.calls.length;
+    await server().sleep(5 * MINUTE_MS);
+    expect(site.api.calls).toHaveLength(calls);
+    await server().sleep(10 * MINUTE_MS);
+    await site.until('live', ({ phase }) => phase === 'live');
+    expect(site.api.jobs).toHaveLength(1);
+  });
+});
