@@ -49,6 +49,17 @@ describe('the galley command', () => {
     expect(stderr).toContain('also need ADMIN_API_URL and ADMIN_API_KEY');
   });
 
+  test('config check says where a setting of the project has an effect', async () => {
+    const site = 'sites:\n  handbook:\n    domain: docs.example.com\n    export: {search: pagefind}\n';
+    await writeFile(join(folder, 'own.yaml'), site);
+    const check = (variables: Record<string, string>) =>
+      galleyHere(['config', 'check'], { GALLEY_CONFIG: 'own.yaml', ...variables }, folder);
+    expect((await check({})).stderr).not.toContain('search');
+    const { code, stderr } = await check({ ADMIN_API_URL: 'http://x', ADMIN_API_KEY: 'k' });
+    expect(stderr).toContain('Use galley projects set --project PROJECT --search pagefind at the service');
+    expect(code).toBe(0);
+  });
+
   test('a service that does not respond is exit code 1 with one sentence', async () => {
     const port = await freePort();
     const variables = { OPERATOR_TOKEN: 'token', PORT: String(port), GALLEY_HOME: folder };
