@@ -44,7 +44,7 @@ export async function startDeployment(options: Options, { home, logger, lifetime
       shared,
       host: host ?? '*',
       exitOnInvalidValues: options.exitOnInvalidValues ?? true,
-      homeDir: await home.makeFolder(deploymentFolder(valuesFile)),
+      homeDir: await home.makeFolder(...deploymentFolder(valuesFile)),
       logger: logger.child({ part: 'deployment', ...(host === undefined ? {} : { host }) }),
     }),
   });

@@ -59,7 +59,7 @@ function importCommand(): Command {
       const { readServedManifest } = await import('../../deployment/fetch/served.ts');
       const { settings } = createContext({ quiet: true });
       const valuesFile = resolve(values);
-      const home = join(settings.home, deploymentFolder(valuesFile));
+      const home = join(settings.home, ...deploymentFolder(valuesFile));
       const served = () =>
         readServedManifest(home).catch((error: unknown) => {
           throw new UsageError(`${home} can't be read (${errorCode(error)}): import as the user of the deployment`);

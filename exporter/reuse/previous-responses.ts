@@ -87,7 +87,8 @@ export function createPreviousResponses(
       } catch (error) {
         if (!(error instanceof ObjectMissingError)) throw error;
         logger.warn(
-          { url, key: error.key },
+          // A field named `key` is redacted.
+          { url, object: error.key },
           'A response that the previous export stored is missing; the URL is fetched again',
         );
         return undefined;

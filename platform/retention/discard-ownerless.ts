@@ -1,9 +1,10 @@
+import type { Logger } from 'pino';
 import { BUNDLES_FOLDER, REPORTS_FOLDER, WORK_FOLDER } from '../../exporter/object-keys.ts';
 import { AGENT_FOLDER } from '../activities/agent/object-keys.ts';
 import { discardObjects, ownerlessObjects, storeOwnerId } from '../store/discarded-objects.ts';
 import { addGarbage, batches, foundObjects, type GarbageContext, type GarbageOfJob, NO_GARBAGE } from './garbage.ts';
 
-const OWNERS_FOLDER = 'owners/';
+export const OWNERS_FOLDER = 'owners/';
 
 /**
  * Time to notice a wrong database, such as a restored backup that is older than the store: afterwards the objects that it
@@ -16,10 +17,14 @@ export const OWNERLESS_MS = 7 * 86_400_000;
  * older backup. `deleteDiscarded` deletes them a week later, unless they have an owner by then. Marks nothing if another
  * database has marked the store as its own.
  */
-export async function discardOwnerless(context: GarbageContext): Promise<GarbageOfJob> {
-  const { db, objects, at, dryRun, signal } = context;
+export async function discardOwnerless(context: GarbageContext & { logger: Logger }): Promise<GarbageOfJob> {
+  const { db, objects, at, dryRun, signal, logger } = context;
   const own = `${OWNERS_FOLDER}${await storeOwnerId(db)}`;
-  for await (const owner of objects.list(OWNERS_FOLDER)) if (owner !== own) return NO_GARBAGE;
+  for await (const owner of objects.list(OWNERS_FOLDER)) {
+    if (owner === own) continue;
+    logger.warn({ owner }, 'Another database owns the object store, so no objects without an owner are deleted');
+    return NO_GARBAGE;
+  }
   if (!dryRun) await objects.put(own, Buffer.from(at.toISOString()), { contentType: 'text/plain' });
 
   const dueAt = new Date(at.getTime() + OWNERLESS_MS);

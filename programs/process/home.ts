@@ -23,17 +23,23 @@ const addresses = z.object({
 });
 export type RunningAddresses = z.infer<typeof addresses>;
 
+/** What can grow in the folder: docs/operate/retention.md has the limit of each. */
+export const HOME_NAMES = [
+  ...(['agent-work', 'database', 'deployments', 'objects', 'staging', 'temporal.db', 'values.yaml'] as const),
+] as const;
+type HomeName = (typeof HOME_NAMES)[number];
+
 /**
  * GALLEY_HOME: the state of `up` between runs, and how other commands find a running one. Only its user can read it.
  */
 export interface Home {
   folder: string;
-  path(...names: string[]): string;
+  path(name: HomeName, ...names: string[]): string;
   /**
    * Creates a folder in it that only its user can read.
    * @throws ConfigurationError if that isn't possible.
    */
-  makeFolder(...names: string[]): Promise<string>;
+  makeFolder(name: HomeName, ...names: string[]): Promise<string>;
   /**
    * @throws FolderInUse if another `up` runs on it, here or in another container, ConfigurationError if the folder
    *   can't be created or holds the state of another build.
@@ -74,9 +80,9 @@ const LOCK = 'up.lock';
 const LOCKS = [LOCK, 'database.lock'];
 const ADDRESSES = 'up.json';
 
-/** The folder in GALLEY_HOME of the deployment of a values file. Several on one machine must not share their versions. */
-export function deploymentFolder(valuesFile: string): string {
-  return join('deployments', sha256Hex(valuesFile).slice(0, 16));
+/** The path in GALLEY_HOME of the folder of a values file's deployment. Several on one machine must not share versions. */
+export function deploymentFolder(valuesFile: string): ['deployments', string] {
+  return ['deployments', sha256Hex(valuesFile).slice(0, 16)];
 }
 
 /** What a new start makes again: addresses and sockets, versions that deployments fetch, and folders of running work. */

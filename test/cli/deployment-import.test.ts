@@ -210,8 +210,8 @@ describe('beside a deployment that serves a version', () => {
     await mkdir(join(home(), 'deployments'));
     const own = deploymentFolder(valuesFile());
     for (const name of ['state.json', 'versions']) {
-      await mkdir(join(home(), own), { recursive: true });
-      await rename(join(home(), name), join(home(), own, name));
+      await mkdir(join(home(), ...own), { recursive: true });
+      await rename(join(home(), name), join(home(), ...own, name));
     }
     const refused = await galleyHere(command, { GALLEY_HOME: home() });
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('which the deployment serves')]);
