@@ -19,29 +19,55 @@ type PlantOptions = {
 /** What the copy doesn't need, or finds in the folders above it. */
 const NOT_COPIED = new Set(['.git', '.cache', 'node_modules', 'docs']);
 
-/** @returns whether all were found */
+/** @returns whether all were played and found */
 export async function plantFaults({ names, seed, rounds, say, signal }: PlantOptions): Promise<boolean> {
   const faults = PLANTED.filter(({ name }) => names.length === 0 || names.includes(name));
   await mkdir('.cache', { recursive: true });
   const copy = await mkdtemp(resolve('.cache', 'planted-'));
-  const missed: string[] = [];
+  const outcomes = new Map<string, Outcome>();
   try {
     await copyProduct(process.cwd(), copy);
     for (const fault of faults) {
       if (signal.aborted) break;
       say(`planted ${fault.name}: ${fault.what}`);
       const heal = await plant(copy, fault);
-      const isFound = await play(copy, { seed, rounds, say, signal });
+      const played = await play(copy, { seed, rounds, say, signal });
       await heal();
-      say(`planted ${fault.name}: ${isFound ? 'found' : 'not found'}`);
-      if (!isFound) missed.push(fault.name);
+      const outcome = outcomeOf(played);
+      outcomes.set(fault.name, outcome);
+      say(`planted ${fault.name}: ${outcome}`);
     }
   } finally {
     await rm(copy, { recursive: true, force: true, maxRetries: 3 });
   }
-  say(`${faults.length} planted faults, not found: ${missed.join(', ') || 'none'}`);
-  return missed.length === 0;
+  say(
+    describeOutcomes(
+      faults.map(({ name }) => name),
+      outcomes,
+    ),
+  );
+  return faults.every(({ name }) => outcomes.get(name) === 'found');
 }
+
+export type Outcome = 'found' | 'not found' | 'not played';
+
+/** What the rounds of a fault print. A fault that no round judged, or whose rounds were stopped, wasn't played. */
+export function outcomeOf({ lines, isStopped }: Played): Outcome {
+  const judged = lines.flatMap((line) => /^seed \d+: (\d+) violations/.exec(line)?.[1] ?? []);
+  if (judged.some((count) => count !== '0')) return 'found';
+  return isStopped || judged.length === 0 ? 'not played' : 'not found';
+}
+
+/** @param outcomes of the faults until the end of the run; the others weren't played */
+export function describeOutcomes(names: readonly string[], outcomes: ReadonlyMap<string, Outcome>): string {
+  const having = (wanted: Outcome): string[] => names.filter((name) => (outcomes.get(name) ?? 'not played') === wanted);
+  const listed = (wanted: Outcome): string => `${wanted}: ${having(wanted).join(', ') || 'none'}`;
+  const playedCount = names.length - having('not played').length;
+  const head = `${having('found').length} of ${playedCount} played faults found`;
+  return `${head}; ${listed('not found')}; ${listed('not played')}`;
+}
+
+type Played = { lines: readonly string[]; isStopped: boolean };
 
 async function copyProduct(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) {
@@ -67,7 +93,7 @@ async function plant(root: string, { file, find, replace }: PlantedFault): Promi
 async function play(
   cwd: string,
   { seed, rounds, say, signal }: Pick<PlantOptions, 'seed' | 'rounds' | 'say' | 'signal'>,
-): Promise<boolean> {
+): Promise<Played> {
   const args = ['--import', './scripts/typescript.js', 'test/chaos/main.ts', '--until-violation', '--trace'];
   const child = spawn(process.execPath, [...args, '--seed', String(seed), '--rounds', String(rounds)], {
     cwd,
@@ -75,12 +101,12 @@ async function play(
   });
   const end = (): void => void child.kill('SIGTERM');
   signal.addEventListener('abort', end);
-  let isFound = false;
+  const lines: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
-    isFound ||= /^seed \d+: [1-9]\d* violations/.test(line);
+    lines.push(line);
     if (/^(seed \d+: | {2}[A-Z]+: )/.test(line)) say(`  ${line}`);
   });
   await once(child, 'close');
   signal.removeEventListener('abort', end);
-  return isFound;
+  return { lines, isStopped: signal.aborted };
 }

@@ -4,6 +4,7 @@ import { waitFor } from '../helpers/system/wait-for.ts';
 import { SITES, type Site } from './choose.ts';
 import type { Ending } from './history.ts';
 import type { Operators } from './operators.ts';
+import { Stillness } from './stillness.ts';
 import type { World } from './world.ts';
 
 /**
@@ -11,8 +12,8 @@ import type { World } from './world.ts';
  * has to be served everywhere, nothing may be under way, and each link has to be refreshed once.
  */
 
-/** What doesn't change for so long is stuck: longer than any back-off of the product after the faults of a round. */
-const STILL_MS = 150_000;
+/** What doesn't change in so many looks is stuck: on an idle machine 150 s, longer than any back-off after such faults. */
+const STILL_LOOKS = 300;
 /** What changes for so long has no verdict. */
 const LIMIT_MS = 600_000;
 
@@ -29,12 +30,15 @@ export async function settle(
   const untilMs = nowMs() + LIMIT_MS;
   const sites: Record<string, Ending['sites'][string]> = {};
   let links: ReadonlyMap<string, string> | undefined;
-  for (let said = '', saidMs = nowMs(); ; ) {
+  const stillness = new Stillness(STILL_LOOKS);
+  for (;;) {
     const unsettled: string[] = [];
+    const evidence: string[] = [];
     for (const site of SITES) {
       try {
         const { state, jobs } = await readSite(world, site);
         unsettled.push(...unsettledOf(state), ...jobs.flatMap(unended));
+        evidence.push(progressOf(state));
         const completedJobs = jobs.flatMap(({ jobId, status }) => (status === 'completed' ? [jobId] : []));
         sites[site] = { state, completedJobs, now: new Date().toISOString() };
         if (isWaitingForPerson(state)) await operators.command(site, 'approve');
@@ -49,12 +53,8 @@ export async function settle(
       unsettled.push(...unrefreshed(linksOf(world, sites), links));
     }
     const now = [...unsettled, ...leftovers].join('; ');
-    if (now !== said) {
-      log(`${String(nowMs()).padStart(7)} ms ${now === '' ? 'settled' : `waits: ${now}`}`);
-      saidMs = nowMs();
-    }
-    said = now;
-    const isStill = nowMs() - saidMs > STILL_MS;
+    const { isNew, isStill } = stillness.look([now, ...evidence].join('; '));
+    if (isNew) log(`${String(nowMs()).padStart(7)} ms ${now === '' ? 'settled' : `waits: ${now}`}`);
     if (now === '' || isStill || nowMs() > untilMs) {
       return { atMs: nowMs(), unsettled, leftovers, sites, isMoving: now !== '' && !isStill };
     }
@@ -89,12 +89,17 @@ async function release(operators: Operators, site: Site): Promise<string[]> {
     // 409: there is nothing to end.
     const isAnswered = async () => [200, 409].includes((await operators.command(site, action)) ?? 0);
     try {
-      await waitFor(isAnswered, { describe: `let ${site} ${action}`, everyMs: 500, timeoutMs: STILL_MS });
+      await waitFor(isAnswered, { describe: `let ${site} ${action}`, everyMs: 500, timeoutMs: LIMIT_MS });
     } catch (error) {
       return [error instanceof Error ? error.message : String(error)];
     }
   }
   return [];
+}
+
+/** What shows that a site goes on although it still isn't settled: its export, and what is written. Refreshes don't count. */
+function progressOf({ jobId, progress, exports, deployments }: SiteState): string {
+  return JSON.stringify([jobId, progress, exports.length, deployments.map(({ jobId: written }) => written)]);
 }
 
 function isWaitingForPerson({ phase, deployments }: SiteState): boolean {
