@@ -7,6 +7,9 @@ import { BundleInvalidError, quoted } from './errors.ts';
 
 export type Entry = AsyncIterable<unknown> & { header: Header };
 
+/** Also archives of 1979 (v7), whose headers have a checksum but no name of the format. The package's types lack this. */
+const OF_ANY_TAR: Parameters<typeof extractTar>[0] & { allowUnknownFormat: true } = { allowUnknownFormat: true };
+
 /** How much the bytes may unpack to, so that a small archive can't fill the disk or never end. It may be raised. */
 export type Bound = { maxBytes: number };
 
@@ -22,7 +25,7 @@ export async function readEntries(
   onEntry: (entry: Entry) => Promise<'stop' | undefined>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const extract = extractTar();
+  const extract = extractTar(OF_ANY_TAR);
   let sourceError: unknown;
   async function* observed(): AsyncGenerator<Buffer> {
     try {
