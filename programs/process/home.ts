@@ -25,7 +25,8 @@ export type RunningAddresses = z.infer<typeof addresses>;
 
 /** What can grow in the folder: docs/operate/retention.md has the limit of each. */
 export const HOME_NAMES = [
-  ...(['agent-work', 'database', 'deployments', 'objects', 'staging', 'temporal.db', 'values.yaml'] as const),
+  ...(['agent-work', 'database', 'deployments', 'filtered-deliveries', 'objects', 'staging'] as const),
+  ...(['temporal.db', 'values.yaml'] as const),
 ] as const;
 type HomeName = (typeof HOME_NAMES)[number];
 
@@ -70,7 +71,7 @@ export const ADMIN_KEY_FILE = 'admin-api-key';
 export const UNSUBSCRIBE_SECRET_FILE = 'unsubscribe-secret';
 
 /** Verified deliveries that a filter rejected, which can be run again. */
-export const FILTERED_DELIVERIES = 'filtered-deliveries';
+export const FILTERED_DELIVERIES = 'filtered-deliveries' satisfies HomeName;
 
 /** The baseline of the state that `up` keeps in the folder. */
 export const BASELINE_FILE = 'baseline';
