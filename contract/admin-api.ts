@@ -146,6 +146,11 @@ export const exportReport = z.object({
   brokenLinks: z.array(
     z.object({ url: z.string(), reason: z.string(), status: z.int().nullable(), referrers: z.array(z.string()) }),
   ),
+  /**
+   * Links to a part of a page that the page doesn't have, such as `https://docs.example.com/guide#setup`. Empty if the service
+   * gives none.
+   */
+  brokenAnchors: z.array(z.object({ url: z.string(), referrers: z.array(z.string()) })).default([]),
   redirects: z.array(z.object({ from: z.string(), to: z.string(), status: z.int() })),
   skippedPages: z.array(z.object({ url: z.string(), reason: z.string() })),
   /**
@@ -187,6 +192,7 @@ export const exportReport = z.object({
   truncated: z.boolean(),
   counts: z.object({
     brokenLinks: z.int(),
+    brokenAnchors: z.int().default(0),
     redirects: z.int(),
     skippedPages: z.int(),
     originUrls: z.int().default(0),

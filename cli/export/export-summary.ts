@@ -40,10 +40,12 @@ export function exportSummary(ended: SavedExport): string {
     ...leftOutLines(report),
     ...unreadLines(report),
     ...brokenLines(report),
+    ...anchorLines(report),
     ...originLines(report),
     ...searchLines(report),
   );
-  const isIncomplete = report.counts.brokenLinks + report.leftOut.length + report.unread.length > 0;
+  const { brokenLinks, brokenAnchors } = report.counts;
+  const isIncomplete = brokenLinks + brokenAnchors + report.leftOut.length + report.unread.length > 0;
   if (isIncomplete && reportFile === undefined) lines.push('--report FILE writes a report that names them all.');
   if (reportFile !== undefined) lines.push(`Report: ${reportFile}`);
   lines.push(...proofs);
@@ -63,6 +65,8 @@ export function exportSummaryJson(ended: SavedExport): string {
     contentSha256,
     brokenLinkCount: report?.counts.brokenLinks ?? null,
     brokenLinks: report?.brokenLinks ?? null,
+    brokenAnchorCount: report?.counts.brokenAnchors ?? null,
+    brokenAnchors: report?.brokenAnchors ?? null,
     leftOut: report?.leftOut ?? null,
     unread: report?.unread ?? null,
     search: report?.search ?? null,
@@ -81,7 +85,7 @@ export function exportSummaryJson(ended: SavedExport): string {
 }
 
 /** What `--fail-on` can name. */
-export const FAIL_ON = ['broken-links', 'left-out', 'unread', 'proof'] as const;
+export const FAIL_ON = ['broken-links', 'broken-anchors', 'left-out', 'unread', 'proof'] as const;
 export type FailOn = (typeof FAIL_ON)[number];
 
 /** Why the export counts as failed by `--fail-on`; undefined if it doesn't. */
@@ -95,6 +99,7 @@ export function failureOf(
     return `--fail-on ${failOn.join(',')}: the service has no report of this export`;
   const counts = {
     'broken-links': report?.counts.brokenLinks ?? 0,
+    'broken-anchors': report?.counts.brokenAnchors ?? 0,
     'left-out': report === undefined ? 0 : totalLeftOut(report),
     unread: report?.unread.length ?? 0,
     proof: proof?.counts.different ?? 0,
@@ -106,6 +111,7 @@ export function failureOf(
 
 const NOUNS: Record<FailOn, string> = {
   'broken-links': 'broken links',
+  'broken-anchors': 'broken anchors',
   'left-out': 'URLs left out',
   unread: 'documents not read',
   proof: 'pages different from the origin',
@@ -140,6 +146,17 @@ function brokenLines({ brokenLinks, counts }: ExportReport): string[] {
   return [
     `Broken links: ${counts.brokenLinks}`,
     ...listed.map(({ url, reason, referrers }) => `  ${url} (${reason})${onPages(referrers)}`),
+    ...(more > 0 ? [`  … and ${more} more`] : []),
+  ];
+}
+
+function anchorLines({ brokenAnchors, counts }: ExportReport): string[] {
+  if (counts.brokenAnchors === 0) return [];
+  const listed = brokenAnchors.slice(0, MAX_LISTED);
+  const more = counts.brokenAnchors - listed.length;
+  return [
+    `Broken anchors: ${counts.brokenAnchors}`,
+    ...listed.map(({ url, referrers }) => `  ${url}${onPages(referrers)}`),
     ...(more > 0 ? [`  … and ${more} more`] : []),
   ];
 }

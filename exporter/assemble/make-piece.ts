@@ -1,12 +1,13 @@
 import type { BundleFile } from '../../contract/bundle.ts';
 import { parseExtraction } from '../document/extract.ts';
 import { rewrite } from '../document/rewrite.ts';
-import type { RewritePolicy, Target } from '../document/types.ts';
+import type { Extraction, RewritePolicy, Target } from '../document/types.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import { type OriginNames, originNames } from '../urls/origin-names.ts';
 import type { Resource, Site } from '../urls/types.ts';
 import { gzipMember } from './archive/members.ts';
 import type { ArchiveMember } from './archive/tar-blocks.ts';
+import type { PageAnchors } from './broken-anchors.ts';
 import { originalUrl } from './original-url.ts';
 import { type SiblingPlan, withSiblings } from './precompress.ts';
 import { targetIn, type UrlMap } from './url-map.ts';
@@ -43,6 +44,7 @@ export type MadePiece = ArchiveMember & {
   failures: Array<{ url: string; reason: string }>;
   /** How often the files still have the address of the origin. */
   originUrls: Array<{ url: string; count: number }>;
+  anchors: PageAnchors[];
 };
 
 /**
@@ -51,13 +53,13 @@ export type MadePiece = ArchiveMember & {
  * siblings if the compressors are the same (`compressorsName`). Rejects only if this Node lacks a compressor.
  */
 export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceInput): Promise<MadePiece> {
-  const broken: MadePiece['broken'] = [];
+  const findings: Findings = { broken: [], anchors: [] };
   const failures: MadePiece['failures'] = [];
   const origin = originNames(input.site);
   const rewritten = files.map((file) => {
     const { path, contentType, url } = file;
     try {
-      return { path, contentType, bytes: rewriteFile(file, input, broken) };
+      return { path, contentType, bytes: rewriteFile(file, input, findings) };
     } catch (error) {
       failures.push({ url, reason: errorMessage(error) });
       return { path, contentType, bytes: file.bytes };
@@ -75,7 +77,7 @@ export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceI
   return {
     bytes: member.bytes,
     files: member.files.map((file) => ({ ...file, ...marks.get(file.path) })),
-    broken,
+    ...findings,
     failures,
     originUrls,
   };
@@ -87,10 +89,12 @@ function countOrigin(bytes: Uint8Array, { host, any }: OriginNames): number {
   return text.includes(host) ? (text.toString('latin1').match(any)?.length ?? 0) : 0;
 }
 
+type Findings = Pick<MadePiece, 'broken' | 'anchors'>;
+
 function rewriteFile(
   file: PieceFile,
   { targets, site, policy }: Pick<PieceInput, 'targets' | 'site' | 'policy'>,
-  broken: MadePiece['broken'],
+  { broken, anchors }: Findings,
 ): Uint8Array {
   const { url, path, bytes } = file;
   if (file.extraction.length === 0) return bytes;
@@ -101,7 +105,19 @@ function rewriteFile(
     return found;
   };
   const extraction = parseExtraction(text.toString('utf8'));
+  if (extraction.anchors !== undefined) anchors.push(pageAnchors(file, extraction, targets));
   return rewrite({ bytes, extraction, site, url, ownPath: path, target, policy });
+}
+
+/** The anchors of a page, with the paths of the pages that its links lead to. */
+function pageAnchors({ url, path }: PieceFile, { anchors, resources }: Extraction, targets: UrlMap): PageAnchors {
+  const links = new Map<string, string[]>();
+  for (const [index, fragment] of anchors?.links ?? []) {
+    const resource = resources[index];
+    const target = resource === undefined ? { path } : targetIn(targets, resource);
+    if ('path' in target) links.set(target.path, [...(links.get(target.path) ?? []), fragment]);
+  }
+  return { url, path, ...(anchors?.ids !== undefined && { ids: anchors.ids }), links: [...links] };
 }
 
 function isGuessed({ kind }: Resource): boolean {

@@ -12,9 +12,10 @@ import type { CrawlStore } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import { type Extent, joinExtents } from '../store/segment-store.ts';
 import { isOfSite, mounted } from '../urls/identity.ts';
+import { type BrokenAnchors, findBrokenAnchors } from './broken-anchors.ts';
 import { type BrokenLinks, createBrokenLinks } from './broken-links.ts';
 import { extentsOf } from './extents.ts';
-import { byPath, parsePieces, type SearchResult } from './pieces.ts';
+import { byPath, parsePieces, type SearchResult, type StoredPiece } from './pieces.ts';
 
 /** How much of an archive was reused from the project's previous one. */
 type ArchiveReuse = { files: number; reusedFiles: number };
@@ -34,6 +35,7 @@ export type BundleOutline = {
   originUrls: { url: string; count: number }[];
   /** Undefined if no search was made. */
   search: SearchResult | undefined;
+  brokenAnchors: BrokenAnchors;
 };
 
 function onSite(url: string, settings: ExportSettings): string {
@@ -136,7 +138,12 @@ export async function outlineBundle(
   const redirects = await redirectsOf(store, settings);
   const last = searchBatch && { batch: searchBatch, offset };
   const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId, last), redirects);
-  return { head, manifest, members: joinExtents(members), reuse, broken, unread, originUrls, search };
+  const brokenAnchors = await findBrokenAnchors(() => piecesOf(store, jobId));
+  return { head, manifest, members: joinExtents(members), reuse, broken, unread, originUrls, search, brokenAnchors };
+}
+
+async function* piecesOf(store: CrawlStore, jobId: string): AsyncGenerator<StoredPiece[]> {
+  for await (const { piecesJson } of store.settledBatches(jobId)) yield parsePieces(piecesJson);
 }
 
 /** A manifest's own fields, without those that grow with the site. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { BatchFileRow } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { SearchLanguage } from '../search/index-messages.ts';
+import type { PageAnchors } from './broken-anchors.ts';
 
 export type PieceLimits = Pick<ExportLimits, 'pieceBytes' | 'batchFiles' | 'batchBytes' | 'maxBufferedBytes'>;
 
@@ -105,6 +106,8 @@ export type StoredPiece = {
   unread?: { url: string; reason: string }[];
   /** How often its files still have the address of the origin; omitted if they don't. */
   originUrls?: { url: string; count: number }[];
+  /** Of its pages; omitted if they have none. */
+  anchors?: PageAnchors[];
   /** Reused from the previous export. */
   reused?: true;
   /** The first piece of the search says how it was made. */

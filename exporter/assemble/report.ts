@@ -8,6 +8,7 @@ import { SEARCH_FOLDER } from '../urls/assign-path.ts';
 import { isOfSite } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
 import { ruleOfReason } from '../urls/skip-rules.ts';
+import type { BrokenAnchors } from './broken-anchors.ts';
 import { type BrokenLinks, createBrokenLinks } from './broken-links.ts';
 import type { SearchResult } from './pieces.ts';
 
@@ -17,16 +18,18 @@ const MAX_ENTRIES = 10_000;
 const MAX_EXAMPLES = 10;
 
 /**
- * The export's report: broken links, the site's redirects, and the skipped pages with the reasons. `broken`, `unread`, `originUrls`: those
- * of the bundle's files. `reusedCount`: how many files an earlier export had stored.
+ * The export's report: broken links, the site's redirects, and the skipped pages with the reasons. `broken`,
+ * `brokenAnchors`, `unread`, `originUrls`: those of the bundle's files. `reusedCount`: how many files an earlier export had stored.
  */
 export async function createReport(
   store: CrawlStore,
   settings: ExportSettings,
-  found: { skippedCount: number; broken: BrokenLinks; search?: SearchResult | undefined } & Pick<
-    ExportReport,
-    'unread' | 'originUrls'
-  >,
+  found: {
+    skippedCount: number;
+    broken: BrokenLinks;
+    brokenAnchors: BrokenAnchors;
+    search?: SearchResult | undefined;
+  } & Pick<ExportReport, 'unread' | 'originUrls'>,
 ): Promise<{ report: ExportReport; reusedCount: number }> {
   const { jobId, site } = settings;
   const { missing, redirects, skipped, unread, skips, notices, reusedCount } = await store.crawlFindings({
@@ -46,6 +49,7 @@ export async function createReport(
       status,
       referrers: [...new Set([...found.broken.referrersOf(url), ...(foundOn === null ? [] : [foundOn])])],
     })),
+    brokenAnchors: found.brokenAnchors.listed,
     redirects: redirects.rows
       .filter(({ url }) => isOfSite(url, site))
       .map(({ url, redirectTo, status }) => ({ from: url, to: redirectTo ?? '', status: status ?? 302 })),
@@ -58,9 +62,11 @@ export async function createReport(
     truncated:
       allUnread.length > MAX_ENTRIES ||
       found.originUrls.length > MAX_ENTRIES ||
+      found.brokenAnchors.count > found.brokenAnchors.listed.length ||
       [missing, redirects, skipped, unread].some(({ rows, total }) => total > rows.length),
     counts: {
       brokenLinks: missing.total,
+      brokenAnchors: found.brokenAnchors.count,
       redirects: redirects.total,
       skippedPages: Math.max(skipped.total, found.skippedCount),
       originUrls: found.originUrls.reduce((sum, { count }) => sum + count, 0),
@@ -100,7 +106,7 @@ export async function storeFailedReport(
     for await (const { brokenJson } of store.settledBatches(jobId)) broken.merge(JSON.parse(brokenJson));
     const { report } = await createReport(store, readExportSettings(crawl.settingsJson), {
       ...crawl,
-      ...{ broken, unread: [], originUrls: [] },
+      ...{ broken, brokenAnchors: { count: 0, listed: [] }, unread: [], originUrls: [] },
     });
     const key = reportKey(jobId);
     await objects.put(key, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });

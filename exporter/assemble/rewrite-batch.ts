@@ -170,6 +170,7 @@ async function storePieces(
       ...(made.broken.length > 0 && { broken: ownBroken }),
       ...(made.failures.length > 0 && { unread: made.failures }),
       ...(made.originUrls.length > 0 && { originUrls: made.originUrls }),
+      ...(made.anchors.length > 0 && { anchors: made.anchors }),
     });
     for (const failure of made.failures) {
       logger.error(failure, 'A document could not be rewritten; its links stay as they are');

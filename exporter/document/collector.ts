@@ -1,6 +1,7 @@
 import { isOfSite, normalizeReference, normalizeUrl } from '../urls/identity.ts';
 import { type OriginNames, originNames } from '../urls/origin-names.ts';
 import type { Resource, ResourceKind, Site } from '../urls/types.ts';
+import { AnchorCollector } from './anchors.ts';
 import { charsetOfLabel, withEncodedQuery } from './charset.ts';
 import { decodeBytes, isVerbatim, rawOffset, type SpannedText } from './spanned-text.ts';
 import type { DocumentFormat, Extraction, FrameworkName, Mark, MarkKind, Reference } from './types.ts';
@@ -67,6 +68,7 @@ export class Collector {
   namesOrigin = false;
   /** Why the end of the document was not read. */
   incomplete: string | undefined;
+  readonly anchors = new AnchorCollector();
   private base: string;
   private readonly site: Site;
   private readonly origin: OriginNames | undefined;
@@ -282,8 +284,10 @@ export class Collector {
     });
     const extraction = { format, framework, resources: this.resources, references, marks: this.marks };
     const { charset, incomplete } = this;
+    const anchors = this.isPage && incomplete === undefined ? this.anchors.finish(this.hasMark('script')) : undefined;
     return {
       ...extraction,
+      ...(anchors !== undefined && { anchors }),
       ...(charset !== undefined && { charset }),
       ...(incomplete !== undefined && { incomplete }),
     };

@@ -5,6 +5,7 @@
 
 import type { ScriptPolicy, SourceMapPolicy } from '../settings.ts';
 import type { ExternalPolicy, Resource, Site } from '../urls/types.ts';
+import type { Anchors } from './anchors.ts';
 
 /**
  * A response. `contentType` is the header as sent (may be empty), `url` the URL after redirects. `inherited`: the charset
@@ -122,6 +123,8 @@ export type Extraction = {
   references: Reference[];
   /** Ordered by start. */
   marks: Mark[];
+  /** Of a page; left out if it has none. */
+  anchors?: Anchors;
   /** The charset that the document had, if that isn't UTF-8. */
   charset?: string;
   /** Why the end of the document was not read; left out if it was. */

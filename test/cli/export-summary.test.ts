@@ -9,12 +9,12 @@ const LINK = { url: 'https://docs.example.com/gone', reason: 'HTTP 404', status:
 const REPORT = {
   jobId: 'se_0123456789abcdef',
   brokenLinks: [{ ...LINK, referrers: ['/', '/a', '/b', '/c'].map((path) => `https://docs.example.com${path}`) }],
-  ...{ redirects: [], skippedPages: [], unread: [], originUrls: [], notices: [], truncated: false },
+  ...{ brokenAnchors: [], redirects: [], skippedPages: [], unread: [], originUrls: [], notices: [], truncated: false },
   leftOut: [
     { rule: 'nofollow', reason: 'only links with nofollow lead to it', count: 2, examples: [] },
     { rule: 'robots', reason: 'robots.txt disallows it', count: 1500, examples: [] },
   ],
-  counts: { brokenLinks: 12, redirects: 0, skippedPages: 1502, originUrls: 0 },
+  counts: { brokenLinks: 12, brokenAnchors: 0, redirects: 0, skippedPages: 1502, originUrls: 0 },
 };
 const ENDED: SavedExport = {
   ...{ jobId: REPORT.jobId, contentSha256: 'sha' },
@@ -44,6 +44,16 @@ describe('the summary of an export', () => {
     expect(exportSummary({ ...ENDED, report: left })).toContain(
       "Left in text and code: the origin's address, 3 times in 1 files\n",
     );
+  });
+
+  it('names broken anchors, and fails for them if that is wished', () => {
+    const brokenAnchors = [{ url: 'https://docs.example.com/a#b', referrers: ['https://docs.example.com/'] }];
+    const broken = { ...REPORT, brokenAnchors, counts: { ...REPORT.counts, brokenAnchors: 2 } };
+    expect(exportSummary({ ...ENDED, report: broken })).toContain(
+      'Broken anchors: 2\n  https://docs.example.com/a#b on https://docs.example.com/\n  … and 1 more\n',
+    );
+    expect(failureOf(broken, ['broken-anchors'])).toBe('--fail-on broken-anchors: 2 broken anchors');
+    expect(failureOf(REPORT, ['broken-anchors'])).toBeUndefined();
   });
 
   it('names documents that were not read', () => {

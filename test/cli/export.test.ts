@@ -100,6 +100,7 @@ describe('galley export', () => {
     const reportOf = async (file: string) => exportReport.parse(JSON.parse(await readFile(join(folder, file), 'utf8')));
     expect((await reportOf('made/report.json')).counts).toEqual({
       brokenLinks: 1,
+      brokenAnchors: 0,
       redirects: 0,
       skippedPages: 3,
       originUrls: 0,
@@ -127,6 +128,8 @@ describe('galley export', () => {
       contentSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       brokenLinkCount: 1,
       brokenLinks: [expect.objectContaining({ url: 'https://docs.example.com/gone', status: 404 })],
+      brokenAnchorCount: 0,
+      brokenAnchors: [],
       leftOut: [expect.objectContaining({ count: 2 }), expect.objectContaining({ count: 1 })],
       unread: [],
       search: null,
@@ -146,7 +149,10 @@ describe('galley export', () => {
     site.setHandler(serveFiles(COMPLETE));
     expect((await exporting('--fail-on', 'broken-links,left-out')).code).toBe(0);
     const wrong = await exporting('--fail-on', 'links');
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('broken-links, left-out, unread')]);
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      expect.stringContaining('a list of broken-links, broken-anchors, left-out'),
+    ]);
   });
 
   it('exports a script that would end its parser as it is, and names it', async () => {

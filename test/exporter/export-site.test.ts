@@ -173,6 +173,31 @@ describe('an export in one process', () => {
     ]);
   });
 
+  it('reports links to ids that their page does not have', async () => {
+    const never = new AbortController().signal;
+    site.setHandler(
+      serveFiles({
+        '/': '<a href="/b#here">1</a><a href="/b#gone">2</a><a href="/moved#gone">3</a><a href="/app#any">4</a><a href="/x.pdf#page=2">5</a><a href="#lost">6</a>',
+        '/b': '<p id="here"><a href="/#lost">Home</a><a href="b#gone">B</a>',
+        '/moved': { body: '', status: 302, headers: { location: '/b' } },
+        '/app': '<script src="/app.js"></script>',
+        '/app.js': 'render()',
+        '/x.pdf': { body: '%PDF-1.7', contentType: 'application/pdf' },
+      }),
+    );
+    const request = requestOf();
+    await exportInProcess(depsOf(never), request, { signal: never });
+    const report = exportReport.parse(JSON.parse(String(await objects.read(reportKey(request.settings.jobId)))));
+    const [home, b] = ['https://docs.example.com/', 'https://docs.example.com/b'];
+    expect([report.counts.brokenAnchors, report.brokenAnchors]).toEqual([
+      2,
+      [
+        { url: `${home}#lost`, referrers: [b, home] },
+        { url: `${b}#gone`, referrers: [b, home] },
+      ],
+    ]);
+  });
+
   it('names the gzip member of each file, signs the manifest, and packs an unchanged site into the same bytes', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
     const signer = createSigner(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());

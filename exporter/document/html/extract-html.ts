@@ -66,6 +66,10 @@ class HtmlVisitor implements MarkupVisitor {
     for (const attribute of tag.attributes) this.attribute(reader, attribute);
   }
 
+  id({ text }: SpannedText): void {
+    if (this.depth === 0) this.collector.anchors.addId(text);
+  }
+
   raw(tag: Tag, content: SpannedText, end: number, layer: '' | 'x'): void {
     if (tag.name === 'style') extractCss(content, layer, this.collector);
     else readScriptContent(new TagReader(tag, this.collector), content, end);
@@ -133,9 +137,12 @@ class HtmlVisitor implements MarkupVisitor {
     if (kind !== undefined) {
       const resource = reader.referAttribute(attribute, kind, element === 'astro-island' ? 'm' : '');
       if (kind === 'asset') reader.markGuards(resource);
+      else if (LINKS.has(element) && this.depth === 0) this.anchorLink(value.text, resource);
       if (FRAMES.has(element) && resource !== undefined && this.collector.isOnSite(resource)) {
         this.collector.giveCharset(resource);
       }
+    } else if (name === 'name' && element === 'a') {
+      this.id(value);
     } else if (name === 'style' || PAINTS.has(name)) {
       extractCss(value, layer, this.collector);
     } else if (SRCSETS.has(name)) {
@@ -154,6 +161,14 @@ class HtmlVisitor implements MarkupVisitor {
     } else if (isUndefined(element, name)) {
       referValue(value, layer, acceptsNames(name), this.collector);
     }
+  }
+
+  /** A link without a resource leads to the page itself, or to what isn't fetched. */
+  private anchorLink(text: string, resource: number | undefined): void {
+    const hash = text.indexOf('#');
+    if (hash < 0 || (resource === undefined ? text.slice(0, hash).trim() !== '' : !this.collector.isOnSite(resource)))
+      return;
+    this.collector.anchors.addLink(resource, text.slice(hash + 1).trimEnd());
   }
 
   private markOrigin(name: string, value: SpannedText): void {

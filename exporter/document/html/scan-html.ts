@@ -312,6 +312,7 @@ class HtmlScanner {
     if (into === undefined) return;
     const { source } = this;
     const name = source.slice(start, nameEnd).toLowerCase();
+    if (name === 'id') this.visitor.id?.(this.value(valueStart, valueEnd, layer));
     if (!this.isOfInterest(name) || into.length >= MAX_ATTRIBUTES || into.some((each) => each.name === name)) return;
     const end = layer === '=' ? valueEnd : valueEnd + 1;
     into.push({ name, start: spaceBefore(source, start), end, value: this.value(valueStart, valueEnd, layer), layer });

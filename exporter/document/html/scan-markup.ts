@@ -15,6 +15,8 @@ export type Tag = { name: string; start: number; nameEnd: number; end: number; a
 
 export type MarkupVisitor = {
   tag(tag: Tag): void;
+  /** The value of an `id`, which is no attribute of interest. */
+  id?(value: SpannedText): void;
   /** The content of a `<script>` or `<style>`, which `layer` escapes (`splice.ts`). `end` is after the closing tag. */
   raw(tag: Tag, content: SpannedText, end: number, layer: '' | 'x'): void;
   /** The document ends inside this element, whose content is text, so that tags after it are not read. */
@@ -72,7 +74,7 @@ class TagAssembler implements TokenizerCallbacks {
 
   onattribname(start: number, end: number): void {
     const found = this.source.slice(start, end).toLowerCase();
-    this.name = this.options.isOfInterest(found) ? found : '';
+    this.name = found === 'id' || this.options.isOfInterest(found) ? found : '';
     this.nameStart = start;
     this.nameEnd = end;
     this.valueBegun = false;
@@ -105,9 +107,10 @@ class TagAssembler implements TokenizerCallbacks {
       value: this.value.finish(valueEnd),
       layer: quote === QuoteType.Double ? '"' : quote === QuoteType.Single ? "'" : '=',
     };
+    if (name === 'id') this.visitor.id?.(attribute.value);
     const { attributes } = this.current;
     const isKnown = attributes.length >= MAX_ATTRIBUTES || attributes.some((each) => each.name === name);
-    if (!isKnown) attributes.push(attribute);
+    if (!isKnown && this.options.isOfInterest(name)) attributes.push(attribute);
     this.name = '';
   }
 

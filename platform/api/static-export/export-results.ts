@@ -36,10 +36,11 @@ export async function readReport(objects: Pick<ObjectStore, 'read'>, job: Export
 }
 
 function emptyReport(jobId: string): ExportReport {
-  const counts = { brokenLinks: 0, redirects: 0, skippedPages: 0, originUrls: 0 };
+  const counts = { brokenLinks: 0, brokenAnchors: 0, redirects: 0, skippedPages: 0, originUrls: 0 };
   return {
     jobId,
     brokenLinks: [],
+    brokenAnchors: [],
     redirects: [],
     skippedPages: [],
     leftOut: [],

@@ -24,21 +24,22 @@ export function ReportPanel({ report }: { report: ExportReport | null }) {
       </Panel>
     );
   }
-  const { brokenLinks, leftOut, unread, originUrls, notices, counts, redirects } = report;
+  const { brokenLinks, brokenAnchors, leftOut, unread, originUrls, notices, counts, redirects } = report;
   return (
     <Panel
       title="Report"
       aside={
         <span class="soft">
-          {formatCount(counts.brokenLinks, 'broken link')}, {formatCount(counts.redirects, 'redirect')},{' '}
-          {formatCount(counts.skippedPages, 'skipped page')}
+          {formatCount(counts.brokenLinks, 'broken link')}, {formatCount(counts.brokenAnchors, 'broken anchor')},{' '}
+          {formatCount(counts.redirects, 'redirect')}, {formatCount(counts.skippedPages, 'skipped page')}
         </span>
       }
     >
-      {brokenLinks.length + leftOut.length + unread.length + notices.length === 0 && (
+      {brokenLinks.length + brokenAnchors.length + leftOut.length + unread.length + notices.length === 0 && (
         <EmptyState title="Nothing to report" />
       )}
       {brokenLinks.length > 0 && <BrokenLinks links={brokenLinks} total={counts.brokenLinks} />}
+      {brokenAnchors.length > 0 && <BrokenAnchors links={brokenAnchors} total={counts.brokenAnchors} />}
       {leftOut.length > 0 && <LeftOut rules={leftOut} />}
       {unread.length > 0 && <Unread documents={unread} />}
       {originUrls.length > 0 && <OriginUrls files={originUrls} total={counts.originUrls} />}
@@ -86,6 +87,24 @@ function BrokenLinks({ links, total }: { links: ExportReport['brokenLinks']; tot
         ]}
       />
       {total > SHOWN && <p class="soft small">The API's report has all {total}.</p>}
+    </details>
+  );
+}
+
+function BrokenAnchors({ links, total }: { links: ExportReport['brokenAnchors']; total: number }) {
+  return (
+    <details>
+      <summary>{formatCount(total, 'broken anchor')}</summary>
+      <Table
+        caption="Broken anchors"
+        rows={links.slice(0, SHOWN)}
+        keyOf={({ url }) => url}
+        columns={[
+          { label: 'Link', kind: 'main', cell: ({ url }) => <Text>{cut(url)}</Text> },
+          { label: 'On', cell: ({ referrers }) => <Referrers referrers={referrers} /> },
+        ]}
+      />
+      {total > SHOWN && <p class="soft small">The API's report has more.</p>}
     </details>
   );
 }

@@ -14,6 +14,7 @@ function report(broken: readonly string[], changes: Partial<ExportReport> = {}):
   return {
     jobId: 'se_0000000000000000',
     brokenLinks: broken.map((url) => ({ url, reason: 'answered 404', status: 404, referrers: [] })),
+    brokenAnchors: [],
     redirects: [],
     skippedPages: [],
     leftOut: [],
@@ -21,7 +22,7 @@ function report(broken: readonly string[], changes: Partial<ExportReport> = {}):
     originUrls: [],
     notices: [],
     truncated: false,
-    counts: { brokenLinks: broken.length, redirects: 0, skippedPages: 0, originUrls: 0 },
+    counts: { brokenLinks: broken.length, brokenAnchors: 0, redirects: 0, skippedPages: 0, originUrls: 0 },
     ...changes,
   };
 }
@@ -54,7 +55,7 @@ describe('an export is held', () => {
     ]);
     // The list is truncated, but the count is complete.
     const cut = report(['/a'], {
-      counts: { brokenLinks: 90, redirects: 0, skippedPages: 0, originUrls: 0 },
+      counts: { brokenLinks: 90, brokenAnchors: 0, redirects: 0, skippedPages: 0, originUrls: 0 },
       truncated: true,
     });
     expect(judge(before, { report: cut })).toEqual(['86 newly broken links (maxNewlyBroken is 2)']);

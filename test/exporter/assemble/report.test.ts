@@ -25,7 +25,13 @@ describe('the report of an export', () => {
       reason: 'it nests too deep',
     }));
     const { report } = await createReport(store, exportSettings, {
-      ...{ skippedCount: 0, broken: createBrokenLinks(), unread, originUrls: [] },
+      ...{
+        skippedCount: 0,
+        broken: createBrokenLinks(),
+        brokenAnchors: { count: 0, listed: [] },
+        unread,
+        originUrls: [],
+      },
     });
     expect(report.unread).toHaveLength(10_000);
     expect(report.truncated).toBe(truncated);
