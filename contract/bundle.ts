@@ -37,6 +37,8 @@ export const bundleManifest = z.object({
         .string()
         .regex(/^\/(?![/\\])[\x21-\x7e]*$/, 'expected a path with its query, percent-encoded')
         .optional(),
+      /** The path of the page's twin in Markdown, for clients that prefer that type (`Accept`). */
+      markdown: z.string().optional(),
       /**
        * A precompressed sibling: these bytes are the file at this path without the last extension, in this content
        * coding (`CONTENT_CODINGS`). Not a page or asset of its own.

@@ -16,6 +16,8 @@ export type ServedSite = {
   file(path: string): BundleFile | undefined;
   /** The file with this URL at the origin, if its path in the bundle differs. The URL is canonical, as for redirects. */
   original(url: string): BundleFile | undefined;
+  /** The page in Markdown: a file as it is sent instead of the page, with that type and `markdown` set. */
+  twin(page: BundleFile): BundleFile | undefined;
   /** The file's precompressed siblings, smallest first. */
   siblings(path: string): readonly BundleFile[];
   redirect(from: string): BundleRedirect | undefined;
@@ -36,6 +38,7 @@ export function createSite(
   const files = new Map(own.map((file) => [file.path, file]));
   const originals = new Map<string, BundleFile>();
   for (const file of own) if (file.url !== undefined) originals.set(canonicalTarget(file.url), file);
+  const twins = new Map(own.flatMap(({ markdown }) => twinAt(markdown, files)));
   const siblings = siblingsByPath(manifest.files);
   const redirects = new Map(manifest.redirects.map((redirect) => [canonicalTarget(redirect.from), redirect]));
   let holders = 0;
@@ -49,6 +52,7 @@ export function createSite(
     storedAtMs,
     file: (path) => files.get(path),
     original: (url) => originals.get(url),
+    twin: ({ markdown }) => (markdown === undefined ? undefined : twins.get(markdown)),
     siblings: (path) => siblings.get(path) ?? [],
     redirect: (from) => redirects.get(from),
     hold() {
@@ -67,6 +71,16 @@ export function createSite(
       while (holders > 0) await new Promise<void>((resolve) => waiting.push(resolve));
     },
   };
+}
+
+function twinAt(path: string | undefined, files: ReadonlyMap<string, BundleFile>): [string, BundleFile][] {
+  const file = path === undefined ? undefined : files.get(path);
+  if (path === undefined || file === undefined) return [];
+  const isNamed = /^text\/markdown\b/i.test(file.contentType);
+  // Origins send other types, such as text/plain.
+  return [
+    [path, { ...file, markdown: path, contentType: isNamed ? file.contentType : 'text/markdown; charset=utf-8' }],
+  ];
 }
 
 function siblingsByPath(files: readonly BundleFile[]): Map<string, BundleFile[]> {

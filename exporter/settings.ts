@@ -2,6 +2,7 @@ import type { ContentCoding } from '../contract/content-coding.ts';
 import type { Crawl } from './crawl-records.ts';
 import { ExportFailure } from './export-failure.ts';
 import type { CrawlStore } from './ports.ts';
+import type { TwinForm } from './urls/twin-url.ts';
 import type { ExternalPolicy, Site } from './urls/types.ts';
 
 export type ScriptPolicy = 'auto' | 'keep' | 'strip';
@@ -34,6 +35,8 @@ export type ExportSettings = {
   /** The requested pages, as normalised URLs; null: the whole site. */
   pages: string[] | null;
   robotsTxt: string;
+  /** Where each page has a twin in Markdown that nothing names; null or missing: nowhere. */
+  twins?: TwinForm | null;
 };
 
 /** Reads the settings stored with a crawl. */

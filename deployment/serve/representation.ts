@@ -76,12 +76,16 @@ export function createRepresentations(policy: HeaderPolicy, isPrivate: boolean):
     const sibling = site.siblings(file.path).find(({ encoding }) => encoding === coding && coding !== undefined);
     const compress = onTheFly ? ON_THE_FLY_CODINGS.find((each) => each === coding) : undefined;
     const sent = sibling ?? file;
+    const varies = [
+      ...(file.markdown === undefined ? [] : ['Accept']),
+      ...(codings.length === 0 ? [] : ['Accept-Encoding']),
+    ];
     const etag = compress === undefined ? `"${sent.sha256}"` : `"${sent.sha256}-${compress}"`;
     const own = {
       'Content-Type': contentType(file),
       'Cache-Control': status === 200 ? cacheControl(file.path, isPrivate) : 'no-cache',
       // For the file itself too, so that a cache doesn't send it to clients that accept another coding.
-      ...(codings.length === 0 ? {} : { Vary: 'Accept-Encoding' }),
+      ...(varies.length === 0 ? {} : { Vary: varies.join(', ') }),
       ...(coding === undefined ? {} : { 'Content-Encoding': coding }),
       // A range has bytes of a file on the disk, so it wouldn't complete what was compressed here.
       ...(status === 200 && compress === undefined ? { 'Accept-Ranges': 'bytes' } : {}),

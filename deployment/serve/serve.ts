@@ -5,6 +5,7 @@ import { isHashed } from '../../contract/response-headers.ts';
 import type { ServedSite } from '../site.ts';
 import type { AccessLog } from './access-log.ts';
 import type { BasicAuth } from './basic-auth.ts';
+import { chooseTwin } from './choose-twin.ts';
 import type { FileCache } from './file-cache.ts';
 import type { Fields, HeaderPolicy } from './header-policy.ts';
 import { MESSAGE_PAGE_HEADERS, type MessagePage, renderMessagePage } from './message-page.ts';
@@ -111,8 +112,10 @@ function respondFromSite(exchange: Exchange, url: string): void {
     return;
   }
   const found = resolveRequest(url, site);
-  if (found.kind === 'file') respondFile(responderOf(exchange), { req, res, site, file: found.file, status: 200 });
-  else if (found.kind === 'redirect')
+  if (found.kind === 'file') {
+    const file = chooseTwin(site, found.file, req.headers.accept);
+    respondFile(responderOf(exchange), { req, res, site, file, status: 200 });
+  } else if (found.kind === 'redirect')
     sendRedirect(exchange, found.location, found.status, isMounted(found.location, site));
   else if (found.kind === 'malformed') sendPage(exchange, MALFORMED);
   else respondNotFound(exchange, url, site);

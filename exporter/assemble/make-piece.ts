@@ -53,7 +53,7 @@ export type MadePiece = ArchiveMember & {
  * siblings if the compressors are the same (`compressorsName`). Rejects only if this Node lacks a compressor.
  */
 export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceInput): Promise<MadePiece> {
-  const findings: Findings = { broken: [], anchors: [] };
+  const findings: Findings = { broken: [], anchors: [], twins: new Map() };
   const failures: MadePiece['failures'] = [];
   const origin = originNames(input.site);
   const rewritten = files.map((file) => {
@@ -67,8 +67,12 @@ export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceI
   });
   const entries = await withSiblings(rewritten, siblings);
   const member = await gzipMember(entries, { level: gzipLevel });
-  const marks = new Map<string, Pick<BundleFile, 'url' | 'encoding'>>();
-  for (const file of files) marks.set(file.path, originalUrl(file, input.site));
+  const { twins, ...found } = findings;
+  const marks = new Map<string, Pick<BundleFile, 'url' | 'markdown' | 'encoding'>>();
+  for (const file of files) {
+    const markdown = twins.get(file.path);
+    marks.set(file.path, { ...originalUrl(file, input.site), ...(markdown !== undefined && { markdown }) });
+  }
   for (const { path, encoding } of entries) if (encoding !== undefined) marks.set(path, { encoding });
   const originUrls = rewritten.flatMap(({ bytes }, index) => {
     const count = origin === undefined ? 0 : countOrigin(bytes, origin);
@@ -77,7 +81,7 @@ export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceI
   return {
     bytes: member.bytes,
     files: member.files.map((file) => ({ ...file, ...marks.get(file.path) })),
-    ...findings,
+    ...found,
     failures,
     originUrls,
   };
@@ -89,12 +93,13 @@ function countOrigin(bytes: Uint8Array, { host, any }: OriginNames): number {
   return text.includes(host) ? (text.toString('latin1').match(any)?.length ?? 0) : 0;
 }
 
-type Findings = Pick<MadePiece, 'broken' | 'anchors'>;
+/** `twins`: the paths of pages in Markdown by that of the page. */
+type Findings = Pick<MadePiece, 'broken' | 'anchors'> & { twins: Map<string, string> };
 
 function rewriteFile(
   file: PieceFile,
   { targets, site, policy }: Pick<PieceInput, 'targets' | 'site' | 'policy'>,
-  { broken, anchors }: Findings,
+  { broken, anchors, twins }: Findings,
 ): Uint8Array {
   const { url, path, bytes } = file;
   if (file.extraction.length === 0) return bytes;
@@ -106,6 +111,9 @@ function rewriteFile(
   };
   const extraction = parseExtraction(text.toString('utf8'));
   if (extraction.anchors !== undefined) anchors.push(pageAnchors(file, extraction, targets));
+  const twin = extraction.twin === undefined ? undefined : extraction.resources[extraction.twin];
+  const twinTarget = twin && targetIn(targets, twin);
+  if (twinTarget !== undefined && 'path' in twinTarget) twins.set(path, twinTarget.path);
   return rewrite({ bytes, extraction, site, url, ownPath: path, target, policy });
 }
 

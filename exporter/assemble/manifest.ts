@@ -16,6 +16,7 @@ import { type BrokenAnchors, findBrokenAnchors } from './broken-anchors.ts';
 import { type BrokenLinks, createBrokenLinks } from './broken-links.ts';
 import { extentsOf } from './extents.ts';
 import { byPath, parsePieces, type SearchResult, type StoredPiece } from './pieces.ts';
+import { createTwins, type Twins } from './twins.ts';
 
 /** How much of an archive was reused from the project's previous one. */
 type ArchiveReuse = { files: number; reusedFiles: number };
@@ -62,16 +63,17 @@ async function redirectsOf(store: CrawlStore, settings: ExportSettings): Promise
 async function* filesOf(
   store: CrawlStore,
   jobId: string,
+  twins: Twins,
   search: { batch: SettledBatch; offset: number } | undefined,
 ): AsyncGenerator<BundleFile[]> {
   const order = createPathOrder(search === undefined ? [] : withMembers(search.batch, search.offset));
   let offset = 0;
   for await (const batch of store.settledBatches(jobId)) {
     if (batch.number === search?.batch.number) break;
-    yield order.next(withMembers(batch, offset));
+    yield twins.name(order.next(withMembers(batch, offset)));
     offset += batch.sizeBytes;
   }
-  yield order.rest();
+  yield twins.name(order.rest());
 }
 
 /** The batch of the search. Its paths come between those of the others. */
@@ -108,6 +110,7 @@ export async function outlineBundle(
   const digest = createHash('sha256');
   const searchBatch = await searchBatchOf(store, settings, batchCount);
   const order = createPathOrder(searchBatch === undefined ? [] : JSON.parse(searchBatch.filesJson));
+  const twins = createTwins();
   const reuse = { files: 0, reusedFiles: 0 };
   const broken = createBrokenLinks();
   const unread: BundleOutline['unread'] = [];
@@ -119,6 +122,7 @@ export async function outlineBundle(
     const isSearch = batch.number === searchBatch?.number;
     for (const file of isSearch ? [] : order.next(files)) digest.update(contentDigestLine(file));
     if (!isSearch) offset += batch.sizeBytes;
+    twins.add(files);
     reuse.files += files.length;
     broken.merge(JSON.parse(batch.brokenJson));
     members.push(...extentsOf(batch));
@@ -137,7 +141,7 @@ export async function outlineBundle(
   const head: ManifestHead = { ...own, ...(site.basePath !== undefined && { basePath: site.basePath }) };
   const redirects = await redirectsOf(store, settings);
   const last = searchBatch && { batch: searchBatch, offset };
-  const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId, last), redirects);
+  const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId, twins, last), redirects);
   const brokenAnchors = await findBrokenAnchors(() => piecesOf(store, jobId));
   return { head, manifest, members: joinExtents(members), reuse, broken, unread, originUrls, search, brokenAnchors };
 }

@@ -15,6 +15,7 @@ import { crawlDelayMs } from '../urls/robots.ts';
 import type { ResourceKind } from '../urls/types.ts';
 import { createCrawlScope } from './crawl-scope.ts';
 import { type Discovery, discover } from './discover.ts';
+import { findTwins } from './find-twins.ts';
 import { createModuleReader } from './read-response.ts';
 import { createStrongestUses, enqueueUrls, settleVisits } from './report-urls.ts';
 import { type CrawlPlan, crawlPlan, readRules } from './site-rules.ts';
@@ -60,18 +61,22 @@ export async function openExport(
       const { maxUrls, maxAttempts } = deps.limits;
       const { robots } = wanted;
       const robotsTxt = begun?.robotsTxt ?? (await readRules(fetcher, site, { robots, maxAttempts, signal }));
-      const settings: ExportSettings = begun ?? { ...wanted, robotsTxt };
-      fetcher.space(site.origin, crawlDelayMs(settings));
+      const rules = { robots, robotsTxt };
+      fetcher.space(site.origin, crawlDelayMs(rules));
+      const discovering = { robotsTxt, maxAttempts, maxPages: maxUrls };
+      const listed = async () =>
+        (await discover({ ...deps.computing, fetcher }, site, { ...discovering, signal })).pages.map(({ url }) => url);
+      // If the origin wants pauses, guesses are too expensive.
+      const findsTwins = begun === undefined && crawlDelayMs(rules) === 0;
+      const twins = findsTwins ? await findTwins(fetcher, { ...wanted, ...rules }, { listed, signal }) : null;
+      const settings: ExportSettings = begun ?? { ...wanted, robotsTxt, twins };
       const first = createFirstUrls(deps, { settings, token: run.token, fetcher });
       return await withLeases(deps, { jobId, token: run.token }, async () => {
         const [hints] = await sideBySide(
           signal,
           async (either) =>
             settings.pages === null
-              ? discover({ ...deps.computing, fetcher }, site, {
-                  ...{ robotsTxt, maxAttempts },
-                  ...{ maxPages: maxUrls, signal: either },
-                })
+              ? discover({ ...deps.computing, fetcher }, site, { ...discovering, signal: either })
               : NO_HINTS,
           async (either) => {
             const base = await openWithBase(deps, request, settings);
@@ -186,7 +191,9 @@ function createFirstUrls(
         // A bundle always has a not-found page, whatever robots.txt and the paths say.
         { url: notFoundUrl(site), rank: rankOf('page'), depth: 0, foundOn: null, skip: null, take: false },
         { url: noJekyllUrl(site), rank: rankOf('asset'), depth: 0, foundOn: null, skip: null, take: false },
-        ...['favicon.ico', 'robots.txt'].flatMap((name) => entry(`${home}${name}`, 'probe')),
+        ...['favicon.ico', 'robots.txt', 'llms.txt', 'llms-full.txt'].flatMap((name) =>
+          entry(`${home}${name}`, 'probe'),
+        ),
       ];
       started.push(...(await visitThoseTaken(found, signal)));
     },

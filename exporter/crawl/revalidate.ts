@@ -16,6 +16,7 @@ import type { ExportSettings } from '../settings.ts';
 import { noJekyllUrl, notFoundUrl } from '../urls/assign-path.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
+import { twinOf } from '../urls/twin-url.ts';
 import type { Site } from '../urls/types.ts';
 import { CrawlOver } from './crawl-frontier.ts';
 import type { CrawlScope } from './crawl-scope.ts';
@@ -170,7 +171,8 @@ async function findUnchanged(
       return;
     }
     unchanged.set(url, validators);
-    for (const resource of stored.newResources(url)) {
+    const twin = stored.file.isPage ? twinOf(url.url, settings.twins) : [];
+    for (const resource of [...stored.newResources(url), ...twin]) {
       const next = scope.admit(resource, url);
       if (next !== undefined) note(next);
     }

@@ -31,6 +31,7 @@ import { isOfSite, isWanted, normalizeUrl, originUrl } from '../urls/identity.ts
 import { kindOfRank, rankOf } from '../urls/resource-rank.ts';
 import { robotsOf } from '../urls/robots.ts';
 import { skipReason } from '../urls/skip-rules.ts';
+import { twinOf } from '../urls/twin-url.ts';
 import type { Site } from '../urls/types.ts';
 import type { SitemapReader } from './discover.ts';
 import { type ResponseParser, readResponse } from './read-response.ts';
@@ -75,7 +76,8 @@ export async function visit(deps: VisitDeps, input: VisitInput): Promise<Visited
   const onDecoded = (bytes: number): void => {
     decodedBytes += bytes;
   };
-  const visited = withoutForbiddenPage(await fetchAndRead(deps, { ...input, onDecoded }), input.settings);
+  const read = withoutForbiddenPage(await fetchAndRead(deps, { ...input, onDecoded }), input.settings);
+  const visited = withTwin(read, input.settings);
   return { ...visited, result: { ...visited.result, decodedBytes } };
 }
 
@@ -161,6 +163,12 @@ function withoutForbiddenPage(visited: Visited, settings: ExportSettings): Visit
     result: { id: leased.id, outcome: 'missing', reason: skipReason('robots'), status: result.status },
     resources: [],
   };
+}
+
+function withTwin(visited: Visited, { site, twins }: ExportSettings): Visited {
+  const { leased, result, resources } = visited;
+  const isPage = result.outcome === 'file' && result.isPage && leased.url !== notFoundUrl(site);
+  return isPage ? { ...visited, resources: [...resources, ...twinOf(leased.url, twins)] } : visited;
 }
 
 function withValidators(visited: Visited, validators: Validators | undefined): Visited {

@@ -68,6 +68,8 @@ export class Collector {
   namesOrigin = false;
   /** Why the end of the document was not read. */
   incomplete: string | undefined;
+  /** The resource that is the page in Markdown. */
+  twin: number | undefined;
   readonly anchors = new AnchorCollector();
   private base: string;
   private readonly site: Site;
@@ -283,11 +285,12 @@ export class Collector {
       return true;
     });
     const extraction = { format, framework, resources: this.resources, references, marks: this.marks };
-    const { charset, incomplete } = this;
+    const { charset, incomplete, twin } = this;
     const anchors = this.isPage && incomplete === undefined ? this.anchors.finish(this.hasMark('script')) : undefined;
     return {
       ...extraction,
       ...(anchors !== undefined && { anchors }),
+      ...(twin !== undefined && { twin }),
       ...(charset !== undefined && { charset }),
       ...(incomplete !== undefined && { incomplete }),
     };

@@ -43,6 +43,8 @@ const FORMAT_BY_EXTENSION: ReadonlyMap<string, DocumentFormat> = new Map([
 const VAGUE = /^(?:|text\/(?:plain|x-component)|application\/(?:octet-stream|x-unknown))$/;
 
 const FIELDS = /\/(?:robots|security)\.txt$/;
+/** Lists pages in Markdown (llmstxt.org). */
+export const LLMS_INDEX = /\/llms\.txt$/;
 const LLMS = /\/llms(?:-[\w-]+)?\.txt$/;
 
 /** Formats that aren't text or always have the same charset. */

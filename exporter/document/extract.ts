@@ -2,6 +2,7 @@ import { normalizeUrl } from '../urls/identity.ts';
 import type { Resource, Site } from '../urls/types.ts';
 import { Collector } from './collector.ts';
 import { extractCss } from './css/extract-css.ts';
+import { LLMS_INDEX } from './document.ts';
 import type { Patch } from './frameworks/adapter.ts';
 import { detectFramework, discoverInScript, patchScript } from './frameworks/detect.ts';
 import { nextSegments } from './frameworks/next.ts';
@@ -125,8 +126,10 @@ function extractUrlList(list: SpannedText, collector: Collector): void {
 }
 
 function extractMarkdown(markdown: SpannedText, collector: Collector): void {
-  if (!collector.namesOrigin) return;
+  const isIndex = LLMS_INDEX.test(new URL(collector.url).pathname);
+  if (!collector.namesOrigin && !isIndex) return;
   for (const { from, to } of markdownLinks(markdown.text)) {
+    if (isIndex) collector.mention(markdown.text.slice(from, to), 'identity');
     collector.markOrigin(verbatim(markdown.text, from, to), 'anywhere');
   }
 }

@@ -125,6 +125,8 @@ export type Extraction = {
   marks: Mark[];
   /** Of a page; left out if it has none. */
   anchors?: Anchors;
+  /** The index of the resource that is the page in Markdown. */
+  twin?: number;
   /** The charset that the document had, if that isn't UTF-8. */
   charset?: string;
   /** Why the end of the document was not read; left out if it was. */

@@ -11,7 +11,7 @@ import { engineVersion } from './engine-version.ts';
  * only if their keys are equal. Leaves out what belongs to a single job, or only decides which URLs are requested.
  */
 export function reuseKeyOf(engine: string, settings: ExportSettings, limits: ExportLimits): string {
-  const { jobId: _, version: _v, createdAt: _c, pages: _p, robotsTxt: _r, ...lasting } = settings;
+  const { jobId: _, version: _v, createdAt: _c, pages: _p, robotsTxt: _r, twins: _t, ...lasting } = settings;
   const { maxBufferedBytes, pieceBytes, batchFiles, batchBytes, gzipLevel } = limits;
   const shaping = { maxBufferedBytes, pieceBytes, batchFiles, batchBytes, gzipLevel };
   const compressors = settings.precompress.length === 0 ? '' : compressorsName();

@@ -15,6 +15,8 @@ export type BundleSpec = {
   /** URLs of pages at the origin, by path. */
   urls?: Record<string, string>;
   contentTypes?: Record<string, string>;
+  /** Twins of pages, by path. */
+  twins?: Record<string, string>;
   createdAt?: string;
 };
 
@@ -40,6 +42,7 @@ export function manifestOf(spec: BundleSpec): BundleManifest {
       sha256: sha256(content),
       contentType: spec.contentTypes?.[path] ?? TYPES[path.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
       ...(spec.urls?.[path] === undefined ? {} : { url: spec.urls[path] }),
+      ...(spec.twins?.[path] === undefined ? {} : { markdown: spec.twins[path] }),
     }));
   return bundleManifest.parse({
     formatVersion: 1,

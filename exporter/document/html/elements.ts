@@ -36,6 +36,8 @@ const KIND_BY_REL: ReadonlyMap<string, ResourceKind> = new Map([
   ...[...ASSETS, ...MORE_ASSETS].map((rel) => [rel, 'asset'] as const),
 ]);
 
+const MARKDOWN = /^text\/(?:x-)?markdown\b/i;
+
 /** `<link>`: its rel decides how it is read, and may list several relations. */
 export function readLinkElement(reader: TagReader): void {
   const rel = reader.value('rel').toLowerCase();
@@ -48,6 +50,7 @@ export function readLinkElement(reader: TagReader): void {
   }
   const kind = linkKind(rels, reader);
   const resource = reader.refer('href', kind);
+  if (rels.includes('alternate') && MARKDOWN.test(reader.value('type'))) reader.collector.twin ??= resource;
   if (kind === 'endpoint') guess(reader.value('href'), reader);
   if (isOutsidePage(rels, kind, resource, reader)) {
     const { start, end } = reader.tag;
