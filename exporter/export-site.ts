@@ -3,6 +3,7 @@ import { freezeExport } from './assemble/freeze-export.ts';
 import { type PackedExport, packExport } from './assemble/pack-export.ts';
 import { rewriteFiles } from './assemble/rewrite-files.ts';
 import { crawlSite } from './crawl/crawl-site.ts';
+import { makeSitemap } from './crawl/make-sitemap.ts';
 import { type ExportRequest, openExport } from './crawl/open-export.ts';
 import { ExportFailure } from './export-failure.ts';
 import type { ExportLimits } from './limits.ts';
@@ -60,7 +61,10 @@ export async function exportInProcess(
     const { foundCount } = await run('visiting samples', () => visitSamples(deps, jobId));
     if (foundCount > 0) await crawl();
   }
-  await run('freezing', () => freezeExport(deps, jobId));
+  await run('freezing', async () => {
+    await makeSitemap(deps, jobId);
+    return freezeExport(deps, jobId);
+  });
   await run('rewriting', () => untilDone(() => rewriteFiles(deps, { jobId, maxMs })));
   return run('packing', () => packExport(deps, jobId));
 }

@@ -6,6 +6,7 @@ import { freezeExport } from '../../exporter/assemble/freeze-export.ts';
 import { packExport } from '../../exporter/assemble/pack-export.ts';
 import { rewriteFiles } from '../../exporter/assemble/rewrite-files.ts';
 import { crawlSite } from '../../exporter/crawl/crawl-site.ts';
+import { makeSitemap } from '../../exporter/crawl/make-sitemap.ts';
 import { type ExportRequest, openExport } from '../../exporter/crawl/open-export.ts';
 import { visitSamples } from '../../exporter/crawl/visit-samples.ts';
 import { createExportDeps } from '../../exporter/export-deps.ts';
@@ -73,7 +74,10 @@ export function createExportActivities(deps: ExportActivityDeps) {
       crawling.run(jobId, { maxMs, idle: { done: false, queuedCount: 0 } }, (leftMs) =>
         crawlSite(exporter, { jobId, maxMs: leftMs }),
       ),
-    freezeExport: ({ jobId }: Job) => freezeExport(exporter, jobId),
+    freezeExport: async ({ jobId }: Job) => {
+      await makeSitemap(exporter, jobId);
+      return freezeExport(exporter, jobId);
+    },
     rewriteFiles: ({ jobId }: Job) =>
       rewriting.run(jobId, { maxMs: limits.activityMs, idle: { done: false, settled: 0, total: 0 } }, (maxMs) =>
         rewriteFiles(exporter, { jobId, maxMs }),

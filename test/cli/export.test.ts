@@ -58,7 +58,7 @@ describe('galley export', () => {
     });
     const { size } = await stat(join(folder, 'site.tar.gz'));
     expect(stdout.split('\n')).toEqual([
-      expect.stringMatching(new RegExp(`^\\S+site\\.tar\\.gz: 2 pages, 6 files, ${size} bytes$`)),
+      expect.stringMatching(new RegExp(`^\\S+site\\.tar\\.gz: 2 pages, 7 files, ${size} bytes$`)),
       'Left out: 3 URLs',
       '  2  robots.txt disallows it',
       '  1  only links with nofollow lead to it',
@@ -75,6 +75,7 @@ describe('galley export', () => {
       'index.html',
       'logo.svg',
       'robots.txt',
+      'sitemap.xml',
     ]);
     expect(await left()).toEqual(['site.tar.gz']);
   });
@@ -122,7 +123,7 @@ describe('galley export', () => {
       jobId: expect.stringMatching(/^se_[0-9a-f]{16}$/),
       out: join(folder, 'site.tar.gz'),
       pageCount: 2,
-      fileCount: 6,
+      fileCount: 7,
       reusedFileCount: 0,
       sizeBytes: (await stat(join(folder, 'site.tar.gz'))).size,
       contentSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -170,7 +171,7 @@ describe('galley export', () => {
       { url: 'https://docs.example.com/runtime.js', reason: 'the script nests too deep' },
     ]);
     const { files } = await readBundleArchive(await readFile(join(folder, 'site.tar.gz')));
-    expect([...files.keys()]).toEqual(['.nojekyll', '404.html', 'a.html', 'index.html', 'runtime.js']);
+    expect([...files.keys()]).toEqual(['.nojekyll', '404.html', 'a.html', 'index.html', 'runtime.js', 'sitemap.xml']);
     expect(String(files.get('runtime.js'))).toBe(body);
   });
 
@@ -183,14 +184,14 @@ describe('galley export', () => {
       'https://docs.example.com/ (its <title> at byte 18 is never closed, so all that follows is text)',
     );
     const { files } = await readBundleArchive(await readFile(join(folder, 'site.tar.gz')));
-    expect([...files.keys()]).toEqual(['.nojekyll', '404.html', 'a.html', 'index.html']);
+    expect([...files.keys()]).toEqual(['.nojekyll', '404.html', 'a.html', 'index.html', 'sitemap.xml']);
     expect(String(files.get('index.html'))).toBe(body.replace('/a', 'a.html'));
   });
 
   it('unpacks the bundle to a folder, and replaces an earlier export', async () => {
     const { code, stdout } = await exportingTo('made/site');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S+made\/site: 2 pages/)]);
-    const names = ['.galley', '.nojekyll', '404.html', 'guide', 'index.html', 'logo.svg', 'robots.txt'];
+    const names = ['.galley', '.nojekyll', '404.html', 'guide', 'index.html', 'logo.svg', 'robots.txt', 'sitemap.xml'];
     expect((await readdir(join(folder, 'made/site'))).sort()).toEqual(names);
     site.setHandler(serveFiles(COMPLETE));
     expect((await exportingTo('made/site')).code).toBe(0);
@@ -200,6 +201,7 @@ describe('galley export', () => {
       '404.html',
       'guide',
       'index.html',
+      'sitemap.xml',
     ]);
     expect(await readdir(join(folder, 'made'))).toEqual(['site']);
   });

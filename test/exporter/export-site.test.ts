@@ -98,7 +98,7 @@ describe('an export in one process', () => {
     expect(reached).toContainEqual({ progress: expect.any(Number), pageCount: 2 });
     const { manifest, files } = await readBundleArchive(await objects.read(packed.archiveKey));
     expect(manifest).toMatchObject({ jobId: request.settings.jobId, contentSha256: packed.contentSha256 });
-    expect([...files.keys()]).toEqual(['.nojekyll', '404.html', 'guide.html', 'index.html', 'logo.svg']);
+    expect([...files.keys()]).toEqual(['.nojekyll', '404.html', 'guide.html', 'index.html', 'logo.svg', 'sitemap.xml']);
     const report = JSON.parse(String(await objects.read(reportKey(request.settings.jobId))));
     expect(report.brokenLinks).toMatchObject([{ url: 'https://docs.example.com/gone', status: 404 }]);
   });
@@ -138,6 +138,7 @@ describe('an export in one process', () => {
         'm/chair.usdz',
       ],
       'robots.txt',
+      'sitemap.xml',
     ]);
     const page = String(files.get('index.html'));
     expect(page).toContain(
@@ -208,7 +209,7 @@ describe('an export in one process', () => {
       const archive = await objects.read(archiveKey);
       const content = archive.subarray(readHeadLength(archive.subarray(0, HEAD_LENGTH_BYTES)));
       const { manifest, files } = await readBundleArchive(archive);
-      expect(manifest.files).toHaveLength(5);
+      expect(manifest.files).toHaveLength(6);
       for (const { path, offset = -1, length = 0 } of manifest.files) {
         expect(gunzipSync(content.subarray(offset, offset + length)).includes(files.get(path) ?? 'no file')).toBe(true);
       }
