@@ -10,44 +10,56 @@ export type BrokenAnchors = { count: number; listed: { url: string; referrers: s
 
 const UINT32 = 2 ** 32;
 
-/**
- * Finds links to ids that their pages don't have. Reads the pieces twice, because a page may be linked before it comes. In
- * memory are a path and a URL for each page, and a number for each id.
- */
-export async function findBrokenAnchors(pieces: () => AsyncIterable<StoredPiece[]>): Promise<BrokenAnchors> {
+export type AnchorIndex = {
+  /** Call it with all pieces before `broken`. */
+  add(pieces: readonly StoredPiece[]): void;
+  /** Finds links to ids that their pages don't have. Takes the pieces again, because a page may be linked before it comes. */
+  broken(pieces: AsyncIterable<StoredPiece[]>): Promise<BrokenAnchors>;
+};
+
+/** Holds a path and a URL for each page, and a number for each id. */
+export function createAnchorIndex(): AnchorIndex {
   const urls: string[] = [];
   const pages = new Map<string, number>();
   const ids = createNumberSet();
   let hasLinks = false;
-  for await (const { url, path, ids: own, links } of anchorsOf(pieces())) {
-    hasLinks ||= links.length > 0;
-    if (own === undefined) continue;
-    const page = urls.push(url) - 1;
-    pages.set(path, page);
-    for (const hash of readIds(own)) ids.add(page * UINT32 + hash);
-  }
-  if (!hasLinks) return { count: 0, listed: [] };
-
-  const broken = createBrokenLinks();
-  const different = new Set<string>();
-  for await (const { url: referrer, links } of anchorsOf(pieces())) {
-    for (const [path, fragments] of links) {
-      const page = pages.get(path);
-      if (page === undefined) continue;
-      for (const fragment of fragments) {
-        const hashes = hashesOf(fragment);
-        if (hashes.some((hash) => ids.has(page * UINT32 + hash))) continue;
-        different.add(`${page} ${hashes[0]}`);
-        broken.add(`${urls[page]}#${fragment}`, referrer);
+  return {
+    add(pieces) {
+      for (const { url, path, ids: own, links } of anchorsOf(pieces)) {
+        hasLinks ||= links.length > 0;
+        if (own === undefined) continue;
+        const page = urls.push(url) - 1;
+        pages.set(path, page);
+        for (const hash of readIds(own)) ids.add(page * UINT32 + hash);
       }
-    }
-  }
-  const listed = Object.entries(broken.toObject()).map(([url, referrers]) => ({ url, referrers }));
-  return { count: different.size, listed };
+    },
+    async broken(pieces) {
+      const broken = createBrokenLinks();
+      const different = new Set<string>();
+      const check = (referrer: string, path: string, fragments: readonly string[]): void => {
+        const page = pages.get(path);
+        if (page === undefined) return;
+        for (const fragment of fragments) {
+          const hashes = hashesOf(fragment);
+          if (hashes.some((hash) => ids.has(page * UINT32 + hash))) continue;
+          different.add(`${page} ${hashes[0]}`);
+          broken.add(`${urls[page]}#${fragment}`, referrer);
+        }
+      };
+      if (hasLinks) {
+        for await (const some of pieces) {
+          for (const { url, links } of anchorsOf(some))
+            for (const [path, fragments] of links) check(url, path, fragments);
+        }
+      }
+      const listed = Object.entries(broken.toObject()).map(([url, referrers]) => ({ url, referrers }));
+      return { count: different.size, listed };
+    },
+  };
 }
 
-async function* anchorsOf(pieces: AsyncIterable<StoredPiece[]>): AsyncGenerator<PageAnchors> {
-  for await (const each of pieces) for (const { anchors = [] } of each) yield* anchors;
+function* anchorsOf(pieces: readonly StoredPiece[]): Generator<PageAnchors> {
+  for (const { anchors = [] } of pieces) yield* anchors;
 }
 
 /** A set of numbers in eight bytes each. Add all of them before the first look-up. */

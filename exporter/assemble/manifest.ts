@@ -12,7 +12,7 @@ import type { CrawlStore } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import { type Extent, joinExtents } from '../store/segment-store.ts';
 import { isOfSite, mounted } from '../urls/identity.ts';
-import { type BrokenAnchors, findBrokenAnchors } from './broken-anchors.ts';
+import { type BrokenAnchors, createAnchorIndex } from './broken-anchors.ts';
 import { type BrokenLinks, createBrokenLinks } from './broken-links.ts';
 import { extentsOf } from './extents.ts';
 import { byPath, parsePieces, type SearchResult, type StoredPiece } from './pieces.ts';
@@ -111,6 +111,7 @@ export async function outlineBundle(
   const searchBatch = await searchBatchOf(store, settings, batchCount);
   const order = createPathOrder(searchBatch === undefined ? [] : JSON.parse(searchBatch.filesJson));
   const twins = createTwins();
+  const anchors = createAnchorIndex();
   const reuse = { files: 0, reusedFiles: 0 };
   const broken = createBrokenLinks();
   const unread: BundleOutline['unread'] = [];
@@ -126,7 +127,9 @@ export async function outlineBundle(
     reuse.files += files.length;
     broken.merge(JSON.parse(batch.brokenJson));
     members.push(...extentsOf(batch));
-    for (const piece of parsePieces(batch.piecesJson)) {
+    const pieces = parsePieces(batch.piecesJson);
+    anchors.add(pieces);
+    for (const piece of pieces) {
       if (piece.reused) reuse.reusedFiles += piece.fileCount;
       unread.push(...(piece.unread ?? []));
       originUrls.push(...(piece.originUrls ?? []));
@@ -142,7 +145,7 @@ export async function outlineBundle(
   const redirects = await redirectsOf(store, settings);
   const last = searchBatch && { batch: searchBatch, offset };
   const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId, twins, last), redirects);
-  const brokenAnchors = await findBrokenAnchors(() => piecesOf(store, jobId));
+  const brokenAnchors = await anchors.broken(piecesOf(store, jobId));
   return { head, manifest, members: joinExtents(members), reuse, broken, unread, originUrls, search, brokenAnchors };
 }
 
