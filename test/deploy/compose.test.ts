@@ -27,6 +27,7 @@ const { services, volumes, networks } = z
         networks: z.array(z.string()).default(['default']),
         security_opt: z.array(z.string()).default([]),
         volumes: z.array(z.string()).default([]),
+        tmpfs: z.array(z.string()).default([]),
         healthcheck: z.unknown().optional(),
         depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
       }),
@@ -107,6 +108,15 @@ describe('docker-compose.yml', () => {
       expect(services[name]?.env_file).toEqual(['agent.env']);
   });
 
+  it('gives each process a volume as GALLEY_HOME, because a tmpfs belongs to root there', () => {
+    const image = readFileSync('deploy/Dockerfile', 'utf8');
+    expect(image).toContain('GALLEY_HOME=/data');
+    expect(image).toMatch(/chown node:node .*\/data/);
+    const targets = own.map(([, each]) => each.volumes.filter((volume) => /(^|:)\/data$/.test(volume)).length);
+    expect(targets).toEqual(own.map(() => 1));
+    expect(own.filter(([, each]) => JSON.stringify(each.tmpfs).includes('/data'))).toEqual([]);
+  });
+
   it('publishes ports only on this machine', () => {
     const ports = all.flatMap((entry) => entry[1].ports);
     expect(ports).toHaveLength(5);
@@ -153,7 +163,7 @@ describe('docker-compose.yml', () => {
 
   it('refers only to existing volumes, networks, files and services', () => {
     const sources = all.flatMap((entry) => entry[1].volumes.map((volume) => volume.split(':')[0] ?? ''));
-    const named = sources.filter((source) => !source.startsWith('.'));
+    const named = sources.filter((source) => !source.startsWith('.') && !source.startsWith('/'));
     expect([...new Set(named)].sort()).toEqual(Object.keys(volumes).sort());
     const joined = new Set(all.flatMap((entry) => entry[1].networks));
     expect(joined).toEqual(new Set(['default', ...Object.keys(networks)]));
