@@ -153,8 +153,14 @@ describe('galley.yaml', () => {
     ['github:', 'github: expected a mapping, got nothing'],
     ['github: {secret: []}', 'github.secret: expected a list that is not empty'],
     ['github: {secret: [a, ""]}', 'github.secret.1: a secret must not be empty: check that its variable is set'],
-    ['standard: {secret: "whsec_"}', 'standard.secret: expected whsec_ and the key in base64'],
-    ['standard: {secret: "whsec_not base64"}', 'standard.secret: expected whsec_ and the key in base64'],
+    [
+      'standard: {secret: "whsec_"}',
+      'standard.secret: expected whsec_ and the key in base64, or whpk_ and the public key in base64',
+    ],
+    [
+      'standard: {secret: "whsec_not base64"}',
+      'standard.secret: expected whsec_ and the key in base64, or whpk_ and the public key in base64',
+    ],
     [`github: {secret: "\${NOT_SET}"}`, 'github.secret: expected the environment variable NOT_SET to be set'],
     [`github: {secret: "\${a-b}"}`, `github.secret: expected \${NAME} or the escape $\${, got \${a-b}`],
   ])('names the key, the line and what was expected for the webhook %s', (text, problem) => {
