@@ -98,10 +98,10 @@ describe('an export with precompressed files', () => {
   it('has siblings of text above 1 KiB, is deterministic, and has the same pages as one without', async () => {
     const [one, other, plain] = [await full(['gzip', 'br', 'br']), await full(['br', 'gzip']), await full([])];
     const pages = ['.nojekyll', '404.html', 'a.html', 'b.html', 'big.png', 'index.html'];
-    const own = [...pages, 'notes.txt', 'notes.txt-old.txt', 'short.html'];
+    const own = [...pages, 'notes.txt', 'notes.txt-old.txt', 'short.html', 'sitemap.xml'];
     expect(pathsOf(plain)).toEqual([...own, 'style.css']);
     const withSiblings = [...own, 'style.css'].flatMap((path) =>
-      /^(?:big|short|\.no)/.test(path) ? [path] : [path, `${path}.br`, `${path}.gz`],
+      /^(?:big|short|sitemap|\.no)/.test(path) ? [path] : [path, `${path}.br`, `${path}.gz`],
     );
     expect(pathsOf(one)).toEqual(withSiblings.sort());
     expect(bundleContent(one)).toEqual(bundleContent(other));

@@ -11,8 +11,8 @@ const HOME = 'https://docs.example.com/';
 const PAGES = 9;
 /** The start page, the pages, three pictures, the stylesheet and the not-found page. */
 const FILES = PAGES + 6;
-/** With .nojekyll, which no origin is asked for. */
-const ALL_FILES = FILES + 1;
+/** With .nojekyll and the sitemap, which the export makes. */
+const ALL_FILES = FILES + 2;
 
 let rig: KeptExportsFixture;
 let server: HttpSite;

@@ -127,6 +127,8 @@ describe('the admin routes', () => {
         robots: 'respect',
         render: 'http',
         discover: 'http',
+        search: 'off',
+        basePath: '',
         incremental: true,
         precompress: [],
         webhookUrl: null,

@@ -35,7 +35,8 @@ describe('the beginning of an export', () => {
     });
     const jobId = await stages.job();
     const requests = await requestsOf(() => stages.activities.openExport({ jobId }));
-    expect(requests.sort()).toEqual(['/', '/robots.txt', '/sitemap.xml']);
+    // The first pages are asked for a twin in Markdown.
+    expect(requests.sort()).toEqual(['/', '/index.html.md', '/index.md', '/robots.txt', '/sitemap.xml']);
     const states = await stages.statesOf(jobId);
     const urlStates = ['/', '/sitemap.xml', '/linked', '/listed', '/404.html'].map((path) => states.get(HOME + path));
     expect(urlStates).toEqual(['settled', 'settled', 'queued', 'queued', 'queued']);
