@@ -169,7 +169,7 @@ function pagesOf({ files }: ExportedBundle): string[] {
 describe('an exported site that uses every construct, after its hosts have stopped', () => {
   it('has every file except source maps, and its report lists no broken links', () => {
     expect(exported.report.brokenLinks).toEqual([]);
-    const own = [...filesOf(SITE_FOLDER), 'styles/face.woff2'].filter((path) => !path.endsWith('.map'));
+    const own = ['.nojekyll', ...filesOf(SITE_FOLDER), 'styles/face.woff2'].filter((path) => !path.endsWith('.map'));
     const outside = [...filesOf(OUTSIDE_FOLDER), 'fonts/outside.woff2'].map((path) => `${OUTSIDE_PREFIX}${path}`);
     const found = [...exported.files.keys()].map((path) => path.replace(EXTERNAL, OUTSIDE_PREFIX).replace(HASH, ''));
     expect([...new Set(found)].sort()).toEqual([...own, ...outside].sort());

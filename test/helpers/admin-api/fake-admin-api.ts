@@ -152,7 +152,9 @@ export function createFakeAdminApi({
   }
 
   function startJob({ body, atMs, idempotencyKey }: Call): [number, object | string] {
-    const { domain } = start.parse(JSON.parse(body));
+    const parsed = start.safeParse(JSON.parse(body));
+    if (!parsed.success) return [400, error('domain: expected a text')];
+    const { domain } = parsed.data;
     const repeated = byKey.get(idempotencyKey ?? '');
     if (repeated && behaviour.oneAtATime) return [202, started(repeated)];
     const last = newest.get(domain);
