@@ -192,7 +192,7 @@ const ways = {
     ...['api/receive.ts', 'api/dispatch.ts', 'workflows/export-site.ts', 'activities/admin-api/activities.ts'],
     ...['activities/deployments/activities.ts', 'deployment/deployment.ts'],
   ],
-  'a page: crawled and rewritten': ['visit.ts', 'rewrite-batch.ts'],
+  'a page: crawled and rewritten': ['crawl/visit.ts', 'rewrite-batch.ts'],
   "a prompt's mail": ['workflows/agent-change.ts', 'send-once.ts'],
 };
 for (const [name, entries] of Object.entries(ways)) print(`files of ${name}`, reach(entries).size);
