@@ -157,6 +157,8 @@ const FILE_LITERAL =
   /["'`]((?:\.{0,2}\\?\/)?[\w@%.~-]+(?:\\?\/[\w@%.~-]+)*\.([a-z0-9]{1,12}))(?:\?[\w=&.%-]*)?\\?["'`]/gi;
 /** A file name without a folder, after a word that says it is one. */
 const NAME_LITERAL = /(?:url|uri|src|href)["'`]?\s*[:=]\s*["'`]([\w@%~-][\w@%.~-]{0,200}\.[a-z0-9]{1,12})["'`]/gi;
+/** The same as an argument, as javadoc loads its search: `load(document, 'search.js')`. */
+const ARGUMENT_LITERAL = /[(,]\s*["'`]([\w@%~-][\w@%.~-]{0,200}\.(?:m?js|json|css|wasm))["'`](?=\s*[),])/gi;
 
 /**
  * Mentions files that string literals in a script seem to refer to: root-relative and relative paths, and paths such
@@ -174,6 +176,6 @@ export function probeLiterals(text: string, collector: Collector, kind: 'probe' 
         collector.mention(plain, isLoaded ? kind : 'guess');
     } else if (isLoaded) collector.mention(`/${plain}`, kind);
   }
-  for (const [, name = ''] of text.matchAll(NAME_LITERAL))
-    if (formOf(name) === 'name') collector.mention(name, 'guess');
+  for (const literal of [NAME_LITERAL, ARGUMENT_LITERAL])
+    for (const [, name = ''] of text.matchAll(literal)) if (formOf(name) === 'name') collector.mention(name, 'guess');
 }

@@ -129,6 +129,13 @@ describe('the URL of a file in a script', () => {
     expect(rewritten({ text })).toContain(inPage('/a.png'));
   });
 
+  it('is tried if an argument is the bare name of a script or of its data', () => {
+    const text =
+      '<script>load(document, "search.js"); get("a.json","b.wasm"); say("it is index.js", "a.txt", x.js)</script>';
+    expect(guessed(text)).toEqual(['/guides/search.js', '/guides/a.json', '/guides/b.wasm']);
+    expect(rewritten({ text })).toBe(text);
+  });
+
   it('is tried if it has any extension, or a name after a word that says so', () => {
     const text =
       '<script>load("/m/a.usdz"); SwaggerUIBundle({ url: "openapi.yaml" }); t("react/jsx.runtime", "/v1.2")</script>';

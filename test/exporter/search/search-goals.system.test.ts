@@ -29,7 +29,8 @@ const WORDS = [
   'the',
 ];
 
-type Manual = { name: string; package: string; folder: string; start?: string; slice?: RegExp };
+/** `lacks`: files that its pages name, but its package lacks. */
+type Manual = { name: string; package: string; folder: string; start?: string; slice?: RegExp; lacks?: RegExp };
 
 const MANUALS: readonly Manual[] = [
   { name: 'PostgreSQL', package: 'postgresql-doc-15', folder: '/usr/share/doc/postgresql-doc-15/html' },
@@ -45,6 +46,7 @@ const MANUALS: readonly Manual[] = [
     package: 'openjdk-17-doc',
     folder: '/usr/share/doc/openjdk-17-jre-headless/api',
     slice: /^\/(?:[^/]*$|java\.base\/java\/(?:lang|util|io)\/[^/]*$|(?:resources|script-dir)\/)/,
+    lacks: /\/resources\/fonts\/dejavu\.css/,
   },
 ];
 
@@ -100,7 +102,9 @@ describe.each(MANUALS)('the search of the manual of $name', (manual) => {
     note(
       `${manual.name}: ${pages.length} pages, ${unique.length} unique titles, ${sample.length - missed.length} of ${sample.length} found`,
     );
-    expect(faults).toEqual([]);
+    // Chromium reports a missing file twice, once without its URL.
+    const found = faults.filter((fault) => !fault.startsWith('Failed to load resource') && !manual.lacks?.test(fault));
+    expect(found).toEqual([]);
     expect({ missed: missed.length <= sample.length * (1 - MIN_SHARE) ? [] : missed }).toEqual({ missed: [] });
   });
 
