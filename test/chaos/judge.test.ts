@@ -132,6 +132,16 @@ describe('the judge', () => {
       }),
     ],
     [
+      "an export more after the platform's clock was set back",
+      historyOf(
+        { faults: [{ victim: 'platform', kind: 'clock-ahead', fromMs: 110, untilMs: 190 }] },
+        {
+          state: { exports: [record(2), record(9, { jobId: null, outcome: 'failed', exportedAt: null }), record(1)] },
+          completedJobs: [at(1), at(9), at(2)],
+        },
+      ),
+    ],
+    [
       'a failed export that is started again',
       historyOf(
         {},
@@ -218,6 +228,14 @@ describe('the judge', () => {
       'doubled',
       'a publish that is exported twice',
       historyOf({}, { state: { exports: [record(2), record(2), record(1)] } }),
+    ],
+    [
+      'lost',
+      'a publish whose export failed, which no other export collected',
+      historyOf(
+        {},
+        { state: { exports: [record(2), record(1, { outcome: 'failed', exportedAt: null })] }, completedJobs: [at(2)] },
+      ),
     ],
     ['doubled', 'a job that its site does not know', historyOf({}, { completedJobs: [at(1), at(3)] })],
     ['doubled', 'an export without a cause', historyOf({}, { completedJobs: [at(1), at(2), at(2)] })],

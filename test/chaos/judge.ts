@@ -73,6 +73,7 @@ function lost(history: History): string[] {
   for (const [site, { state }] of Object.entries(history.ending.sites)) found.push(...forgotten(site, state));
   // A round that isn't settled is stuck, which is said once.
   if (history.ending.unsettled.length > 0) return found;
+  found.push(...uncollected(history));
   for (const place of history.places) {
     const editions = history.publishes.filter(({ site, acceptedMs }) => site === place.site && acceptedMs !== null);
     const newest = Math.max(...editions.map(({ edition }) => edition));
@@ -94,6 +95,22 @@ function forgotten(site: string, { deliveries, exports }: SiteState): string[] {
   });
 }
 
+/** Each accepted delivery is in an export that completed. A later publish brings its page, so that visitors don't miss it. */
+function uncollected(history: History): string[] {
+  if (restoresOf(history, 'temporal').length > 0) return [];
+  return Object.entries(history.ending.sites).flatMap(([site, { state }]) => {
+    const accepted = history.publishes.filter((each) => each.site === site && each.acceptedMs !== null).length;
+    const count = publishesOf(state);
+    return count < accepted ? [`${site} exported ${count} publishes, but ${accepted} were accepted`] : [];
+  });
+}
+
+/** The publishes of an export that failed or was replaced are collected again. */
+function publishesOf({ exports }: SiteState): number {
+  const collected = exports.filter(({ exportedAt }) => exportedAt !== null);
+  return collected.reduce((sum, { publishCount }) => sum + publishCount, 0);
+}
+
 /** One delivery is collected once, however often it was sent, and no job completes without a cause, or unknown to its site. */
 function doubled(history: History): string[] {
   const { publishes, commands, ending } = history;
@@ -103,15 +120,17 @@ function doubled(history: History): string[] {
     const collecting = state.deliveries.filter(({ outcome }) => outcome === 'started' || outcome === 'coalesced');
     for (const id of repeated(collecting.map((each) => each.id)))
       found.push(`${site} collected the delivery ${id} twice`);
-    // The publishes of one that failed or was replaced are collected again.
-    const collected = state.exports.filter(({ exportedAt }) => exportedAt !== null);
-    const count = collected.reduce((sum, { publishCount }) => sum + publishCount, 0);
+    const count = publishesOf(state);
     if (count > sent) found.push(`${site} exported ${count} publishes, but ${sent} were sent`);
     // What was done since is done again.
     if (restoresOf(history).length > 0) return found;
     const requests = commands.filter((each) => each.site === site && each.action === 'export').length;
     const lostBundles = state.exports.filter(({ trigger }) => trigger === 'lost-bundle').length;
-    const causes = sent + requests + lostBundles;
+    // After the platform's clock was set back, a new job seems older than the last one, and is exported once more.
+    const setBacks = history.faults.filter(
+      ({ victim, kind }) => /^platform/.test(victim) && /^clock/.test(kind),
+    ).length;
+    const causes = sent + requests + lostBundles + setBacks;
     if (completedJobs.length > causes)
       found.push(`${site} completed ${completedJobs.length} exports, but had ${causes} causes`);
     const known = new Set(state.exports.map(({ jobId }) => jobId));

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { choosePlan, describePlan, type Plan } from './choose.ts';
 import { plantFaults } from './plant.ts';
@@ -73,6 +75,15 @@ function report({ seed }: Plan, round: Round): keyof typeof verdicts {
   say(`seed ${seed}: ${found}, ${(durationMs / 1000).toFixed(1)} s, ${counted.join(', ')}`);
   for (const { kind, what } of violations) say(`  ${kind.toUpperCase()}: ${what}`);
   if (violations.length > 0 && options.trace) say(lastWords);
+  if (violations.length > 0 || noVerdict !== null) say(`  recorded in ${keep(seed, round)}`);
   if (violations.length > 0) return 'violation';
   return noVerdict === null ? 'right' : 'none';
+}
+
+/** Keeps what was recorded, because the same seed may take another course next time. */
+function keep(seed: number, { history }: Round): string {
+  const file = join('.cache', `chaos-seed-${seed}.json`);
+  mkdirSync('.cache', { recursive: true });
+  writeFileSync(file, JSON.stringify(history, null, 1));
+  return file;
 }
