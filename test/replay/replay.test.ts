@@ -19,15 +19,15 @@ const WORKFLOWS = [
     bundle: orchestrator,
     shows: {
       ACTIVITY_TASK_SCHEDULED:
-        words(`askDeployment cancelExport createBundle createExportKey findExport judgeExport pollExport
-        readExport readSiteSettings readSwitches sendSiteMail startExport startNotifications waitForPinChange
+        words(`askDeployment cancelExport createBundle createExportKey findExport judgeExport messageGate
+        pollExport readExport readSiteSettings readSwitches sendSiteMail startExport startNotifications waitForPinChange
         writeDeployment`),
       ACTIVITY_TASK_FAILED: words(`createBundle pollExport readExport readSiteSettings startExport writeDeployment`),
       ACTIVITY_TASK_TIMED_OUT: words('writeDeployment'),
       ACTIVITY_TASK_CANCELED: words('askDeployment writeDeployment'),
       CHILD_WORKFLOW_EXECUTION_STARTED: [''],
       START_CHILD_WORKFLOW_EXECUTION_FAILED: [''],
-      WORKFLOW_EXECUTION_SIGNALED: words('configChanged published'),
+      WORKFLOW_EXECUTION_SIGNALED: words('configChanged published startGranted'),
       WORKFLOW_EXECUTION_UPDATE_ACCEPTED: words(`approve exportNow lock pause refreshNow reject remove rename resume
         rollback unlock`),
     },
@@ -39,6 +39,18 @@ const WORKFLOWS = [
     bundle: orchestrator,
     // It waits for 30 days.
     shows: { WORKFLOW_TASK_COMPLETED: [''] },
+    ends: [],
+    changed: null,
+  },
+  {
+    folder: 'start-gate',
+    bundle: orchestrator,
+    shows: {
+      EXTERNAL_WORKFLOW_EXECUTION_SIGNALED: [''],
+      TIMER_FIRED: [''],
+      WORKFLOW_EXECUTION_SIGNALED: words('ended requested'),
+    },
+    // It never ends.
     ends: [],
     changed: null,
   },

@@ -1,4 +1,6 @@
+import type { Client } from '@temporalio/client';
 import { QUERIES, START_GATE } from '../../contract/names.ts';
+import type { SiteState } from '../../contract/site-state.ts';
 import { startQueue } from '../../contract/start-gate.ts';
 import type { SiteFixture } from './site-fixture.ts';
 import { useSites } from './use-sites.ts';
@@ -7,12 +9,23 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const SLACK_MS = 3 * MINUTE_MS;
 
+/** Its history is replayed at the end of the file, too. */
+function gateOf(client: Client) {
+  const handle = client.workflow.getHandle(START_GATE);
+  return {
+    places: async () => startQueue.parse(await handle.query(QUERIES.queue)),
+    workflowIds: () => [START_GATE],
+    close: async () => void (await handle.terminate()),
+  };
+}
+
 const startedAt = (site: SiteFixture): number => site.api.jobs[0]?.startedAtMs ?? Number.NaN;
 
 describe('with a limit of galley.yaml', () => {
-  const { startSite, server } = useSites('time-skipping', () => ({ startsPerHour: 2 }));
+  const { startSite, server, closeLater } = useSites('time-skipping', () => ({ startsPerHour: 2 }));
 
   it('the sites that wait longest start first, and a burst uses one start', async () => {
+    const gate = closeLater(gateOf(server().client));
     const sites: SiteFixture[] = [];
     for (let count = 0; count < 4; count++) sites.push(await startSite({ quietPeriod: '1s' }));
     const [first, second, third, fourth] = sites;
@@ -26,7 +39,7 @@ describe('with a limit of galley.yaml', () => {
     const waiting = await third.until('waiting', ({ phase }) => phase === 'waiting');
     expect(waiting.oldestUnserved?.reason).toBe('waiting');
     await fourth.until('waiting', ({ phase }) => phase === 'waiting');
-    const places = startQueue.parse(await server().client.workflow.getHandle(START_GATE).query(QUERIES.queue));
+    const places = await gate.places();
     expect([places[third.site]?.number, places[fourth.site]?.number]).toEqual([1, 2]);
 
     // Published while it waits: part of the same export.
@@ -44,10 +57,37 @@ describe('with a limit of galley.yaml', () => {
   });
 });
 
+describe('with a limit, after a restart of the worker', () => {
+  const { startSite, server, closeLater } = useSites('dev-server', () => ({ startsPerHour: 1 }));
+
+  it('each site keeps its place, and the starts of the last hour count', async () => {
+    const gate = closeLater(gateOf(server().client));
+    const [first, second, third] = [await startSite(), await startSite(), await startSite()];
+    const waits = ({ phase }: SiteState): boolean => phase === 'waiting';
+    await first.publish();
+    await first.until('live', ({ phase }) => phase === 'live');
+    for (const site of [second, third]) {
+      await site.publish();
+      await site.until('waiting', waits);
+    }
+    const places = await gate.places();
+    expect([places[second.site]?.number, places[third.site]?.number]).toEqual([1, 2]);
+
+    await first.stopWorker();
+    // Asks for its start again, with nothing in the worker's memory.
+    await third.publish();
+    await first.startWorker();
+    await third.until('two publishes', ({ pendingCount }) => pendingCount === 2);
+    expect(await gate.places()).toEqual(places);
+    expect([second.api.jobs.length, third.api.jobs.length]).toEqual([0, 0]);
+  });
+});
+
 describe('without a known limit', () => {
-  const { startSite, server } = useSites('time-skipping');
+  const { startSite, server, closeLater } = useSites('time-skipping');
 
   it('a 429 without Retry-After teaches a site that starts are limited, and it waits for the gate', async () => {
+    closeLater(gateOf(server().client));
     const site = await startSite({ quietPeriod: '1s' });
     let left = 1;
     site.api.behaviour.intercept = ({ method, path }) =>
