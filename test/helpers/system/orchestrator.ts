@@ -18,8 +18,9 @@ export interface SiteSetup {
   target?: Readonly<Record<string, unknown>>;
   /** More deployments than its values file. */
   deployments?: readonly Readonly<Record<string, unknown>>[];
-  /** Its agent rules in galley.yaml, and the project that they prompt. */
+  /** Its agent rules in galley.yaml. */
   agent?: readonly Readonly<Record<string, unknown>>[];
+  /** The project that rules prompt, and that form `project` exports. */
   projectId?: string;
 }
 
@@ -153,7 +154,8 @@ function galleyYaml(
     name,
     {
       domain,
-      ...(agent === undefined ? {} : { agent, projectId }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(projectId === undefined ? {} : { projectId }),
       webhooks: {
         contentful: { secret: CONTENTFUL_SECRET },
         ...(agent === undefined ? {} : { github: { secret: FORGE_SECRET } }),

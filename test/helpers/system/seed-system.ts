@@ -58,7 +58,7 @@ const RFC_3339_SPELLINGS: readonly ((atMs: number) => string)[] = [
  * An Admin API with only the endpoints and fields of the specification: no idempotency, list, cancel, sizes or hashes.
  * It has opaque job ids, its own clock, and dates in every RFC 3339 format.
  */
-async function startSeedAdminApi(options: SeedAdminApiOptions): Promise<SeedAdminApi> {
+export async function startSeedAdminApi(options: SeedAdminApiOptions): Promise<SeedAdminApi> {
   const { key, linkTtlMs, statusWords, clockSkewMs = 0 } = options;
   const now = (): number => Date.now() + clockSkewMs;
   const words = new Map<string, string[]>();
@@ -121,48 +121,59 @@ async function startSeedAdminApi(options: SeedAdminApiOptions): Promise<SeedAdmi
 }
 
 /** The orchestrator and its deployments with a third-party Admin API. Needs only Node and Temporal. */
-export interface SeedSystem extends Orchestrator {
+export interface HostedSystem<Api> extends Orchestrator {
   temporal: TemporalServer;
   /** `api`, `worker` and `deployment-{site}`. */
   programs: Programs;
-  adminApi: SeedAdminApi;
+  adminApi: Api;
   /** Between the orchestrator and the Admin API. */
   proxy: InterceptingProxy;
   stop(): Promise<void>;
 }
 
-export interface SeedSystemOptions {
+export type SeedSystem = HostedSystem<SeedAdminApi>;
+
+interface HostedSystemOptions {
   sites: readonly SiteSetup[];
-  adminApi: Omit<SeedAdminApiOptions, 'key'>;
   variables?: Readonly<Record<string, string>>;
 }
 
 /** The specification defines no prefix of keys. */
-const KEY = 'some-prefix_0123456789';
+export const HOSTED_KEY = 'some-prefix_0123456789';
 
-export async function startSeedSystem(options: SeedSystemOptions): Promise<SeedSystem> {
+export async function startSeedSystem({
+  adminApi,
+  ...options
+}: HostedSystemOptions & { adminApi: Omit<SeedAdminApiOptions, 'key'> }): Promise<SeedSystem> {
+  return await startHostedSystem({ ...options, startApi: () => startSeedAdminApi({ ...adminApi, key: HOSTED_KEY }) });
+}
+
+/** @param startApi starts the service, whose key is `HOSTED_KEY` */
+export async function startHostedSystem<Api extends { url: string; close(): Promise<void> }>(
+  options: HostedSystemOptions & { startApi: () => Promise<Api> },
+): Promise<HostedSystem<Api>> {
   return await startWithCleanups(async (cleanups) => await start(options, cleanups));
 }
 
-async function start({ sites, adminApi: adminApiOptions, variables = {} }: SeedSystemOptions, cleanups: Cleanups) {
+async function start<Api extends { url: string; close(): Promise<void> }>(
+  { sites, startApi, variables = {} }: HostedSystemOptions & { startApi: () => Promise<Api> },
+  cleanups: Cleanups,
+): Promise<HostedSystem<Api>> {
   const galley = await builtGalley();
   const folder = await mkdtemp(join(tmpdir(), 'galley-seed-system-'));
   cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   const temporal = await startTemporalServer(join(folder, 'temporal.db'), variables.TEMPORAL_NAMESPACE);
   cleanups.add(temporal.stop);
-  const adminApi = await startSeedAdminApi({ ...adminApiOptions, key: KEY });
+  const adminApi = await startApi();
   cleanups.add(adminApi.close);
   const proxy = await startInterceptingProxy(adminApi.url);
   cleanups.add(proxy.close);
   const programs = createPrograms(galley);
   cleanups.add(programs.stop);
   const orchestrator = await startOrchestrator({
-    folder,
-    programs,
-    sites,
-    variables,
+    ...{ folder, programs, sites, variables },
     temporalAddress: temporal.address,
-    adminApi: { url: proxy.url, key: KEY },
+    adminApi: { url: proxy.url, key: HOSTED_KEY },
   });
   for (const { name } of sites) await orchestrator.deploy(name);
   return { ...orchestrator, temporal, programs, adminApi, proxy, stop: cleanups.run };
