@@ -16,6 +16,8 @@ export type DeploymentStatus = {
   domain: string | null;
   pageCount: number | null;
   contentSha256: string | null;
+  /** Says which link the version came from, without its signature (`resourceFingerprint`). */
+  bundlePath: string | null;
   /** When this deployment began to serve this version; a restart doesn't change it. */
   since: string | null;
   /** True if what is served isn't, or isn't known to be, what the values file asks for. */
@@ -50,6 +52,7 @@ export function describeStatus(
     domain: site?.manifest.domain ?? null,
     pageCount: site?.manifest.pageCount ?? null,
     contentSha256: site?.manifest.contentSha256 ?? null,
+    bundlePath: state?.current?.resourceFingerprint || null,
     since: state?.current?.since ?? null,
     stale: isStale(served, values),
     pinnedVersion: pinOf(values) ?? null,

@@ -9,6 +9,7 @@ import { agentRunnerOf } from './parts/agents.ts';
 import { backupSources } from './process/backup-sources.ts';
 import type { ProcessContext } from './process/context.ts';
 import { type Home, OPERATOR_TOKEN_FILE, type RunningAddresses, UNSUBSCRIBE_SECRET_FILE } from './process/home.ts';
+import { deleteUnlisted } from './process/unlisted-deployments.ts';
 import type { Settings } from './settings/environment.ts';
 import { startWorkerRuntime } from './temporal/runtime.ts';
 import type { Temporal } from './temporal/temporal.ts';
@@ -140,5 +141,9 @@ async function startDeployments(
     );
     started.push({ valuesFile: each.valuesFile, url });
   }
+  await deleteUnlisted(
+    planned.map(({ valuesFile }) => valuesFile),
+    context,
+  );
   return started;
 }

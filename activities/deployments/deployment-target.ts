@@ -69,7 +69,7 @@ export type DeploymentReport = {
   url?: string | null;
   /** Whose write is there now, for the next write's `epoch` or `takeover`; null before the first. */
   owner: Owner | null;
-  /** Of a written link: by it, a deployment confirms a bundle without a manifest (bundle/bundle-path.ts). */
+  /** Of a written link: by it, a deployment confirms a bundle without a manifest (bundle/fetch/link.ts). */
   bundlePath: string | null;
   /** What a person should repair in the values file, although it was written. */
   warning?: string;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bundlePathOf } from '../../bundle/bundle-path.ts';
+import { bundlePathOf } from '../../bundle/fetch/link.ts';
 import type { DeploymentReport, DeploymentWrite, Owner } from './deployment-target.ts';
 
 /**

@@ -5,9 +5,14 @@ export function linkFingerprint(link: URL): string {
   return sha256Hex(link.href);
 }
 
-/** The same for all links to one object, whatever their signature. */
+/** The same for all links to one object, whatever their signature: a deployment's status has it as `bundlePath`. */
 export function resourceFingerprint(link: URL): string {
-  return sha256Hex(`${link.protocol}//${link.host}${link.pathname}`);
+  return sha256Hex(link.protocol === 'file:' ? link.href : link.origin + link.pathname);
+}
+
+/** The same of the text of a link; null if it is none. */
+export function bundlePathOf(link: string): string | null {
+  return URL.canParse(link) ? resourceFingerprint(new URL(link)) : null;
 }
 
 /**

@@ -30,9 +30,15 @@ export function deploymentCommand(): Command {
       const sites = readSites(values);
       await runService({ settings, logger }, async (lifetime) => {
         const { startDeployment } = await import('../../programs/deployment.ts');
+        const { deleteUnlisted } = await import('../../programs/process/unlisted-deployments.ts');
+        const context = { home: openHome(settings.home), logger, lifetime };
         const { url } = await startDeployment(
           { sites, serving: settings.serving, host: settings.host, port: settings.deploymentPort },
-          { home: openHome(settings.home), logger, lifetime },
+          context,
+        );
+        await deleteUnlisted(
+          sites.map(({ valuesFile }) => valuesFile),
+          context,
         );
         return `deployment ${url}`;
       });

@@ -4,7 +4,7 @@ import {
   createAskDeployment,
   type DeploymentAnswer,
 } from '../../../activities/deployments/ask-deployment.ts';
-import { bundlePathOf } from '../../../bundle/bundle-path.ts';
+import { bundlePathOf } from '../../../bundle/fetch/link.ts';
 import { galleyConfig } from '../../../programs/config/galley-yaml.ts';
 import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
 import { activityEnvironment, failureOf } from '../activity-environment.ts';

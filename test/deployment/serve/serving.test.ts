@@ -20,11 +20,13 @@ const spec = {
 
 let fixture: Fixture;
 let running: Running;
+let bundleUrl: string;
 beforeAll(async () => {
   fixture = await openFixture();
   const archive = join(fixture.folder, 'bundle.tar.gz');
   await writeFile(archive, await buildBundle(spec));
-  await fixture.writeValues({ enabled: true, bundleUrl: pathToFileURL(archive).href });
+  bundleUrl = pathToFileURL(archive).href;
+  await fixture.writeValues({ enabled: true, bundleUrl });
   running = await fixture.start();
   await running.until('serving', ({ version }) => version === '1');
 });
@@ -178,6 +180,7 @@ describe('the endpoints below /-/', () => {
       version: '1',
       jobId: spec.jobId,
       contentSha256: manifestOf(spec).contentSha256,
+      bundlePath: createHash('sha256').update(bundleUrl).digest('hex'),
       stale: false,
       lastError: null,
       since: expect.stringMatching(/^\d{4}-/),

@@ -6,7 +6,7 @@ import type {
   DeploymentTarget,
   DeploymentWrite,
 } from '../../../../activities/deployments/deployment-target.ts';
-import { bundlePathOf } from '../../../../bundle/bundle-path.ts';
+import { bundlePathOf } from '../../../../bundle/fetch/link.ts';
 import { TARGETS, type TargetKind } from '../../../../contract/target-kind.ts';
 import { sha256, siteOf } from '../../../deployment/bundles.ts';
 import { buildMemberBundle } from '../../../deployment/member-bundle.ts';
