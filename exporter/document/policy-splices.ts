@@ -87,7 +87,7 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
     case 'charset':
       return '<meta charset="utf-8">';
     case 'head':
-      return context.isNotFound ? NOT_FOUND_BASE : undefined;
+      return context.isNotFound ? NOT_FOUND_BASE : propertyFix(context) || undefined;
     case 'origin':
       return String(note);
     case 'patch':
@@ -100,7 +100,7 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
     case 'source-map':
       return context.input.policy.sourceMaps === 'keep' ? undefined : '';
     case 'body-end':
-      return propertyFix(context) + (context.held ? guardOf(context) : '') + searchOf(context) || undefined;
+      return (context.held ? guardOf(context) : '') + searchOf(context) || undefined;
   }
 }
 
@@ -119,19 +119,27 @@ function guardOf({ isNotFound, input }: Context): string {
  * the page or in a stylesheet of any folder. If the bundle isn't at the root, this script makes them absolute. The text
  * has no `<` and no `&`, so it is valid in XHTML too.
  */
-function propertyFix({ input: { extraction, ownPath }, isNotFound }: Context): string {
+function propertyFix({ input: { extraction, ownPath } }: Context): string {
   const isNeeded = extraction.marks.some(([, , kind, note]) => kind === 'property' && note === 'elsewhere');
-  if (isNotFound || !isNeeded) return '';
+  if (!isNeeded) return '';
   const root = '../'.repeat(ownPath.split('/').length - 1) || './';
-  return `<script>(function(r){${FIX_PROPERTIES}})(new URL("${root}",location.href).href)</script>`;
+  return `<script>(function(r,s){${FIX_PROPERTIES}})(new URL("${root}",location.href).href,document.currentScript)</script>`;
 }
 
+/**
+ * Observers run before a page that is still loading is painted, so nothing is requested from the wrong URL. A style
+ * element is complete once anything follows it.
+ */
 const FIX_PROPERTIES = [
-  'if(/^https?:\\/\\/[^/]+\\/$/.test(r))return;',
+  's.parentNode.removeChild(s);if(/^https?:\\/\\/[^/]+\\/$/.test(r))return;',
   'function f(t){return t.replace(/(url\\(\\s*["\']?)\\/(?!\\/)/g,function(m,s){return s+r})}',
-  'Array.prototype.forEach.call(document.querySelectorAll(\'style,[style*="url("]\'),function(e){',
-  "var c=e.localName==='style',t=c?e.textContent:e.getAttribute('style'),n=f(t);",
-  "if(n!==t)if(c)e.textContent=n;else e.setAttribute('style',n)})",
+  'function each(e){var c=e.localName===\'style\',n=e;if(c)if(document.readyState==="loading"){',
+  'while(n)if(n.nextSibling)break;else n=n.parentNode;if(!n)return}',
+  "var t=c?e.textContent:e.getAttribute('style');n=f(t);",
+  "if(n!==t)if(c)e.textContent=n;else e.setAttribute('style',n)}",
+  'function all(){Array.prototype.forEach.call(document.querySelectorAll(\'style,[style*="url("]\'),each)}',
+  'var o=new MutationObserver(all);o.observe(document,{childList:true,subtree:true});',
+  "document.addEventListener('DOMContentLoaded',function(){o.disconnect();all()})",
 ].join('');
 
 /** Whether the bundle still loads files from another host, so that a connection hint is useful. */

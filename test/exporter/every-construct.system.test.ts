@@ -199,6 +199,36 @@ describe('an exported site that uses every construct, after its hosts have stopp
     expect(differing).toEqual([]);
   });
 
+  it('requests nothing from the root while a page below it still loads', async () => {
+    const html = exported.files.get('styles.html') ?? '';
+    const half = html.indexOf('</p>', html.indexOf('"themed"'));
+    const halves = [html.slice(0, half), html.slice(half)];
+    let finish = (): void => undefined;
+    const bundle = staticHost(join(folder, 'bundle'), { prefix: '/some/folder/' });
+    const slow = await startHttpSite((request, response) => {
+      if (request.url === '/some/folder/styles.html') {
+        response.writeHead(200, { 'content-type': 'text/html' }).write(halves[0]);
+        finish = () => void response.end(halves[1]);
+      } else bundle(request, response);
+    });
+    const page = await browser.newPage();
+    await page.goto(`${slow.origin}/some/folder/styles.html`, { waitUntil: 'commit' });
+    const pictureUrl = `getComputedStyle(document.querySelector('.themed')).backgroundImage`;
+    await page.locator('.themed').waitFor();
+    await page.waitForFunction(`${pictureUrl}.startsWith('url')`);
+    await page.screenshot();
+    const early = await page.evaluate(pictureUrl);
+    finish();
+    await page.waitForLoadState('load');
+    const paths = slow.requests.filter((path) => path !== '/favicon.ico');
+    expect([early, paths.filter((path) => !path.startsWith('/some/folder/'))]).toEqual([
+      `url("${slow.origin}/some/folder/styles/variable.png")`,
+      [],
+    ]);
+    await page.close();
+    await slow.close();
+  });
+
   it('has no broken links', async () => {
     for (const root of ['/', '/some/folder/']) {
       const { links } = await new LinkChecker().check({

@@ -82,8 +82,9 @@ describe('a URL in a custom property', () => {
     );
     expect(referencesOf(page(before))).toEqual(['asset /css/a.css', 'asset /i.png', 'asset /b.png', 'asset /c.png']);
     const text = rewritten(page(before));
-    expect(text.slice(0, text.indexOf('<script>'))).toBe(after);
-    expect(text).toContain(`(new URL("${root}",location.href).href)</script>`);
+    const end = text.indexOf('</script>') + '</script>'.length;
+    expect(text.slice(end)).toBe(after);
+    expect(text.slice(0, end)).toContain(`(new URL("${root}",location.href).href,document.currentScript)</script>`);
   });
 
   it('stays relative in a page, and is looked up beside the page and each of its stylesheets', () => {
