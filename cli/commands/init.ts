@@ -8,7 +8,8 @@ or pass --overwrite. Without a terminal, add --yes; then only --domain is needed
 Examples:
   galley init
   galley init --yes --domain docs.example.com --source sanity
-  galley init --yes --domain docs.example.com --origin http://127.0.0.1:8080`;
+  galley init --yes --domain docs.example.com --origin http://127.0.0.1:8080
+  galley init --yes --domain docs.example.com --admin-api-url https://api.example.com`;
 
 export function initCommand(): Command {
   return new Command('init')
@@ -21,6 +22,7 @@ export function initCommand(): Command {
     .option('--values-file <file>', 'the values file of the deployment (default: values/SITE.yaml)')
     .option('--admin-api-url <url>', 'a hosted Admin API (default: galley up runs its own)')
     .option('--admin-api-key <key>', 'its key; - reads standard input (default: ADMIN_API_KEY)')
+    .option('--project-id <id>', "the site's project there, if that service exports by project")
     .option('--temporal-address <address>', 'a Temporal service (default: galley up runs its own)')
     .option('--temporal-namespace <name>', 'its namespace (default: default)')
     .option('--temporal-api-key <key>', 'its API key')

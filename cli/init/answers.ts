@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { sources } from '../../api/webhooks/registry.ts';
-import { adminApiKey, adminApiUrl, domainName, siteOrigin } from '../../contract/admin-api.ts';
+import { adminApiKey, adminApiUrl, domainName, opaqueId, siteOrigin } from '../../contract/admin-api.ts';
 import { siteName } from '../../contract/galley-config.ts';
 import { httpUrl } from '../../contract/http-url.ts';
 
@@ -17,7 +17,7 @@ export interface Answers {
   /** The path as written in galley.yaml: relative to its folder, or absolute. */
   valuesFile: string;
   /** Undefined: `galley up` runs its own. */
-  adminApi: { url: string; key: string } | undefined;
+  adminApi: { url: string; key: string; projectId: string | undefined } | undefined;
   /** Undefined: `galley up` runs its own. */
   temporal: { address: string; namespace: string; apiKey: string | undefined } | undefined;
   /** The receiver's URL as the CMS reaches it; undefined: this machine's. */
@@ -43,6 +43,7 @@ export const ANSWER = {
     .regex(/^\P{Cc}*$/u, 'expected a path in one line'),
   adminApiUrl,
   adminApiKey: adminApiKey.min(1, 'expected the key'),
+  projectId: opaqueId,
   temporalAddress: z.string().regex(/^[^\s:]+:\d{1,5}$|^\[[\da-fA-F:]+\]:\d{1,5}$/, 'expected host:port'),
   temporalNamespace: z.string().regex(/^[\w.-]{1,255}$/, 'expected the name of a namespace'),
   publicUrl: httpUrl.transform((text) => text.replace(/\/+$/, '')),

@@ -62,6 +62,14 @@ async function askAdminApi(checks: boolean): Promise<Answers['adminApi']> {
   const ask = async () => ({
     url: await askText({ message: 'URL of the Admin API', placeholder: 'https://api.example.com' }, ANSWER.adminApiUrl),
     key: await askHidden('Key of the Admin API', ANSWER.adminApiKey),
+    projectId:
+      (await askText(
+        { message: 'Id of the project there', placeholder: 'empty: it exports by domain' },
+        ANSWER.projectId,
+        {
+          optional: true,
+        },
+      )) || undefined,
   });
   return await untilChecked(checks, ask, CHECK_ANSWER.adminApi);
 }

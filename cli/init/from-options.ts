@@ -14,6 +14,7 @@ export interface InitOptions {
   valuesFile?: string;
   adminApiUrl?: string;
   adminApiKey?: string;
+  projectId?: string;
   temporalAddress?: string;
   temporalNamespace?: string;
   temporalApiKey?: string;
@@ -48,6 +49,9 @@ export async function readOptions(
     throw new UsageError('--admin-api-key: expected beside --admin-api-url; - reads it from standard input');
   if (url !== undefined && options.origin !== undefined)
     throw new UsageError('--origin has no effect with --admin-api-url: set it in the project at that service');
+  const projectId = given('--project-id', ANSWER.projectId, options.projectId);
+  if (projectId !== undefined && url === undefined)
+    throw new UsageError('--project-id: expected beside --admin-api-url');
   const source = given('--source', ANSWER.source, options.source);
   const problem = secret && secretProblem(source ?? DEFAULTS.source, secret);
   if (problem !== undefined && problem !== '') throw new UsageError(`--secret: ${problem}`);
@@ -62,7 +66,7 @@ export async function readOptions(
     source,
     secret: given('--secret', ANSWER.secret, secret),
     valuesFile: given('--values-file', ANSWER.valuesFile, options.valuesFile),
-    adminApi: url !== undefined && key !== undefined ? { url, key } : undefined,
+    adminApi: url !== undefined && key !== undefined ? { url, key, projectId } : undefined,
     temporal: address && {
       address,
       namespace: namespace ?? DEFAULTS.temporalNamespace,

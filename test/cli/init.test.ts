@@ -77,6 +77,7 @@ describe('galley init without a terminal', () => {
     [['--domain', 'd.example.com', '--source', 'nonsense'], /--source: expected one of contentful,/],
     [['--domain', 'd.example.com', '--source', 'standard', '--secret', '!'], /--secret: expected whsec_/],
     [['--domain', 'd.example.com', '--admin-api-url', 'http://x'], /--admin-api-key: expected/],
+    [['--domain', 'd.example.com', '--project-id', 'prj_1'], /--project-id: expected beside --admin-api-url/],
   ])('exits with 2 for %j', async (args, message) => {
     const { code, stderr } = await init(...args);
     expect(stderr).toMatch(message);

@@ -1,25 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { buildBundle, siteOf } from '../deployment/bundles.ts';
-import { startProjectFormApi } from '../helpers/admin-api/project-form-api.ts';
-import { startHttpSite } from '../helpers/http-site.ts';
+import {
+  editionName,
+  HOSTED_DOMAIN,
+  type HostedApi,
+  startDomainForm,
+  startProjectForm,
+} from '../helpers/admin-api/hosted-api.ts';
 import { answerWith, holdAnswer, loseAnswer } from '../helpers/system/faults.ts';
 import { createGate } from '../helpers/system/gate.ts';
 import type { Interception } from '../helpers/system/intercepting-proxy.ts';
 import { scenarios } from '../helpers/system/scenario.ts';
-import { HOSTED_KEY, type HostedSystem, startHostedSystem, startSeedAdminApi } from '../helpers/system/seed-system.ts';
+import { type HostedSystem, startHostedSystem } from '../helpers/system/seed-system.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
-
-/** A service with exactly the published fields of one form of static export, and a bundle for each job. */
-type HostedApi = {
-  url: string;
-  /** The content of jobs that start from now on. */
-  edit(edition: number): void;
-  /** How many jobs were started. */
-  starts(): number;
-  close(): Promise<void>;
-};
 
 type Form = {
   form: 'domain' | 'project';
@@ -31,54 +25,14 @@ type Form = {
 };
 
 const SITE = 'docs';
-const DOMAIN = 'docs.example.test';
-const LINK_TTL_MS = 30_000;
 const IS_START = { method: 'POST', path: /\/jobs$/ } as const;
 const IS_READ = { method: 'GET', path: /\/jobs\/[^/]+$/ } as const;
-
-const nameOf = (edition: number): string => `edition ${edition}`;
-
-async function startDomainForm(): Promise<HostedApi> {
-  const api = await startSeedAdminApi({ key: HOSTED_KEY, linkTtlMs: LINK_TTL_MS, statusWords: ['queued'] });
-  return {
-    url: api.url,
-    edit: (edition) => api.edit(DOMAIN, nameOf(edition)),
-    starts: () => api.exports(DOMAIN).length,
-    close: api.close,
-  };
-}
-
-async function startProjectForm(): Promise<HostedApi> {
-  const api = await startProjectFormApi({ key: HOSTED_KEY });
-  const objects = await startHttpSite(async (request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://objects.invalid');
-    const job = api.jobs.find(({ jobId }) => pathname.startsWith(`/${jobId}/`));
-    if (job === undefined || Date.now() > Number(searchParams.get('expires'))) response.writeHead(403).end();
-    else response.end(await buildBundle(siteOf(nameOf(job.content))));
-  });
-  Object.assign(api.behaviour, {
-    startsPerHour: 1_000,
-    linkLifetimeMs: LINK_TTL_MS,
-    bundleUrl: ({ jobId }: { jobId: string }) => `${objects.origin}/${jobId}/bundle.tar.gz`,
-  });
-  return {
-    url: api.url,
-    edit: (edition) => {
-      api.behaviour.content = edition;
-    },
-    starts: () => api.jobs.length,
-    close: async () => {
-      await objects.close();
-      await api.close();
-    },
-  };
-}
 
 const FORMS: Form[] = [
   {
     form: 'domain',
     startApi: startDomainForm,
-    start: { ...IS_START, body: `"${DOMAIN}"` },
+    start: { ...IS_START, body: `"${HOSTED_DOMAIN}"` },
     read: IS_READ,
     link: { method: 'POST', path: /\/bundle$/ },
   },
@@ -102,7 +56,7 @@ describe.each(FORMS)('a service that has form $form and no more', ({ form, start
     system = await startHostedSystem({
       sites: [
         {
-          ...{ name: SITE, domain: DOMAIN, projectId: 'prj_docs' },
+          ...{ name: SITE, domain: HOSTED_DOMAIN, projectId: 'prj_docs' },
           export: { quietPeriod: '100ms', maxWait: '1s', refreshMargin: '90%' },
         },
       ],
@@ -119,7 +73,7 @@ describe.each(FORMS)('a service that has form $form and no more', ({ form, start
     system.adminApi.edit(++edition);
     await waitFor(async () => (await system.publish(SITE)).status === 202, { describe: 'accepted the publish' });
     await meanwhile();
-    await system.untilServed(SITE, nameOf(edition));
+    await system.untilServed(SITE, editionName(edition));
     await system.untilPhase(SITE, 'live');
     return system.adminApi.starts() - before;
   };
@@ -187,7 +141,7 @@ describe.each(FORMS)('a service that has form $form and no more', ({ form, start
     await response.arrayBuffer();
     expect(response.status).toBe(200);
     expect(system.adminApi.starts()).toBe(starts);
-    expect(await system.served(SITE)).toContain(nameOf(edition));
+    expect(await system.served(SITE)).toContain(editionName(edition));
     expect(await system.state(SITE)).toMatchObject({ phase: 'live', form });
   });
 });
