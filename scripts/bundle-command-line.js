@@ -1,0 +1,78 @@
+// After tsc: joins what `galley` loads into dist/cli/main.js and dist/chunks/, because loading 500 small files takes
+// half of a command's start. Child processes and threads still load the files of tsc.
+//   node scripts/bundle-command-line.js
+import { readdir, readFile } from 'node:fs/promises';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const dist = fileURLToPath(new URL('../dist', import.meta.url));
+
+/** Packages that come in many files or are loaded by every command. The others stay in node_modules. */
+const JOINED = [
+  '@csstools/css-tokenizer',
+  '@exodus/bytes',
+  'acorn',
+  'cborg',
+  'commander',
+  'es-module-lexer',
+  'htmlparser2',
+  'lru-cache',
+  'p-limit',
+  'parse5',
+  'tar-stream',
+  'undici',
+  'whatwg-mimetype',
+  'zod',
+];
+
+/** What our files import stays outside, unless it is joined. What a joined package imports is of its own version. */
+const joinPackages = {
+  name: 'join-packages',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
+      const isOurs = importer.startsWith(`${dist}/`);
+      const isJoined = JOINED.some((name) => path === name || path.startsWith(`${name}/`));
+      // Loaded by a dynamic import, a joined package in CommonJS would only have a default export.
+      return isOurs && (!isJoined || kind === 'dynamic-import') ? { external: true } : undefined;
+    });
+  },
+};
+
+/** A module's own URL stays that of its file, next to which it finds others. */
+const keepUrls = {
+  name: 'keep-urls',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/dist\/.*\.js$/ }, async ({ path }) => {
+      const code = await readFile(path, 'utf8');
+      if (path.includes('/node_modules/') || !code.includes('import.meta.url')) return undefined;
+      // The chunks and main.js are each one folder below dist/.
+      const url = `new URL(${JSON.stringify(`../${relative(dist, path)}`)}, chunkUrl).href`;
+      return { contents: `const moduleUrl = ${url};\n${code.replace(/^#!.*\n/, '')}` };
+    });
+  },
+};
+
+const sources = await readdir(`${dist}/api/sources`);
+
+await build({
+  // `galley api` finds the webhooks' sources by their files.
+  entryPoints: ['cli/main.js', ...sources.filter((file) => file.endsWith('.js')).map((file) => `api/sources/${file}`)],
+  absWorkingDir: dist,
+  outdir: dist,
+  outbase: dist,
+  chunkNames: 'chunks/[name]-[hash]',
+  allowOverwrite: true,
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  define: { 'import.meta.url': 'moduleUrl' },
+  banner: {
+    // For the packages in CommonJS.
+    js: "import { createRequire as requireFrom } from 'node:module';\nconst chunkUrl = import.meta.url;\nconst require = requireFrom(chunkUrl);",
+  },
+  plugins: [joinPackages, keepUrls],
+  logLevel: 'warning',
+});
