@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Document, isAlias, isMap, isNode, isScalar, type Pair, parseDocument, visit, type YAMLMap } from 'yaml';
 import { isSwitchedOff, MAX_VALUES_BYTES } from '../../contract/values-file.ts';
 import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
-import { nodeOfKey, repeatedInGroup, repeatedKeyOf } from '../../contract/yaml-values.ts';
+import { danglingAlias, nodeOfKey, repeatedInGroup, repeatedKeyOf } from '../../contract/yaml-values.ts';
 import { endOfKey, endOfLine, indentAt, placeOf, replacementFor, spliceAll, type TextEdit } from './splice.ts';
 
 /** Thrown if a values file can't be edited without changing the operator's text; names line and column. */
@@ -12,6 +12,9 @@ export class ValuesFileError extends Error {
 
 /** What Galley writes. `enabled` only ever becomes true. What is undefined stays as it is. */
 type ValuesEdit = { enabled: true | undefined; bundleUrl: string; integrity?: string | undefined };
+
+/** A values file that was read once for several questions: reading 1 MiB takes a second. */
+export type OpenValues = { text: string; document: Document.Parsed };
 
 const GROUP = 'staticExport';
 
@@ -29,13 +32,15 @@ const MAX_PIN = 200;
  * order, quoting, anchors and line ends elsewhere stay byte for byte.
  * @throws ValuesFileError if the text isn't YAML, `staticExport` isn't a group, or it has or would get more than 1 MiB.
  */
-export function editValues(text: string, edit: ValuesEdit): string {
-  const before = parse(text);
-  const expected = expectedValues(text, edit);
+export function editValues(values: string | OpenValues, edit: ValuesEdit): string {
+  const { text, document: before } = asOpen(values);
+  let expected: unknown;
   for (const splices of candidateSplices(text, before, edit)) {
     const edited = spliceAll(text, splices);
     checkSize(Buffer.byteLength(edited));
     // Accept the splice only if parsing the result gives exactly the expected values.
+    if (holdsInGroup(before, text, { edited, splices, edit })) return edited;
+    expected ??= expectedValues(text, edit);
     if (holds(edited, expected)) return edited;
   }
   const group = isMap(before.contents) ? findPair(before.contents, GROUP) : undefined;
@@ -48,8 +53,8 @@ export function editValues(text: string, edit: ValuesEdit): string {
  * whether `staticExport.enabled` means false; a missing key doesn't count.
  * @throws ValuesFileError if the text isn't YAML or has more than 1 MiB
  */
-export function readSwitches(text: string): { pin: string | null; off: boolean } {
-  const document = parse(text);
+export function readSwitches(values: string | OpenValues): { pin: string | null; off: boolean } {
+  const { document } = asOpen(values);
   const group = nodeOfKey(document, document.contents, GROUP);
   const version = nodeOfKey(document, group, 'version');
   const enabled = nodeOfKey(document, group, 'enabled');
@@ -70,6 +75,13 @@ export function checkSize(sizeBytes: number): void {
     `expected at most 1 MiB, not ${sizeBytes} bytes: move ${GROUP} to a values file of its own, and name that one in galley.yaml`,
   );
 }
+
+/** @throws ValuesFileError if the text isn't YAML or has more than 1 MiB */
+export function openValues(text: string): OpenValues {
+  return { text, document: parse(text) };
+}
+
+const asOpen = (values: string | OpenValues): OpenValues => (typeof values === 'string' ? openValues(values) : values);
 
 function parse(text: string): Document.Parsed {
   checkSize(Buffer.byteLength(text));
@@ -104,9 +116,10 @@ function rejectRepeatedKeys(document: Document.Parsed, text: string): void {
 }
 
 /** What to warn of: the first key outside of the group that is there twice. The text must be one that `editValues` takes. */
-export function repeatedKeyIn(text: string): string | undefined {
+export function repeatedKeyIn(values: string | OpenValues): string | undefined {
+  const { text, document } = asOpen(values);
   let found: Pair | undefined;
-  visit(parse(text), {
+  visit(document, {
     // The library's own check compares every key with every other one: seconds for a file of 10,000 lines.
     Map(_key, map) {
       found = repeatedKeyOf(map);
@@ -126,15 +139,16 @@ function toValues(document: Document, text: string): unknown {
     return document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error;
-    visit(document, {
-      Alias(_key, alias) {
-        if (alias.resolve(document) !== undefined) return;
-        const at = placeOf(text, startOf(alias));
-        throw new ValuesFileError(`not valid YAML: the alias *${alias.source} ${at} has no anchor before it`);
-      },
-    });
+    rejectDanglingAlias(document, text);
     throw new ValuesFileError(`not YAML that can be read: more than ${MAX_ALIASES} aliases`);
   }
+}
+
+function rejectDanglingAlias(document: Document, text: string): void {
+  const alias = danglingAlias(document);
+  if (alias === undefined) return;
+  const at = placeOf(text, startOf(alias));
+  throw new ValuesFileError(`not valid YAML: the alias *${alias.source} ${at} has no anchor before it`);
 }
 
 /** Offset of a node; 0 for a part without one. */
@@ -181,6 +195,45 @@ function holds(edited: string, expected: unknown): boolean {
   } catch {
     return false;
   }
+}
+
+type Edited = { edited: string; splices: readonly TextEdit[]; edit: ValuesEdit };
+
+/**
+ * The same for a group whose lines stand alone, as in nearly all files: then only they are read again, because the rest is as
+ * it was. False if they don't, or if the splices aren't right.
+ */
+function holdsInGroup(before: Document.Parsed, text: string, { edited, splices, edit }: Edited): boolean {
+  const lines = linesOfGroup(before, text);
+  if (lines === undefined || splices.some(({ from, to }) => from < lines.from || to > lines.to)) return false;
+  rejectDanglingAlias(before, text);
+  const own: unknown = isMap(lines.group) ? lines.group.toJS(before) : {};
+  const expected = { [GROUP]: Object.assign({}, own, Object.fromEntries(editedKeys(edit))) };
+  return holds(edited.slice(lines.from, lines.to + edited.length - text.length), expected);
+}
+
+type GroupLines = { from: number; to: number; group: unknown };
+
+/** Where the group begins and ends, if both are at the beginning of a line and nothing refers into it or out of it. */
+function linesOfGroup({ contents }: Document.Parsed, text: string): GroupLines | undefined {
+  if (!isMap(contents) || contents.srcToken?.type !== 'block-map' || text.startsWith('%')) return undefined;
+  const at = contents.items.findIndex(({ key }) => isScalar(key) && key.value === GROUP);
+  const pair = contents.items[at];
+  const next = contents.items[at + 1];
+  const [from, to] = [startOf(pair?.key), next === undefined ? text.length : startOf(next.key)];
+  const isAtLine = (offset: number): boolean => offset === 0 || text[offset - 1] === '\n';
+  const isMarked = (token: { start: readonly { type: string }[] } | undefined): boolean =>
+    token?.start.some(({ type }) => KEY_MARKS.includes(type)) === true;
+  const tokens = contents.srcToken.items;
+  if (pair === undefined || !isAtLine(from) || isMarked(tokens[at]) || isMarked(tokens[at + 1])) return undefined;
+  if (next !== undefined && (!isScalar(next.key) || !isAtLine(to))) return undefined;
+  let refers = false;
+  visit(isNode(pair.value) ? pair.value : null, {
+    Node(_key, node) {
+      refers ||= isAlias(node) || node.anchor !== undefined;
+    },
+  });
+  return refers ? undefined : { from, to, group: pair.value };
 }
 
 function* candidateSplices(text: string, document: Document.Parsed, edit: ValuesEdit): Generator<TextEdit[]> {

@@ -1,10 +1,10 @@
 import type { DeploymentReport, DeploymentWrite } from './deployment-target.ts';
-import { editValues, readSwitches, repeatedKeyIn } from './edit-values.ts';
+import { editValues, openValues, readSwitches, repeatedKeyIn } from './edit-values.ts';
 import type { Sidecar } from './sidecar.ts';
 import { orderOf, ownerOf, refusalOf, writtenReport } from './write-order.ts';
 
 /** What a write does to a values file and its sidecar; `refused`: nothing. */
-type PlannedEdit =
+export type PlannedEdit =
   | { kind: 'refused'; report: DeploymentReport }
   | {
       kind: 'edit';
@@ -20,7 +20,8 @@ type PlannedEdit =
  * @throws ValuesFileError if only a person can fix the file
  */
 export function planEdit(write: DeploymentWrite, text: string, current: Sidecar | null): PlannedEdit {
-  const { pin, off: disabled } = readSwitches(text);
+  const values = openValues(text);
+  const { pin, off: disabled } = readSwitches(values);
   const deployedBefore = current === null ? write.deployedBefore === true : !current.enabling;
   const off = disabled && deployedBefore;
   const refused = (outcome: DeploymentReport['outcome']): PlannedEdit => {
@@ -40,12 +41,12 @@ export function planEdit(write: DeploymentWrite, text: string, current: Sidecar 
   // Only the first deploy enables the export, or a fresh link of it while it isn't there yet. If an operator disables it
   // later, the link stays fresh and `enabled` stays false.
   const enables = !off && (write.kind === 'deploy' || current?.enabling === true);
-  const edited = editValues(text, {
+  const edited = editValues(values, {
     enabled: enables ? true : undefined,
     bundleUrl: write.bundleUrl,
     integrity: write.integrity,
   });
-  const warning = repeatedKeyIn(text);
+  const warning = repeatedKeyIn(values);
   return {
     kind: 'edit',
     text: edited,

@@ -3,11 +3,11 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from '../../base/error-code.ts';
 import { replaceFile } from '../../base/replace-file.ts';
+import { planEditBounded, readSwitchesBounded } from './bounded-values.ts';
 import { checkFolder, type FolderDeps } from './check-folder.ts';
 import type { DeploymentReport, DeploymentWrite, ValuesFileTarget } from './deployment-target.ts';
-import { checkSize, readSwitches, ValuesFileError } from './edit-values.ts';
+import { checkSize, ValuesFileError } from './edit-values.ts';
 import { withFileLock } from './file-lock.ts';
-import { planEdit } from './plan-edit.ts';
 import { readSidecar, writeSidecar } from './sidecar.ts';
 import { placeOf } from './splice.ts';
 
@@ -25,7 +25,7 @@ export function createValuesFileTarget(path: string, { createUnder }: FolderDeps
       await checkFolder(dirname(path), createUnder);
       return await withFileLock(path, (stillHeld) => writeUndisturbed(path, write, stillHeld));
     },
-    readSwitches: async () => readSwitches(await readText(path)),
+    readSwitches: async () => await readSwitchesBounded(await readText(path)),
   };
 }
 
@@ -49,7 +49,7 @@ async function writeUndisturbed(
 
 async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => void): Promise<DeploymentReport> {
   const text = await readText(path);
-  const plan = planEdit(write, text, await readSidecar(path));
+  const plan = await planEditBounded(write, text, await readSidecar(path));
   if (plan.kind === 'refused') return plan.report;
   const { text: edited, sidecar, enabling, report } = plan;
   stillHeld();

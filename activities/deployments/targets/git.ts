@@ -11,9 +11,15 @@ import { GitError } from '../../../forge/git/git-error.ts';
 import { pushBranch } from '../../../forge/git/push-branch.ts';
 import { readRemote } from '../../../forge/git/read-remote.ts';
 import { writeCommit } from '../../../forge/git/write-commit.ts';
-import type { DeploymentReport, DeploymentTarget, DeploymentWrite, TargetCheck } from '../deployment-target.ts';
-import { readSwitches, ValuesFileError } from '../edit-values.ts';
-import { planEdit } from '../plan-edit.ts';
+import { planEditBounded, readSwitchesBounded } from '../bounded-values.ts';
+import type {
+  DeploymentReport,
+  DeploymentTarget,
+  DeploymentWrite,
+  Switches,
+  TargetCheck,
+} from '../deployment-target.ts';
+import { ValuesFileError } from '../edit-values.ts';
 import { parseSidecar, type Sidecar, sidecarPath, sidecarText } from '../sidecar.ts';
 import { isBefore } from '../write-order.ts';
 
@@ -55,7 +61,9 @@ export function createGitTarget(settings: SettingsOf<'git'>, deps: GitTargetDeps
       const { branch, path } = settings;
       const access = await openRemote(settings, deps, signal);
       const { commits } = await readRemote(access.git, access.remote, [branch]);
-      return readSwitches(await readUnlessKnown(access, { branch, commit: commits.get(branch), path }));
+      const read = await readUnlessKnown(access, { branch, commit: commits.get(branch), path });
+      read.switches ??= await readSwitchesBounded(read.text);
+      return read.switches;
     },
     async readProposal(order, { site, signal }) {
       const { repository, path } = settings;
@@ -66,7 +74,7 @@ export function createGitTarget(settings: SettingsOf<'git'>, deps: GitTargetDeps
       if (pullRequest?.state === 'merged') return 'merged';
       const { commits } = await readRemote(access.git, access.remote, [settings.branch, branch]);
       const place = { branch: settings.branch, commit: commits.get(settings.branch), path: sidecarPath(path) };
-      const merged = parseSidecar(await readUnlessKnown(access, place));
+      const merged = parseSidecar((await readUnlessKnown(access, place)).text);
       if (merged?.site === site && !isBefore(merged, order)) return 'merged';
       const isOpen = access.forge === undefined ? commits.has(branch) : pullRequest?.state === 'open';
       return isOpen ? 'open' : 'closed';
@@ -110,7 +118,7 @@ async function checkBranch(access: Access, settings: SettingsOf<'git'>, site: st
       return { message: `${repository} has no ${path} in ${branch}`, fix, doubtful: true };
     }
     try {
-      readSwitches(text);
+      await readSwitchesBounded(text);
     } catch (error) {
       if (!(error instanceof ValuesFileError)) throw error;
       return { message: `${path} in ${repository}: ${error.message}`, fix: 'Correct the file in the repository.' };
@@ -122,20 +130,22 @@ async function checkBranch(access: Access, settings: SettingsOf<'git'>, site: st
 }
 
 /** What this process last read, by place: while the branch doesn't move, nothing is fetched. */
-const filesRead = new Map<string, { commit: string; text: string }>();
+const filesRead = new Map<string, FileAtCommit>();
+
+type FileAtCommit = { commit: string; text: string; switches?: Switches };
 
 type FilePlace = { branch: string; commit: string | undefined; path: string };
 
-/** @returns the text of a file in a branch that is at a commit */
-async function readUnlessKnown(access: Access, { branch, commit, path }: FilePlace): Promise<string> {
+async function readUnlessKnown(access: Access, { branch, commit, path }: FilePlace): Promise<FileAtCommit> {
   const place = `${access.remote.repository}#${branch}:${path}`;
   const known = filesRead.get(place);
-  if (known !== undefined && known.commit === commit) return known.text;
+  if (known !== undefined && known.commit === commit) return known;
   return await withClone(access, async (clone) => {
     const fetched = await fetchBranch(clone, branch, BASE);
     const { text } = await readFileAt(clone, fetched, path);
-    filesRead.set(place, { commit: fetched, text });
-    return text;
+    const read = { commit: fetched, text };
+    filesRead.set(place, read);
+    return read;
   });
 }
 
@@ -199,7 +209,7 @@ async function attempt(context: Context, write: DeploymentWrite): Promise<Deploy
   const current = closed === null ? newest(merged, open) : withoutClosed(merged, open);
   // What was only proposed has switched nothing on.
   const enabling = merged === null ? write.deployedBefore !== true : merged.enabling;
-  const plan = planEdit(write, values.text, current && { ...current, enabling });
+  const plan = await planEditBounded(write, values.text, current && { ...current, enabling });
   const isEdit = plan.kind === 'edit';
   // A repeated write, or its pull request is merged.
   if (isProposal && isEdit && plan.text === values.text && merged?.jobId === write.jobId) return plan.report;

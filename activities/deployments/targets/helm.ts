@@ -1,11 +1,10 @@
 import { execa } from 'execa';
-import { parse, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import { z } from 'zod';
 import { errorText } from '../../../base/error-code.ts';
 import type { SettingsOf } from '../../../contract/target-kind.ts';
+import { planEditBounded, readSwitchesBounded } from '../bounded-values.ts';
 import type { DeploymentTarget, DeploymentWrite, TargetCheck } from '../deployment-target.ts';
-import { readSwitches } from '../edit-values.ts';
-import { planEdit } from '../plan-edit.ts';
 import { parseSidecar, type Sidecar } from '../sidecar.ts';
 
 export type HelmDeps = {
@@ -30,7 +29,7 @@ export function createHelmTarget(settings: SettingsOf<'helm'>, { helmEnvironment
       const run = runner(settings, helmEnvironment, signal);
       const current = stateIn(await run(['status', settings.release, '--output', 'json']));
       const values = await readValues(run, settings);
-      const plan = planEdit(write, valuesText(values), current);
+      const plan = await planEditBounded(write, valuesText(values), current);
       if (plan.kind === 'refused') return plan.report;
       if (JSON.stringify(current) === JSON.stringify(plan.sidecar)) return plan.report;
       await upgrade(run, settings, { write, off: plan.report.off === true, sidecar: plan.sidecar });
@@ -38,7 +37,7 @@ export function createHelmTarget(settings: SettingsOf<'helm'>, { helmEnvironment
     },
     async readSwitches(signal) {
       const run = runner(settings, helmEnvironment, signal);
-      return readSwitches(valuesText(await readValues(run, settings)));
+      return await readSwitchesBounded(valuesText(await readValues(run, settings)));
     },
     check: ({ signal }) => checkRelease(runner(settings, helmEnvironment, signal), settings),
   };
@@ -51,7 +50,7 @@ async function checkRelease(run: Run, settings: SettingsOf<'helm'>): Promise<Tar
     const fix = 'Install Helm where the worker runs, and put its folder into PATH.';
     return { message: `helm can't be run: ${version.error}`, fix };
   }
-  const read = await attempt(async () => readSwitches(valuesText(await readValues(run, settings))));
+  const read = await attempt(async () => await readSwitchesBounded(valuesText(await readValues(run, settings))));
   if (read.error === undefined) {
     const message = `helm ${version.value.trim()} reads the release ${release} in ${namespace} of ${context}`;
     return { message, fix: null };
@@ -123,5 +122,5 @@ function stateIn(status: string): Sidecar | null {
 
 /** Helm prints `null` for a release without values of its own. */
 function valuesText(yaml: string): string {
-  return parse(yaml) === null ? '' : yaml;
+  return yaml.trim() === 'null' ? '' : yaml;
 }
