@@ -41,6 +41,18 @@ export const projectSettings = z.strictObject({
     .default(''),
   /** `pagefind`: the bundle gets an index and a search page, unless the site has an offline search of its own. */
   search: z.enum(['off', 'pagefind'], { error: 'expected off or pagefind' }).default('off'),
+  /** Patterns of the files that agents may change; null: all but CI files and new executables. */
+  agentPaths: z
+    .array(
+      z
+        .string()
+        .max(200)
+        .regex(/^(?!\/)\P{C}+$/u, 'expected a pattern such as docs/**'),
+    )
+    .min(1)
+    .max(100)
+    .nullable()
+    .default(null),
   /** The receiver of the embedded forge's pull request events. */
   webhookUrl: z
     .url({ protocol: /^https?$/, error: 'expected an http(s) URL' })

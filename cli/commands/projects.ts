@@ -33,6 +33,7 @@ interface Options {
   incremental?: 'true' | 'false';
   basePath?: string;
   precompress?: Array<ContentCoding | 'none'>;
+  agentPaths?: string[];
   search?: 'off' | 'pagefind';
   webhook?: string;
   webhookSecret?: string;
@@ -171,6 +172,10 @@ function withSettings(command: Command): Command {
         'search in the bundle: an index made at export, unless the site has its own',
       ).choices(['off', 'pagefind']),
     )
+    .option(
+      '--agent-paths <globs...>',
+      "files that an agent may change, such as 'docs/**'; empty: all but CI files and executables",
+    )
     .option('--webhook <url>', "receives the embedded forge's pull request events: …/webhooks/SITE/github")
     .option('--webhook-secret <secret>', 'the secret that signs those deliveries; - reads it from standard input')
     .option('--json', 'print the project as JSON')
@@ -180,7 +185,7 @@ function withSettings(command: Command): Command {
 /** The options that were given; an empty text clears a setting. */
 async function changes(options: Options): Promise<Omit<SetProjectRequest, 'project' | 'organization' | 'domain'>> {
   const { origin, repository, ref, external, scripts, sourceMaps, robots, render, discover, incremental } = options;
-  const { basePath, precompress, search, webhook, webhookSecret } = options;
+  const { basePath, precompress, search, agentPaths, webhook, webhookSecret } = options;
   const text = (value: string): string | null => (value === '' ? null : value);
   const settings = {
     ...(external === undefined ? {} : { external: externalPolicy(external) }),
@@ -193,6 +198,7 @@ async function changes(options: Options): Promise<Omit<SetProjectRequest, 'proje
     ...(basePath === undefined ? {} : { basePath: basePath.replace(/\/$/, '') }),
     ...(precompress === undefined ? {} : { precompress: precompress.flatMap((each) => (each === 'none' ? [] : each)) }),
     ...(search === undefined ? {} : { search }),
+    ...(agentPaths === undefined ? {} : { agentPaths: agentPaths.join('') === '' ? null : agentPaths }),
     ...(webhook === undefined ? {} : { webhookUrl: text(webhook) }),
     ...(webhookSecret === undefined
       ? {}

@@ -19,6 +19,8 @@ const CONFIGURATION: readonly (readonly [string, string])[] = [
   ['fetch.recurseSubmodules', 'false'],
   ['push.recurseSubmodules', 'no'],
   ['protocol.version', '2'],
+  // Of the keys that sign commits.
+  ['gpg.format', 'ssh'],
   // An empty value resets inherited helpers.
   ['credential.helper', ''],
   // A server slower than this for half a minute counts as stalled.

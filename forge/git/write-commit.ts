@@ -10,15 +10,18 @@ type CommitContent = {
   /** Author's and committer's date. */
   at: Date;
   message: string;
+  /** The file of an SSH key that signs the commit; null: it isn't signed. */
+  signingKey?: string | null;
 };
 
-/** Stores a commit and returns its id. The same content always has the same id. */
+/** Stores a commit and returns its id. The same content always has the same id, signed with ed25519 or RSA too. */
 export async function writeCommit(
   git: Git,
-  { dir, tree, parent, author, at, message }: CommitContent,
+  { dir, tree, parent, author, at, message, signingKey = null }: CommitContent,
 ): Promise<string> {
   const date = `@${Math.floor(at.getTime() / 1_000)} +0000`;
-  const { stdout } = await git(['commit-tree', '--no-gpg-sign', tree, '-p', parent], {
+  const signing = signingKey === null ? '--no-gpg-sign' : `--gpg-sign=${signingKey}`;
+  const { stdout } = await git(['commit-tree', signing, tree, '-p', parent], {
     dir,
     input: message.endsWith('\n') ? message : `${message}\n`,
     environment: {

@@ -47,6 +47,7 @@ export const settingsChange = z.strictObject({
     .refine((codings) => codings.every(canCompress), ZSTD_MISSING)
     .optional(),
   search: projectSettings.shape.search.unwrap().optional(),
+  agentPaths: projectSettings.shape.agentPaths.unwrap().optional(),
   webhookUrl: projectSettings.shape.webhookUrl.unwrap().refine(isPrintable, 'expected printable characters').optional(),
   webhookSecret: projectSettings.shape.webhookSecret
     .unwrap()

@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { AgentDeps } from '../../platform/activities/agent/agent-deps.ts';
 import type { AgentRunner } from '../../platform/activities/agent/agent-runner.ts';
@@ -53,6 +53,7 @@ export function agentDepsOf({ settings, store, home, publicUrl, temporal, logger
     forgeFor: forgesOf({ hosted: forge, embedded, logger }),
     workDir: home.path('agent-work'),
     runTimeoutMs: agent.timeoutMs,
+    signingKey: agent.signingKeyFile === undefined ? null : resolve(agent.signingKeyFile),
     secrets: secretsOf(settings),
     gitEnvironment: pick(variables, FOR_GIT),
   };

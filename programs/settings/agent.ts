@@ -74,6 +74,7 @@ export const agentVariables = {
   AGENT_READ: absolutePaths.default([]),
   AGENT_SCRATCH_SIZE: byteSize.default(2 * 1024 * MIB),
   AGENT_MAX_OUTPUT: byteSize.default(10 * MIB),
+  AGENT_COMMIT_SIGNING_KEY: z.string().trim().min(1, 'expected a file with an SSH key').optional(),
 };
 
 type AgentVariables = z.infer<z.ZodObject<typeof agentVariables>>;
@@ -98,6 +99,8 @@ export function readAgentSettings(env: AgentVariables, withheld: (name: string) 
     readablePaths: env.AGENT_READ,
     scratchSizeBytes: env.AGENT_SCRATCH_SIZE,
     outputLimitBytes: env.AGENT_MAX_OUTPUT,
+    /** The file of the SSH key that signs commits. */
+    signingKeyFile: env.AGENT_COMMIT_SIGNING_KEY,
   };
   return { settings, problems: problemsOf(env, withheld) };
 }

@@ -6,10 +6,13 @@ import type { Database } from '../../platform/store/database.ts';
 import { ensureOrganization } from '../../platform/store/organizations.ts';
 import { insertProject } from '../../platform/store/projects.ts';
 
-export type NewTestJob = { repository: string; ref?: string | null; prompt: string };
+export type NewTestJob = { repository: string; ref?: string | null; prompt: string; settings?: object };
 
 /** Adds an agent job of a new project, as the API does, without starting it. */
-export async function addTestJob(db: Database, { repository, ref = null, prompt }: NewTestJob): Promise<AgentJobRow> {
+export async function addTestJob(
+  db: Database,
+  { repository, ref = null, prompt, settings = {} }: NewTestJob,
+): Promise<AgentJobRow> {
   const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise' });
   const project = await insertProject(db, {
     id: `prj_${randomBytes(8).toString('hex')}`,
@@ -18,7 +21,7 @@ export async function addTestJob(db: Database, { repository, ref = null, prompt 
     origin: null,
     repository,
     ref,
-    settings: projectSettings.parse({}),
+    settings: projectSettings.parse(settings),
   });
   if (project === undefined) throw new Error('The project could not be added');
   const { organizationId, id: projectId } = project;

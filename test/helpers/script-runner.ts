@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
@@ -8,7 +8,7 @@ import type { AgentOutcome, AgentRunner, AgentTask } from '../../platform/activi
 
 /**
  * An agent for tests, with real git on a real work tree. Each line of the prompt is a command: `write PATH TEXT`,
- * `remove PATH`, `print TEXT`, `pause MS`, `wait` (starts a process that runs for an hour), `fail`. Other lines are ignored.
+ * `remove PATH`, `executable PATH`, `print TEXT`, `pause MS`, `wait` (starts a process that runs for an hour), `fail`. Other lines are ignored.
  */
 export class ScriptRunner implements AgentRunner {
   readonly model = 'script';
@@ -42,6 +42,7 @@ export class ScriptRunner implements AgentRunner {
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, `${rest.join(' ')}\n`);
     } else if (command === 'remove') await rm(path);
+    else if (command === 'executable') await chmod(path, 0o755);
     else if (command === 'print') log(Buffer.from(`${line.slice('print '.length)}\n`));
     else if (command === 'pause') await sleep(Number(first), undefined, { signal });
     else if (command === 'wait') await this.#wait(signal);

@@ -16,6 +16,8 @@ export type AgentDeps = {
   runTimeoutMs?: number;
   /** The author of the commits. */
   author?: Identity;
+  /** The file of the SSH key that signs the commits. Default null: they aren't signed. */
+  signingKey?: string | null;
   /** Values that must never appear in a log or an error: the agent's environment and the forge's credentials. */
   secrets?: readonly string[];
   /** The only variables that git inherits: a path, proxies, an SSH agent. */
@@ -43,6 +45,7 @@ const MIB = 1024 * 1024;
 export const DEFAULT_AGENT_SETTINGS = {
   runTimeoutMs: 30 * 60_000,
   author: { name: 'Galley agent', email: 'agent@galley.invalid' },
+  signingKey: null,
   secrets: [],
   runsAtOnce: 2,
   maxPackBytes: 256 * MIB,

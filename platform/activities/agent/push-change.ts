@@ -9,9 +9,11 @@ import { readRemote } from '../../../forge/git/read-remote.ts';
 import { writeCommit } from '../../../forge/git/write-commit.ts';
 import { admitPack } from '../../git/admit-pack.ts';
 import { changedFiles } from '../../git/changed-files.ts';
+import { screenChange } from '../../git/screen-change.ts';
 import { CANCELLED } from '../../store/agent-job-transitions.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import { type AgentRun, type AgentRunKey, keepRunCommit, keptOutcome } from '../../store/agent-runs.ts';
+import { getProject } from '../../store/projects.ts';
 import type { AgentContext } from './agent-deps.ts';
 import { agentStep, remoteOf, type StepTools } from './agent-step.ts';
 import { impossible } from './owner-failure.ts';
@@ -89,11 +91,16 @@ async function makeCommit(context: AgentContext, { dir, folder, job, run, remote
   if (submodule !== undefined) {
     throw impossible(`The agent pointed ${shown(submodule.path)} at another repository's commit, which no agent may`);
   }
+  const project = job.projectId === null ? undefined : await getProject(context.db, job.projectId);
+  const paths = project?.settings.agentPaths ?? null;
+  const refused = await screenChange(git, { dir, files, paths, secrets: context.secrets }, shown);
+  if (refused !== null) throw impossible(refused);
   return writeCommit(git, {
     dir,
     tree: outcome.tree,
     parent: run.baseCommit,
     author: context.author,
+    signingKey: context.signingKey,
     at: run.startedAt,
     message: commitMessage({ prompt: run.prompt, jobId: job.id }),
   });

@@ -131,6 +131,7 @@ describe('the admin routes', () => {
         basePath: '',
         incremental: true,
         precompress: [],
+        agentPaths: null,
         webhookUrl: null,
         webhookSecretSet: true,
       },

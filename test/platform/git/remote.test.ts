@@ -134,10 +134,10 @@ describe('changed files', () => {
     const dir = join(folder, 'diff.git');
     const to = await fetchMain(dir);
     expect(await changedFiles(git, { dir, from, to })).toEqual([
-      { path: 'README.md', submodule: false },
-      { path: 'a\tb "c"\n.txt', submodule: false },
-      { path: 'docs/guide.md', submodule: false },
-      { path: 'ünï', submodule: false },
+      expect.objectContaining({ path: 'README.md', submodule: false, newExecutable: false }),
+      expect.objectContaining({ path: 'a\tb "c"\n.txt', before: null, now: expect.stringMatching(/^[0-9a-f]{40}$/) }),
+      expect.objectContaining({ path: 'docs/guide.md', now: null }),
+      expect.objectContaining({ path: 'ünï', submodule: false }),
     ]);
   });
 });

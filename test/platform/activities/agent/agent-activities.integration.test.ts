@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ApplicationFailure } from '@temporalio/common';
@@ -89,12 +89,13 @@ async function withRetries<Result>(call: () => Promise<Result>): Promise<Result>
   }
 }
 
-const add = (prompt: string): Promise<AgentJobRow> => addTestJob(db, { repository: repository.url, prompt });
+const add = (prompt: string, settings = {}): Promise<AgentJobRow> =>
+  addTestJob(db, { repository: repository.url, prompt, settings });
 
 /** The activities of a job after `runAgent` of its first run. */
-async function jobAfterAgent(prompt = 'write a.txt 1', change: Partial<AgentDeps> = {}) {
+async function jobAfterAgent(prompt = 'write a.txt 1', change: Partial<AgentDeps> = {}, settings = {}) {
   const activities = activitiesOf(deps(change));
-  const { id: jobId, branch } = await add(prompt);
+  const { id: jobId, branch } = await add(prompt, settings);
   const key = { jobId, run: 1 };
   await activities.open(key);
   const { kind } = await activities.work(key);
@@ -352,6 +353,56 @@ describe("an agent's change", () => {
     const { message } = await failureOf(push(key));
     expect(message).toMatch(/^The agent pointed a b{198} at another repository's commit/);
     expect(await repository.head(branch)).toBeUndefined();
+  });
+
+  // In parts, so that no scanner takes this file for one with a key.
+  const token = `ghp_${'a1B2'.repeat(9)}`;
+  const docs = { agentPaths: ['docs/**', 'tools/run.sh'] };
+
+  it.each([
+    [
+      'a token',
+      `write docs/a.md line\nwrite docs/b.md x ${token}`,
+      {},
+      /: docs\/b\.md:1 has what looks like .*GitHub/i,
+    ],
+    ["one of the operator's secrets", 'write a.txt hunter2-hunter2', {}, /: a\.txt:1 .*one of the operator's secrets/],
+    ['a new executable', 'write run.sh x\nexecutable run.sh', {}, /made run\.sh executable/],
+    ['one outside of its exact path', 'write docs/x.sh x\nexecutable docs/x.sh', docs, /made docs\/x\.sh executable/],
+    ['a CI file', 'write .github/workflows/ci.yml x', {}, /\.github\/workflows\/ci\.yml, which configures CI/],
+    ['a CI file that only a star allows', 'write Jenkinsfile x', { agentPaths: ['**'] }, /Jenkinsfile, which config/],
+    ['a file that the project does not allow', 'write src/a.ts x', docs, /may only change docs\/\*\*, tools\/run\.sh$/],
+    ['a file that is too large', `write a.txt ${'x'.repeat(11 * 1024 * 1024)}`, {}, /a\.txt with more than 10 MiB/],
+  ])('is not pushed with %s, and the failure names the place', async (_what, prompt, settings, expected) => {
+    const secrets = ['hunter2-hunter2'];
+    const { branch, push, key } = await jobAfterAgent(prompt, { secrets }, settings);
+    const failure = await failureOf(push(key));
+    expect(failure).toMatchObject({ type: 'AgentImpossible', nonRetryable: true });
+    expect(failure.message).toMatch(expected);
+    expect(failure.message).not.toContain(token);
+    expect(failure.message).not.toContain(secrets[0]);
+    expect(await repository.head(branch)).toBeUndefined();
+  });
+
+  it('is pushed with what the project allows by name, and with a token that the file had before', async () => {
+    await repository.commit('main', { 'docs/old.md': `example: ${token}\n` });
+    const prompt = `write docs/old.md new ${token}\nwrite tools/run.sh x\nexecutable tools/run.sh`;
+    const { branch, push, key } = await jobAfterAgent(prompt, {}, docs);
+    const { commit } = await push(key);
+    expect(await repository.head(branch)).toBe(commit);
+  });
+
+  it('is a signed commit if there is a key', async () => {
+    const signingKey = join(folder, 'signing key');
+    await execa('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', signingKey]);
+    const { branch, push, key } = await jobAfterAgent('write a.txt 1', { signingKey });
+    await push(key);
+    const allowed = join(folder, 'allowed');
+    await writeFile(allowed, `agent@galley.invalid ${await readFile(`${signingKey}.pub`, 'utf8')}`);
+    const verify = ['-c', 'gpg.format=ssh', '-c', `gpg.ssh.allowedSignersFile=${allowed}`, 'verify-commit', branch];
+    await expect(repository.git(...verify)).resolves.toBeDefined();
+    await writeFile(allowed, '');
+    await expect(repository.git(...verify)).rejects.toThrow(/No principal matched/);
   });
 
   it('is not pushed if git fsck rejects it', async () => {
