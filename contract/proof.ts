@@ -22,6 +22,8 @@ export const proofPage = z.object({
   /** The largest share of pixels that differ between two visits to the origin, and so were masked; 0 to 1. */
   maskedShare: z.number(),
   findings: z.array(proofFinding),
+  /** Other hosts that the page needs at the origin as well. Both sides were opened without them. */
+  withoutHosts: z.array(z.string()).optional(),
 });
 export type ProofPage = z.infer<typeof proofPage>;
 

@@ -123,12 +123,19 @@ function compareImages({ origin, again, bundle }: Visits, identify: Identify): s
 }
 
 function newRequests({ origin, again, bundle }: Visits, identify: Identify): string[] {
-  const keyOf = ({ url }: { url: string }): string => identify(url).key.replace(/[?#].*$/s, '');
+  // A link without a protocol has that of its page.
+  const keyOf = ({ url }: { url: string }): string => identify(url).key.replace(/^https?:|[?#].*$/gs, '');
   const failedThere = new Set([...origin.failedRequests, ...(again?.failedRequests ?? [])].map(keyOf));
   const failed = new Map(bundle.failedRequests.map((request) => [keyOf(request), request]));
   return [...failed].flatMap(([key, { url, reason }]) =>
     failedThere.has(key) ? [] : [`${cut(identify(url).shown)}: ${reason}`],
   );
+}
+
+/** Other hosts that the page needs at the origin as well: in the bundle they fail because it has no network. */
+export function hostsWithoutNetwork({ origin, bundle }: Omit<Visits, 'again'>, identify: Identify): string[] {
+  const failed = bundle.failedRequests.flatMap(({ url }) => identify(url).host ?? []);
+  return [...new Set(failed)].filter((host) => origin.hosts.has(host));
 }
 
 function newErrors({ origin, again, bundle }: Visits): string[] {

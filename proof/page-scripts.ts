@@ -39,6 +39,23 @@ export const LOAD_ALL = `(async () => {
   await frame();
 })()`;
 
+/** Waits until scripts change nothing and leave the page idle, for a limited time: a clock ticks on. */
+export const UNTIL_STILL = `new Promise((done) => {
+  let timer;
+  const end = () => {
+    observer.disconnect();
+    done();
+  };
+  const restart = () => {
+    clearTimeout(timer);
+    const own = (timer = setTimeout(() => requestIdleCallback(() => own === timer && end()), 250));
+  };
+  const observer = new MutationObserver(restart);
+  observer.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
+  restart();
+  setTimeout(end, 5000);
+})`;
+
 /** What a page shows: its words, the targets of its links and its images, those in frames and shadow trees included. */
 export const READ_PAGE = `(() => {
   const MAX = 2_000_000;

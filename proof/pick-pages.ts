@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { Parser } from 'htmlparser2';
 import { encodePath } from '../bundle/url.ts';
 import type { BundleFile, BundleManifest } from '../contract/bundle.ts';
+import { isMadeSearchPage } from '../exporter/search/plan-search.ts';
+import { SHORTCUT_PATH } from '../exporter/urls/assign-path.ts';
 
 /** A page to open: its path and query at the origin, and the number of its template. */
 export type PickedPage = { target: string; template: number };
@@ -22,7 +24,10 @@ export async function pickPages(
   manifest: BundleManifest,
   maxPages: number,
 ): Promise<{ picked: PickedPage[]; templateCount: number; pageCount: number }> {
-  const pages = manifest.files.flatMap((file) => (isPage(file) ? [{ file, target: targetOf(file) }] : []));
+  const isSearchable = manifest.files.some(({ path }) => path === SHORTCUT_PATH);
+  const pages = manifest.files
+    .filter((file) => isPage(file) && !(isSearchable && isMadeSearchPage(file.path)))
+    .map((file) => ({ file, target: targetOf(file) }));
   const templates = new Map<string, string[]>();
   for (const { file, target } of spread(pages, Math.min(pages.length, Math.max(MAX_READ, maxPages)))) {
     const key = `${urlShape(target)} ${await domShape(join(folder, file.path))}`;

@@ -137,11 +137,14 @@ function PagesTable({ pages }: { pages: readonly ProofPage[] }) {
             </tr>
           </thead>
           <tbody>
-            {pages.slice(0, MAX_LISTED).map(({ url, template, status, differingShare, maskedShare }) => (
+            {pages.slice(0, MAX_LISTED).map(({ url, template, status, differingShare, maskedShare, withoutHosts }) => (
               <tr key={url}>
                 <td>{url}</td>
                 <td>{template + 1}</td>
-                <td>{status}</td>
+                <td>
+                  {status}
+                  {withoutHosts !== undefined && `, both without ${withoutHosts.join(', ')}`}
+                </td>
                 <td>{percent(differingShare)}</td>
                 <td>{percent(maskedShare)}</td>
               </tr>

@@ -11,7 +11,7 @@ import {
 import type { Renderer } from '../exporter/ports.ts';
 import type { Site } from '../exporter/urls/types.ts';
 import { comparePictures, type PictureComparison } from './compare-pictures.ts';
-import { compareVisits } from './compare-visits.ts';
+import { compareVisits, hostsWithoutNetwork } from './compare-visits.ts';
 import { createIdentify, type Identify } from './identify-url.ts';
 import { openSides, type Sides } from './open-sides.ts';
 import { sameTimeAndChance } from './page-scripts.ts';
@@ -38,6 +38,7 @@ const MAX_EXCERPTS = 20;
 const MAX_EXCERPT_BYTES = 8 * 1024 ** 2;
 /** A visit's steps have their own limits, which add up to less. */
 const PAGES_AT_ONCE = 2;
+const MAX_ROUNDS = 3;
 
 /**
  * Opens pages of a bundle and of its origin in a browser, and compares them. The bundle is served as by a deployment, and
@@ -112,35 +113,57 @@ async function provePage(
     ...{ url, template, status: 'unknown', reason, differingShare: 0, maskedShare: 0, findings: [] },
   });
   try {
-    const first = await visitBoth(work, target);
+    const withoutHosts: string[] = [];
+    const first = await visitAlike(work, target, identify, withoutHosts);
     if (typeof first === 'string') return unknown(first);
+    const common = { url, template, ...(withoutHosts.length > 0 && { withoutHosts }) };
     const attempt = judge(first, undefined, identify);
-    if (attempt.findings.length === 0) return { ...unknown(''), ...attempt, status: 'equal', reason: null };
+    if (attempt.findings.length === 0) return { ...common, ...sharesOf(attempt), status: 'equal', reason: null };
     // What differs between visits to the origin is no fault, and neither is what a second visit doesn't show again.
-    const second = await visitBoth(work, target);
+    const second = await visitBoth(work, target, withoutHosts);
     if (typeof second === 'string') return unknown(second);
     const again = judge(second, first, identify);
-    if (again.maskedShare > MAX_MASKED_SHARE)
-      return { ...unknown('more than 20 % of it differs between two visits to the origin'), ...again, findings: [] };
+    if (again.maskedShare > MAX_MASKED_SHARE) {
+      const reason = 'more than 20 % of it differs between two visits to the origin';
+      return { ...common, ...sharesOf(again), findings: [], status: 'unknown', reason };
+    }
     const before = judge(first, second, identify);
     const lasting = before.findings.length === 0 ? before : again;
     if (lasting.findings.length > 0)
       for (const { viewport, excerpt } of lasting.excerpts) onExcerpt({ url, viewport, ...excerpt });
-    const { differingShare, maskedShare, findings } = lasting;
-    const status = findings.length === 0 ? 'equal' : 'different';
-    return { url, template, status, reason: null, differingShare, maskedShare, findings };
+    const status = lasting.findings.length === 0 ? 'equal' : 'different';
+    return { ...common, ...sharesOf(lasting), status, reason: null };
   } catch (error) {
     work.signal.throwIfAborted();
     return unknown(reasonOf(error));
   }
 }
 
+const sharesOf = ({ differingShare, maskedShare, findings }: Judged) => ({ differingShare, maskedShare, findings });
+
+/**
+ * Like `visitBoth`. If the page needs other hosts at the origin as well, adds them to `withoutHosts` and visits both sides
+ * without them.
+ */
+async function visitAlike(work: Work, target: string, identify: Identify, withoutHosts: string[]) {
+  let shown = await visitBoth(work, target, withoutHosts);
+  // What one host sends may be what needs another one.
+  for (let rounds = 0; rounds < MAX_ROUNDS && typeof shown !== 'string'; rounds += 1) {
+    const hosts = new Set(shown.flatMap((each) => hostsWithoutNetwork(each, identify)));
+    const more = [...hosts].filter((host) => !withoutHosts.includes(host));
+    if (more.length === 0) break;
+    withoutHosts.push(...more);
+    shown = await visitBoth(work, target, withoutHosts);
+  }
+  return shown;
+}
+
 /** Both sides at all widths; a text says why the origin's page can't be compared. */
-async function visitBoth(work: Work, target: string): Promise<Shown[] | string> {
+async function visitBoth(work: Work, target: string, withoutHosts: readonly string[]): Promise<Shown[] | string> {
   const { sides, site, bundle } = work;
   const [origin, own] = await Promise.allSettled([
-    visitAll(work, sides.useOrigin, site.origin + target),
-    visitAll(work, sides.useBundle, bundle.origin + target),
+    visitAll(work, sides.useOrigin, site.origin + target, withoutHosts),
+    visitAll(work, sides.useBundle, bundle.origin + target, withoutHosts),
   ]);
   work.signal.throwIfAborted();
   if (origin.status === 'rejected') {
@@ -160,12 +183,22 @@ async function visitBoth(work: Work, target: string): Promise<Shown[] | string> 
 /** A page that the bundle's server doesn't show. */
 function notShown(url: string, reason: string, { picture, height }: Visit): Visit {
   const failedRequests = [{ url, reason }];
-  return { url, text: '', links: [], images: [], consoleErrors: [], failedRequests, picture, height };
+  return { url, text: '', links: [], images: [], consoleErrors: [], failedRequests, hosts: new Set(), picture, height };
 }
 
-async function visitAll({ signal, bundle }: Work, use: Sides['useOrigin'], url: string): Promise<Visit[]> {
+async function visitAll(
+  { signal, bundle }: Work,
+  use: Sides['useOrigin'],
+  url: string,
+  withoutHosts: readonly string[],
+): Promise<Visit[]> {
   const atMs = Date.parse(bundle.site.manifest.createdAt);
   return await use(signal, async (context: BrowserContext) => {
+    if (withoutHosts.length > 0)
+      await context.route(
+        ({ host }) => withoutHosts.includes(host),
+        (route) => route.abort('internetdisconnected'),
+      );
     await context.addInitScript({ content: sameTimeAndChance(atMs) });
     const visits: Visit[] = [];
     for (const viewport of VIEWPORTS) visits.push(await visitPage(context, url, viewport));

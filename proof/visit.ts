@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { z } from 'zod';
-import { LOAD_ALL, READ_PAGE } from './page-scripts.ts';
+import { LOAD_ALL, READ_PAGE, UNTIL_STILL } from './page-scripts.ts';
 
 export const VIEWPORTS = [
   { name: 'desktop', width: 1280, height: 800 },
@@ -20,6 +20,8 @@ const readPage = z.object({
 export type Visit = z.infer<typeof readPage> & {
   /** The URL at the end, after redirects. */
   url: string;
+  /** Hosts of requests. */
+  hosts: ReadonlySet<string>;
   /** Requests without a response, or with an error. */
   failedRequests: { url: string; reason: string }[];
   /** Error messages of the console, and errors that no script caught. */
@@ -50,12 +52,14 @@ export async function visitPage(context: BrowserContext, url: string, viewport: 
   try {
     await page.setViewportSize({ width: viewport.width, height: viewport.height });
     const response = await page.goto(url, { waitUntil: 'load', timeout: OPEN_TIMEOUT_MS }).catch((error: unknown) => {
-      throw new NotOpened(reasonOf(error));
+      // Chromium has its own error for a response without a body.
+      const failed = watched.found.failedRequests.find((request) => request.url === url);
+      throw new NotOpened(failed?.reason ?? reasonOf(error));
     });
     if (response !== null && response.status() >= 400) throw new NotOpened(`HTTP ${response.status()}`);
     await untilQuiet(watched);
     await within(page.evaluate(LOAD_ALL));
-    await untilQuiet(watched);
+    await untilAtRest(page, watched);
     const read = readPage.parse(await within(page.evaluate(READ_PAGE)));
     const height = Math.max(1, Math.min(read.height, Math.floor(MAX_PIXELS / viewport.width)));
     const clip = { x: 0, y: 0, width: viewport.width, height };
@@ -73,13 +77,13 @@ export async function visitPage(context: BrowserContext, url: string, viewport: 
 }
 
 type Watched = {
-  found: Pick<Visit, 'failedRequests' | 'consoleErrors'>;
+  found: Pick<Visit, 'failedRequests' | 'consoleErrors'> & { hosts: Set<string> };
   underWay(): number;
   quietSince(): number;
 };
 
 function watch(page: Page): Watched {
-  const found: Watched['found'] = { failedRequests: [], consoleErrors: [] };
+  const found: Watched['found'] = { hosts: new Set(), failedRequests: [], consoleErrors: [] };
   let underWay = 0;
   let quietSince = Date.now();
   const count = (change: number) => (): void => {
@@ -87,6 +91,9 @@ function watch(page: Page): Watched {
     quietSince = Date.now();
   };
   page.on('request', count(1));
+  page.on('request', (request) => {
+    if (/^https?:/.test(request.url())) found.hosts.add(new URL(request.url()).host);
+  });
   page.on('requestfinished', count(-1));
   page.on('requestfailed', count(-1));
   page.on('requestfailed', (request) => {
@@ -111,6 +118,13 @@ function watch(page: Page): Watched {
   page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined));
   page.on('popup', (popup) => void popup.close().catch(() => undefined));
   return { found, underWay: () => underWay, quietSince: () => quietSince };
+}
+
+/** Waits until nothing is requested and nothing in the page changes. Scripts that use the processor don't request. */
+async function untilAtRest(page: Page, watched: Watched): Promise<void> {
+  const endAt = Date.now() + QUIET_TIMEOUT_MS;
+  do await Promise.all([untilQuiet(watched), within(page.evaluate(UNTIL_STILL))]);
+  while (watched.underWay() > 0 && Date.now() < endAt);
 }
 
 /** Waits until nothing is requested any more, such as by a poll, for a limited time. */

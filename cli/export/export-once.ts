@@ -55,9 +55,10 @@ export async function exportOnce(given: string, options: ExportOptions): Promise
     throw new UsageError('--fail-on proof needs --prove');
   keepHeapSmall();
   const context = createContext({ quiet: true });
-  const prover = options.prove === undefined ? undefined : await openProver(options.prove, output, context);
   const stop = new AbortController();
   void untilSignal().then(() => stop.abort(new CommandError('The export was canceled')));
+  // Started before the export, which may take long. A signal that comes now is obeyed right after it.
+  const prover = options.prove === undefined ? undefined : await openProver(options.prove, output, context);
   const folder = await makeTemporaryFolder('export');
   try {
     const results = { ...options, output, reportFile, stateFolder, prover };

@@ -1,6 +1,6 @@
-import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
+import { replaceFile } from '../../base/replace-file.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { Proof } from '../../contract/proof.ts';
 import { reportToStderr } from '../../embedded/report.ts';
@@ -8,7 +8,6 @@ import { hostAndPort } from '../../exporter/fetch/address-guard.ts';
 import type { BrowserTrouble } from '../../exporter/ports.ts';
 import { BrowserPool } from '../../exporter/render/browser-pool.ts';
 import { findBrowser } from '../../exporter/render/find-browser.ts';
-import { makeFolder } from '../../programs/process/make-folder.ts';
 import type { Settings } from '../../programs/settings/environment.ts';
 import { proveBundle } from '../../proof/prove-bundle.ts';
 import { CommandError } from '../command-error.ts';
@@ -105,8 +104,7 @@ async function compare({ domain, origin, output, folder, signal }: Exported, { p
 
 async function save(folder: string, proof: Proof, html: string): Promise<SavedProof> {
   const [htmlFile, jsonFile] = [join(folder, 'proof.html'), join(folder, 'proof.json')];
-  await makeFolder(folder);
-  await writeFile(htmlFile, html);
-  await writeFile(jsonFile, `${JSON.stringify(proof, null, 2)}\n`);
+  await replaceFile(htmlFile, html);
+  await replaceFile(jsonFile, `${JSON.stringify(proof, null, 2)}\n`);
   return { proof, htmlFile, jsonFile };
 }

@@ -4,6 +4,9 @@ import type { ExportSettings } from '../settings.ts';
 /** The name of a search page; it is in the folder of the start page whose layout it has. */
 export const SEARCH_PAGE = '_search.html';
 
+/** Of a bundle for which an index was made; another language of the same folder has its own page. */
+export const isMadeSearchPage = (path: string): boolean => /(^|\/)_search(-[^/.]+)?\.html$/.test(path);
+
 /**
  * What an export does about search: nothing; `own`: the site keeps its own, whose index is the file `index`; `taken`: the
  * site has a file of its own where the index would be; `pagefind`: an index is made, and pages load `SHORTCUT_PATH`.

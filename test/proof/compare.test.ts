@@ -2,7 +2,7 @@ import { PNG } from 'pngjs';
 import { bundleManifest } from '../../contract/bundle.ts';
 import { createSite } from '../../deployment/site.ts';
 import { comparePictures } from '../../proof/compare-pictures.ts';
-import { compareVisits } from '../../proof/compare-visits.ts';
+import { compareVisits, hostsWithoutNetwork } from '../../proof/compare-visits.ts';
 import { createIdentify } from '../../proof/identify-url.ts';
 import type { Visit } from '../../proof/visit.ts';
 
@@ -26,7 +26,7 @@ const identify = createIdentify(
 );
 
 const visit = (root: string, change: Partial<Visit> = {}): Visit => ({
-  ...{ url: `${root}/`, text: '', links: [], images: [], failedRequests: [], consoleErrors: [] },
+  ...{ url: `${root}/`, text: '', links: [], images: [], hosts: new Set(), failedRequests: [], consoleErrors: [] },
   ...{ picture: Buffer.alloc(0), height: 800 },
   ...change,
 });
@@ -73,10 +73,23 @@ describe('a visit to the bundle, compared with one to the origin', () => {
     expect(findings(links(`${ORIGIN}/a`), links())).toEqual(['link: has 0 links, the origin 1']);
   });
 
+  it('lacks other hosts only because it has no network, if the origin’s page needs them too', () => {
+    const failedRequests = [`${BUNDLE}/x.css`, 'https://cdn.example/x.js', 'https://new.example/y.js'].map((url) => ({
+      url,
+      reason: 'net::ERR_TUNNEL_CONNECTION_FAILED',
+    }));
+    const origin = visit(ORIGIN, { hosts: new Set(['127.0.0.1:8000', 'cdn.example', 'docs.example.com']) });
+    expect(hostsWithoutNetwork({ origin, bundle: visit(BUNDLE, { failedRequests }) }, identify)).toEqual([
+      'cdn.example',
+    ]);
+  });
+
   it('has no failed request and no error that the origin lacks', () => {
     const failed = (url: string) => ({ failedRequests: [{ url, reason: 'HTTP 404' }] });
     expect(findings(failed(`${ORIGIN}/x.css`), failed(`${BUNDLE}/x.css?v=1`))).toEqual([]);
     expect(findings({}, failed(`${BUNDLE}/x.css`))).toEqual(['request: https://docs.example.com/x.css: HTTP 404']);
+    const relative = ['https://cdn.example/x.js', 'http://cdn.example/x.js'].map(failed);
+    expect(findings(...(relative as [Partial<Visit>, Partial<Visit>]))).toEqual([]);
     const error = (text: string) => ({ consoleErrors: [text] });
     expect(findings(error(`No ${ORIGIN}/a.js:1`), error(`No ${BUNDLE}/a.js:22`))).toEqual([]);
     expect(findings(error('A'), error('B'))).toEqual(['console: B']);

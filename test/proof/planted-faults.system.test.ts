@@ -1,19 +1,15 @@
 import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import type { Browser } from 'playwright-core';
 import { PNG } from 'pngjs';
 import type { BundleFile } from '../../contract/bundle.ts';
 import { bundleManifest } from '../../contract/bundle.ts';
-import type { Proof } from '../../contract/proof.ts';
-import { hostAndPort } from '../../exporter/fetch/address-guard.ts';
-import { BrowserPool } from '../../exporter/render/browser-pool.ts';
-import { proveBundle } from '../../proof/prove-bundle.ts';
+import type { BrowserPool } from '../../exporter/render/browser-pool.ts';
 import { launchChromium, openPage, violationsOf } from '../helpers/chromium.ts';
 import { galley } from '../helpers/galley.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../helpers/http-site.ts';
-import { locateRealTool } from '../helpers/real-tool.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { exportCommand, openPool, prove } from './proving.ts';
 
 const FONTS = 'node_modules/vitepress/dist/client/theme-default/fonts';
 
@@ -59,9 +55,7 @@ async function siteFiles() {
 
 beforeAll(async () => {
   origin = await startHttpSite(serveFiles(await siteFiles()));
-  const logger = pino({ level: 'silent' });
-  const path = await locateRealTool('chromium');
-  pool = new BrowserPool({ path, sandbox: false, searchPath: process.env.PATH ?? '', logger });
+  pool = await openPool();
   viewer = await launchChromium();
 });
 
@@ -70,29 +64,6 @@ afterAll(async () => {
   await viewer?.close();
   await origin?.close();
 });
-
-const exporting = async (out: string, ...options: string[]) =>
-  await galley(
-    ['export', 'docs.example.com', '--origin', origin.origin, '--out', out, ...options],
-    {
-      CHROMIUM_PATH: await locateRealTool('chromium'),
-      GALLEY_HOME: join(folder, 'home'),
-    },
-    folder,
-  );
-
-async function prove(bundle: string): Promise<{ proof: Proof; html: string }> {
-  return await proveBundle({
-    folder: bundle,
-    site: { domain: 'docs.example.com', origin: origin.origin },
-    operatorHosts: [hostAndPort(new URL(origin.origin))],
-    maxPages: 50,
-    browser: pool,
-    logger: pino({ level: 'silent' }),
-    signal: new AbortController().signal,
-    onProgress: () => undefined,
-  });
-}
 
 /** A copy of the bundle. */
 type Copy = {
@@ -158,7 +129,9 @@ const FAULTS: [string, string, (copy: Copy) => Promise<void>][] = [
 
 describe('galley export --prove', () => {
   it('finds an export equal to its origin, and each planted fault', async () => {
-    const exported = await exporting('site', '--prove', '--fail-on', 'proof', '--json');
+    const options = ['--prove', '--fail-on', 'proof', '--json'];
+    const { args, variables } = await exportCommand(join(folder, 'home'), origin.origin, 'site', options);
+    const exported = await galley(args, variables, folder);
     expect(exported).toMatchObject({ code: 0, stderr: expect.stringMatching(/3 pages \| proving\n/) });
     expect(JSON.parse(exported.stdout).proof).toMatchObject({
       status: 'passed',
@@ -169,7 +142,7 @@ describe('galley export --prove', () => {
     for (const [name, , plant] of FAULTS) {
       const { at, copy } = await copyOf(join(folder, 'site'), name.replaceAll(' ', '-'));
       await plant(copy);
-      const { proof, html } = await prove(at);
+      const { proof, html } = await prove(pool, { folder: at, origin: origin.origin });
       expect([name, proof.status]).toEqual([name, 'failed']);
       found[name] = [...new Set(proof.pages.flatMap(({ findings }) => findings.map(({ kind }) => kind)))];
       if (name === 'an image is another one') await writeFile(join(folder, 'different.html'), html);

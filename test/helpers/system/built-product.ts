@@ -23,6 +23,7 @@ const SOURCES = [
   'deployment',
   'cli',
   'programs',
+  'proof',
   'embedded',
 ];
 
