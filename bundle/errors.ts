@@ -5,6 +5,9 @@ export class BundleInvalidError extends Error {
   override readonly name = 'BundleInvalidError';
 }
 
+/** Thrown if an archive doesn't begin with a manifest: it may be one that another service made. */
+export class NoManifestError extends BundleInvalidError {}
+
 /** A hostile name in an error message: short and without control characters. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text);

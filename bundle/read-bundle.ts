@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BundleFile, type BundleManifest, MANIFEST_PATH, SIGNATURE_PATH } from '../contract/bundle.ts';
-import { BundleInvalidError, quoted } from './errors.ts';
+import { BundleInvalidError, NoManifestError, quoted } from './errors.ts';
 import { type Bound, bytesOf, type Entry, readEntries } from './read-entries.ts';
 
 /**
@@ -18,8 +18,11 @@ const OVERHEAD_BYTES_PER_FILE = 8 * 1024;
 /** The most that tar adds to an archive, and more. */
 const END_BYTES = 1024 * 1024;
 
-/** The first entries of an archive, as they are: not checked. */
-export type Head = { manifest: Buffer; signature?: Buffer };
+/**
+ * The first entries of an archive, as they are: not checked. `pathOf`: the archive has none, and the manifest is computed
+ * (`computeManifest`).
+ */
+export type Head = { manifest: Buffer; signature?: Buffer; pathOf?: (entry: Entry) => string | undefined };
 
 type Reading = {
   /** Checks the head and returns its manifest. No file is read before. */
@@ -27,6 +30,8 @@ type Reading = {
   /** Gets each file of the manifest once, in the archive's order. It needn't read the content, whose hash isn't checked. */
   onFile(file: BundleFile, content: AsyncIterable<Buffer>): Promise<void>;
   signal?: AbortSignal;
+  /** The head that is known already, if it is computed. */
+  computed?: Head | undefined;
 };
 
 /**
@@ -35,7 +40,7 @@ type Reading = {
  */
 export async function readBundle(
   source: AsyncIterable<Buffer>,
-  { onHead, onFile, signal }: Reading,
+  { onHead, onFile, signal, computed }: Reading,
 ): Promise<{ head: Head; manifest: BundleManifest }> {
   const bound: Bound = { maxBytes: MAX_MANIFEST_BYTES + END_BYTES };
   let head: Head | undefined;
@@ -44,11 +49,15 @@ export async function readBundle(
   const openContents = (complete: Head | undefined): NonNullable<typeof contents> => {
     if (complete === undefined) throw new BundleInvalidError('the archive is empty');
     const manifest = onHead(complete);
-    bound.maxBytes = unpackedBound(manifest.files) + complete.manifest.length;
+    // Folders have entries too, and the one pass over the archive has bounded them.
+    bound.maxBytes = computed === undefined ? unpackedBound(manifest.files) + complete.manifest.length : Infinity;
     for (const file of manifest.files) missing.set(file.path, file);
     return { head: complete, manifest };
   };
+  if (computed !== undefined) contents = openContents(computed);
   const onEntry = async (entry: Entry): Promise<undefined> => {
+    const path = computed?.pathOf === undefined ? entry.header.name : computed.pathOf(entry);
+    if (path === undefined) return;
     if (contents === undefined) {
       const more = await readHeadEntry(head, entry);
       if (more !== undefined) {
@@ -57,13 +66,13 @@ export async function readBundle(
       }
       contents = openContents(head);
     }
-    const file = takeFile(missing, entry);
+    const file = takeFile(missing, path, entry);
     if (file === undefined) {
       throw new BundleInvalidError(`the entry ${quoted(entry.header.name)} occurs twice or is not in the manifest`);
     }
     await onFile(file, bytesOf(entry));
   };
-  await readEntries(source, bound, onEntry, signal);
+  await readEntries(source, bound, onEntry, signal, { folders: computed !== undefined });
   contents ??= openContents(head);
   const [absent] = missing.keys();
   if (absent !== undefined) {
@@ -78,12 +87,13 @@ export async function readBundle(
  */
 export async function readBundleHead(source: AsyncIterable<Buffer>): Promise<Head> {
   let head: Head | undefined;
-  await readEntries(source, { maxBytes: MAX_MANIFEST_BYTES + END_BYTES }, async (entry) => {
+  const onEntry = async (entry: Entry): Promise<'stop' | undefined> => {
     const read = await readHeadEntry(head, entry);
     if (read === undefined) return 'stop';
     head = read;
     return undefined;
-  });
+  };
+  await readEntries(source, { maxBytes: MAX_MANIFEST_BYTES + END_BYTES }, onEntry, undefined, { folders: true });
   if (head === undefined) throw new BundleInvalidError('the archive is empty');
   return head;
 }
@@ -102,7 +112,7 @@ export async function readMembers(
     source,
     { maxBytes: unpackedBound(files) },
     async (entry) => {
-      const file = takeFile(missing, entry);
+      const file = takeFile(missing, entry.header.name, entry);
       if (file !== undefined) await onFile(file, bytesOf(entry));
       return undefined;
     },
@@ -111,12 +121,12 @@ export async function readMembers(
 }
 
 /** Undefined if it isn't missing. */
-function takeFile(missing: Map<string, BundleFile>, { header: { name, size } }: Entry): BundleFile | undefined {
-  const file = missing.get(name);
+function takeFile(missing: Map<string, BundleFile>, path: string, { header: { size } }: Entry): BundleFile | undefined {
+  const file = missing.get(path);
   if (file !== undefined && file.size !== size) {
-    throw new BundleInvalidError(`the entry ${quoted(name)} has another size than the manifest says`);
+    throw new BundleInvalidError(`the entry ${quoted(path)} has another size than the manifest says`);
   }
-  missing.delete(name);
+  missing.delete(path);
   return file;
 }
 
@@ -124,7 +134,7 @@ function takeFile(missing: Map<string, BundleFile>, { header: { name, size } }: 
 async function readHeadEntry(head: Head | undefined, entry: Entry): Promise<Head | undefined> {
   const { name, size = 0 } = entry.header;
   if (head === undefined) {
-    if (name !== MANIFEST_PATH) throw new BundleInvalidError(`the archive doesn't begin with ${MANIFEST_PATH}`);
+    if (name !== MANIFEST_PATH) throw new NoManifestError(`the archive doesn't begin with ${MANIFEST_PATH}`);
     if (size > MAX_MANIFEST_BYTES) throw new BundleInvalidError('the manifest is too large');
     return { manifest: await wholeEntry(entry) };
   }

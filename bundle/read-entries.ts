@@ -11,11 +11,12 @@ export type Entry = AsyncIterable<unknown> & { header: Header };
 const OF_ANY_TAR: Parameters<typeof extractTar>[0] & { allowUnknownFormat: true } = { allowUnknownFormat: true };
 
 /** How much the bytes may unpack to, so that a small archive can't fill the disk or never end. It may be raised. */
-export type Bound = { maxBytes: number };
+export type Bound = { maxBytes: number; limit?: string };
 
 /**
  * Unpacks `.tar.gz` bytes and calls `onEntry` with each file in order. A file needn't be read. No more of the source is
  * read once `onEntry` returns `stop`.
+ * @param options `folders`: entries of folders are allowed, and passed on
  * @throws BundleInvalidError if the bytes are no archive of files or unpack to more than the bound. Errors of the source,
  *   of `onEntry` and of the disk are thrown unchanged.
  */
@@ -24,6 +25,7 @@ export async function readEntries(
   bound: Bound,
   onEntry: (entry: Entry) => Promise<'stop' | undefined>,
   signal?: AbortSignal,
+  { folders = false }: { folders?: boolean } = {},
 ): Promise<void> {
   const extract = extractTar(OF_ANY_TAR);
   let sourceError: unknown;
@@ -41,9 +43,8 @@ export async function readEntries(
   );
   try {
     for await (const entry of extract) {
-      const { name, type } = entry.header;
-      if (type !== 'file')
-        throw new BundleInvalidError(`the entry ${quoted(name)} is a ${type ?? 'thing'}, not a file`);
+      const problem = kindProblem(entry.header, folders);
+      if (problem !== undefined) throw new BundleInvalidError(problem);
       if ((await onEntry(entry)) === 'stop') {
         extract.destroy();
         await pumped;
@@ -61,13 +62,24 @@ export async function readEntries(
   }
 }
 
+/** Only whole files: a link leads elsewhere, and the bytes of a sparse file aren't its content. */
+function kindProblem({ name, type, pax }: Header, folders: boolean): string | undefined {
+  const extra = new Map(Object.entries(pax ?? {}));
+  const isSparse = [...extra.keys()].some((key) => key.startsWith('GNU.sparse.'));
+  if (isSparse) return `the entry ${quoted(String(extra.get('GNU.sparse.name') ?? name))} is a sparse file`;
+  if (type === 'file' || (folders && type === 'directory')) return undefined;
+  // The package knows no type for GNU's older sparse files.
+  const kind = type === 'link' ? 'hard link' : (type ?? 'sparse file, or of an unknown type');
+  return `the entry ${quoted(name)} is a ${kind}, not a file`;
+}
+
 function enforce(bound: Bound): Transform {
   let seenBytes = 0;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       seenBytes += chunk.length;
       if (seenBytes > bound.maxBytes) {
-        done(new BundleInvalidError('the archive unpacks to more than its manifest says'));
+        done(new BundleInvalidError(`the archive unpacks to more than ${bound.limit ?? 'its manifest says'}`));
       } else done(null, chunk);
     },
   });

@@ -56,9 +56,25 @@ export const bundleManifest = z.object({
     }),
   ),
   redirects: z.array(z.object({ from: z.string(), to: z.string(), status: z.int() })),
+  /**
+   * Only in a manifest that was computed, because the bundle has none: what its `_redirects` and `_headers` say. Its job and
+   * domain aren't known.
+   */
+  foreign: z
+    .object({
+      /** In order. `from` is a pattern. */
+      rules: z.array(z.object({ from: z.string(), to: z.string(), status: z.int(), force: z.boolean() })),
+      headers: z.array(
+        z.object({ from: z.string(), set: z.array(z.tuple([z.string(), z.string()])), unset: z.array(z.string()) }),
+      ),
+      /** The lines that aren't honored, and why. */
+      ignored: z.array(z.string()),
+    })
+    .optional(),
 });
 export type BundleManifest = z.infer<typeof bundleManifest>;
 export type BundleFile = BundleManifest['files'][number];
+export type ForeignRules = NonNullable<BundleManifest['foreign']>;
 export type BundleRedirect = BundleManifest['redirects'][number];
 
 /** The text whose SHA-256 is `contentSha256`: one line `sha256  path` per file, in the manifest's order. */

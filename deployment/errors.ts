@@ -27,13 +27,19 @@ export class VersionPinnedError extends Error {
   override readonly name = 'VersionPinnedError';
   readonly wanted: string;
   readonly found: string;
+  /** The bundle names no version: it has none but its archive's hash. */
+  readonly isUnnamed: boolean;
 
-  constructor(wanted: string, found: string) {
+  constructor(wanted: string, found: string, isUnnamed = false) {
+    const pins = `staticExport.version pins ${JSON.stringify(wanted)}`;
     super(
-      `staticExport.version pins ${JSON.stringify(wanted)}, but the bundle at the link is ${JSON.stringify(found)}: the served version stays`,
+      isUnnamed
+        ? `${pins}, which can't be checked: the bundle at the link has no manifest and names no version (its archive is ${found}). The served version stays; remove the pin, or pin ${found}`
+        : `${pins}, but the bundle at the link is ${JSON.stringify(found)}: the served version stays`,
     );
     this.wanted = wanted;
     this.found = found;
+    this.isUnnamed = isUnnamed;
   }
 }
 

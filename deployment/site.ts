@@ -1,6 +1,7 @@
 import { pathOfSibling } from '../bundle/manifest.ts';
-import { canonicalTarget } from '../bundle/url.ts';
-import type { BundleFile, BundleManifest, BundleRedirect } from '../contract/bundle.ts';
+import { fillTarget, HEADERS_PATH, matchPath, REDIRECTS_PATH } from '../bundle/static-rules.ts';
+import { canonicalTarget, decodePath } from '../bundle/url.ts';
+import type { BundleFile, BundleManifest, BundleRedirect, ForeignRules } from '../contract/bundle.ts';
 
 /** One unpacked version, ready to be served. A request holds it until its last byte. */
 export type ServedSite = {
@@ -21,11 +22,20 @@ export type ServedSite = {
   /** The file's precompressed siblings, smallest first. */
   siblings(path: string): readonly BundleFile[];
   redirect(from: string): BundleRedirect | undefined;
+  /** What the bundle's `_redirects` says of a path in plain text, for those before (`force`) or after its files. */
+  rule(path: string, force: boolean): BundleRedirect | undefined;
+  /** What the bundle's `_headers` says of a file. */
+  headers(file: BundleFile): ForeignHeaders;
   /** Keeps the folder until the returned function is called. */
   hold(): () => void;
   /** Resolves when no request holds it. */
   idle(): Promise<void>;
 };
+
+/** Headers to set and names to leave out. */
+export type ForeignHeaders = { set: Readonly<Record<string, string>>; unset: readonly string[] };
+
+const NO_HEADERS: ForeignHeaders = { set: {}, unset: [] };
 
 export function createSite(
   root: string,
@@ -34,13 +44,19 @@ export function createSite(
   { manifestSha256 = '', storedAtMs = 0 }: Partial<Pick<ServedSite, 'manifestSha256' | 'storedAtMs'>> = {},
 ): ServedSite {
   // Siblings have no URL of their own, because the origin had none.
-  const own = manifest.files.filter(({ encoding }) => encoding === undefined);
+  const { foreign } = manifest;
+  const isRules = (path: string): boolean => path === REDIRECTS_PATH || path === HEADERS_PATH;
+  const own = manifest.files.filter(
+    ({ encoding, path }) => encoding === undefined && (foreign === undefined || !isRules(path)),
+  );
   const files = new Map(own.map((file) => [file.path, file]));
   const originals = new Map<string, BundleFile>();
   for (const file of own) if (file.url !== undefined) originals.set(canonicalTarget(file.url), file);
   const twins = new Map(own.flatMap(({ markdown }) => twinAt(markdown, files)));
   const siblings = siblingsByPath(manifest.files);
-  const redirects = new Map(manifest.redirects.map((redirect) => [canonicalTarget(redirect.from), redirect]));
+  const redirects = new Map(
+    (foreign === undefined ? manifest.redirects : []).map((redirect) => [canonicalTarget(redirect.from), redirect]),
+  );
   let holders = 0;
   let waiting: (() => void)[] = [];
 
@@ -55,6 +71,8 @@ export function createSite(
     twin: ({ markdown }) => (markdown === undefined ? undefined : twins.get(markdown)),
     siblings: (path) => siblings.get(path) ?? [],
     redirect: (from) => redirects.get(from),
+    rule: (path, force) => findRule(foreign?.rules ?? [], path, force),
+    headers: (file) => (foreign === undefined ? NO_HEADERS : headersOf(foreign.headers, file)),
     hold() {
       holders += 1;
       let held = true;
@@ -71,6 +89,36 @@ export function createSite(
       while (holders > 0) await new Promise<void>((resolve) => waiting.push(resolve));
     },
   };
+}
+
+function findRule(rules: ForeignRules['rules'], path: string, force: boolean): BundleRedirect | undefined {
+  for (const rule of rules) {
+    const values = rule.force === force ? matchPath(rule.from, path) : undefined;
+    if (values === undefined) continue;
+    const to = fillTarget(rule.to, values);
+    // A rule that leads to itself would never end.
+    if (rule.status >= 300 && rule.status < 400 && decodePath(to).replace(/\/$/, '') === path.replace(/\/$/, ''))
+      continue;
+    return { from: path, to, status: rule.status };
+  }
+  return undefined;
+}
+
+/** Rules are for URLs: a page has one without its name's end. */
+function headersOf(rules: ForeignRules['headers'], { path }: BundleFile): ForeignHeaders {
+  const urls = new Set([`/${path}`, `/${path}`.replace(/(?:index)?\.html$/, '')]);
+  const set: Record<string, string> = {};
+  const unset: string[] = [];
+  for (const rule of rules) {
+    if (![...urls].some((url) => matchPath(rule.from, url) !== undefined)) continue;
+    unset.push(...rule.unset);
+    for (const name of rule.unset) delete set[name.toLowerCase()];
+    for (const [name, value] of rule.set) {
+      const before = set[name.toLowerCase()];
+      set[name.toLowerCase()] = before === undefined ? value : `${before}, ${value}`;
+    }
+  }
+  return { set, unset };
 }
 
 function twinAt(path: string | undefined, files: ReadonlyMap<string, BundleFile>): [string, BundleFile][] {

@@ -12,6 +12,7 @@ export type DeploymentStatus = {
   /** `deployment.kind` in the values file. */
   kind: DeploymentKind;
   version: string | null;
+  /** Null, like `domain`, if the bundle has no manifest. */
   jobId: string | null;
   domain: string | null;
   pageCount: number | null;
@@ -44,14 +45,15 @@ export function describeStatus(
   const site = served?.site();
   const state = served?.state();
   const isOff = state?.enabled === false;
+  const manifest = site?.manifest;
   return {
     state: isOff ? 'off' : site === undefined ? 'empty' : 'serving',
     kind,
-    version: site?.manifest.version ?? null,
-    jobId: site?.manifest.jobId ?? null,
-    domain: site?.manifest.domain ?? null,
-    pageCount: site?.manifest.pageCount ?? null,
-    contentSha256: site?.manifest.contentSha256 ?? null,
+    version: manifest?.version ?? null,
+    jobId: manifest?.foreign === undefined ? (manifest?.jobId ?? null) : null,
+    domain: manifest?.foreign === undefined ? (manifest?.domain ?? null) : null,
+    pageCount: manifest?.pageCount ?? null,
+    contentSha256: manifest?.contentSha256 ?? null,
     bundlePath: state?.current?.resourceFingerprint || null,
     since: state?.current?.since ?? null,
     stale: isStale(served, values),

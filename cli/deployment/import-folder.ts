@@ -6,10 +6,10 @@ import { ValuesFileError as EditError, editValues } from '../../activities/deplo
 import { withFileLock } from '../../activities/deployments/file-lock.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { hashFile } from '../../base/sha256.ts';
+import { readArchiveHead } from '../../bundle/archive-file.ts';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { checkManifest, DEPLOYMENT_LIMITS } from '../../bundle/manifest.ts';
-import { readBundleHead } from '../../bundle/read-bundle.ts';
-import type { BundleManifest } from '../../contract/bundle.ts';
+import { type BundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
 import { ValuesReadError } from '../../deployment/errors.ts';
 import { parseValues, readWrittenKeys } from '../../deployment/values/values.ts';
 import { CommandError, UsageError } from '../command-error.ts';
@@ -47,7 +47,7 @@ export async function importFolder(
 ): Promise<Imported> {
   const folder = await findVersion(given);
   const text = await readValues(valuesFile);
-  const { publicKey, link, version: pinned } = readKeys(text, valuesFile);
+  const { publicKey, integrity: hasIntegrity, link, version: pinned } = readKeys(text, valuesFile);
   // Several values files in one folder may have equal versions.
   const bundles = join(dirname(valuesFile), 'bundles', basename(valuesFile));
   await mkdir(bundles, { recursive: true });
@@ -55,6 +55,9 @@ export async function importFolder(
   try {
     const { sha256, manifest, integrity } = await copyCarried(folder, partial, publicKey);
     const { version, domain } = manifest;
+    if (hasIntegrity && manifest.foreign !== undefined) {
+      throw new UsageError(`${valuesFile}: staticExport.integrity is set, but the bundle has no ${MANIFEST_PATH}`);
+    }
     if (!allowOlder) await refuseOlder(manifest, { folder, valuesFile, link, served: await served() });
     const bundle = join(bundles, `${encodeURIComponent(version)}${ARCHIVE}`);
     const bundleUrl = pathToFileURL(bundle).href;
@@ -144,8 +147,8 @@ async function readLinked(link: URL | undefined): Promise<BundleManifest | undef
   if (link?.protocol !== 'file:') return undefined;
   try {
     const path = await realpath(fileURLToPath(link));
-    const content = contentOf(dirname(path), basename(path), DEPLOYMENT_LIMITS.maxBundleBytes);
-    const { manifest } = await readBundleHead(content);
+    const open = () => contentOf(dirname(path), basename(path), DEPLOYMENT_LIMITS.maxBundleBytes);
+    const { manifest } = await readArchiveHead(open, DEPLOYMENT_LIMITS);
     return checkManifest(manifest, DEPLOYMENT_LIMITS);
   } catch (error) {
     if (error instanceof BundleInvalidError || error instanceof UsageError || isMissing(error)) return undefined;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { constants, createReadStream, createWriteStream } from 'node:fs';
+import { constants, createWriteStream } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -8,9 +8,9 @@ import { z } from 'zod';
 import { LATEST } from '../../activities/deployments/targets/airgap.ts';
 import { errorCode } from '../../base/error-code.ts';
 import { measure, sha256Hex } from '../../base/sha256.ts';
+import { readArchiveHead } from '../../bundle/archive-file.ts';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { checkManifest, DEPLOYMENT_LIMITS } from '../../bundle/manifest.ts';
-import { readBundleHead } from '../../bundle/read-bundle.ts';
 import type { BundleManifest } from '../../contract/bundle.ts';
 import { integrityOf } from '../../contract/integrity.ts';
 import { createVerifier } from '../../contract/signing.ts';
@@ -146,7 +146,7 @@ async function readHead(
   publicKey: string | undefined,
 ): Promise<Omit<Carried, 'sha256'>> {
   try {
-    const head = await readBundleHead(createReadStream(bundle));
+    const head = await readArchiveHead(bundle, DEPLOYMENT_LIMITS);
     checkHead({ publicKey }, head);
     const manifest = checkManifest(head.manifest, DEPLOYMENT_LIMITS);
     return { manifest, integrity: integrityOf(sha256Hex(head.manifest)) };

@@ -45,7 +45,7 @@ export class BundleAcquirer {
   /** Archives whose bytes are no valid bundle: another link to one of them changes nothing. */
   readonly #knownBad = new Map<string, string>();
   /** Archives of another version than the pinned one. */
-  readonly #knownVersions = new Map<string, string>();
+  readonly #pinErrors = new Map<string, VersionPinnedError>();
   /** The link whose archive a pin rejected: what is served in its place isn't this link's. */
   #rejectedLink: string | undefined;
 
@@ -130,7 +130,7 @@ export class BundleAcquirer {
       await fetcher.unpack(job, { signal });
       return await store.keep(job.staging, sha256);
     } catch (error) {
-      if (error instanceof VersionPinnedError) this.#knownVersions.set(sha256, error.found);
+      if (error instanceof VersionPinnedError) this.#pinErrors.set(sha256, error);
       const isBad = error instanceof BundleInvalidError && !(error instanceof BundleRefusedError);
       if (isBad && sha256InLink(link) === sha256) this.#knownBad.set(sha256, error.message);
       throw error;
@@ -147,10 +147,12 @@ export class BundleAcquirer {
   async #fromDisk(archiveSha256: string, pinnedVersion: string | undefined): Promise<ServedSite | undefined> {
     const bad = this.#knownBad.get(archiveSha256);
     if (bad !== undefined) throw new BundleInvalidError(bad);
-    const version = this.#knownVersions.get(archiveSha256);
-    if (version !== undefined) checkPin(pinnedVersion, version);
+    const known = this.#pinErrors.get(archiveSha256);
+    if (known !== undefined && pinnedVersion !== undefined && pinnedVersion !== known.found) {
+      throw new VersionPinnedError(pinnedVersion, known.found, known.isUnnamed);
+    }
     const site = await this.#deps.store.open(archiveSha256);
-    if (site !== undefined) checkPin(pinnedVersion, site.manifest.version);
+    if (site !== undefined) checkPin(pinnedVersion, site.manifest);
     return site;
   }
 

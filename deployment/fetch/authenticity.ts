@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { errorCode } from '../../base/error-code.ts';
 import { sha256Hex } from '../../base/sha256.ts';
 import type { Head } from '../../bundle/read-bundle.ts';
-import { MANIFEST_PATH, SIGNATURE_PATH } from '../../contract/bundle.ts';
+import { type BundleManifest, MANIFEST_PATH, SIGNATURE_PATH } from '../../contract/bundle.ts';
 import { integrityOf } from '../../contract/integrity.ts';
 import { createVerifier } from '../../contract/signing.ts';
 import { BundleRefusedError, VersionPinnedError } from '../errors.ts';
@@ -21,7 +21,11 @@ export type Required = {
  * Checks a manifest, which in turn contains the hash of every file.
  * @throws BundleRefusedError
  */
-export function checkHead({ publicKey, integrity }: Required, { manifest, signature }: Head): void {
+export function checkHead({ publicKey, integrity }: Required, { manifest, signature, pathOf }: Head): void {
+  const key = publicKey === undefined ? integrity && 'integrity' : 'publicKey';
+  if (pathOf !== undefined && key !== undefined) {
+    throw new BundleRefusedError(`it has no ${MANIFEST_PATH}, and staticExport.${key} requires one`);
+  }
   checkIntegrity(integrity, sha256Hex(manifest));
   if (publicKey === undefined) return;
   if (signature === undefined) {
@@ -59,8 +63,12 @@ export async function isAccepted(
 }
 
 /** @throws VersionPinnedError */
-export function checkPin(pinnedVersion: string | undefined, found: string): void {
-  if (pinnedVersion !== undefined && pinnedVersion !== found) throw new VersionPinnedError(pinnedVersion, found);
+export function checkPin(
+  pinnedVersion: string | undefined,
+  { version, foreign }: Pick<BundleManifest, 'version' | 'foreign'>,
+): void {
+  if (pinnedVersion === undefined || pinnedVersion === version) return;
+  throw new VersionPinnedError(pinnedVersion, version, foreign !== undefined);
 }
 
 function checkIntegrity(integrity: string | undefined, manifestSha256: string): void {

@@ -7,6 +7,7 @@ import { downloadBundle, prepareDownload } from '../../bundle/fetch/download.ts'
 import type { BundleResponse } from '../../bundle/fetch/http-source.ts';
 import { openPartialSource, type PartialSource } from '../../bundle/fetch/partial-source.ts';
 import { type BundleLimits, checkManifest } from '../../bundle/manifest.ts';
+import type { BundleManifest } from '../../contract/bundle.ts';
 import { BundleRefusedError, VersionPinnedError } from '../errors.ts';
 import { assembleVersion } from './assemble-version.ts';
 import { checkHead, checkPin, isAccepted, type Required } from './authenticity.ts';
@@ -106,7 +107,7 @@ async function assemble(
   const { head, etag, archiveBytes } = source;
   checkHead(required, head);
   const manifest = checkManifest(head.manifest, limits);
-  checkPin(pinnedVersion, manifest.version);
+  checkPin(pinnedVersion, manifest);
   const stored = await Promise.all(versions.map(async ({ name, root }) => ({ name, ...(await readStored(root)) })));
   const manifestSha256 = sha256Hex(head.manifest);
   for (const version of stored) {
@@ -134,6 +135,6 @@ export async function unpackFetched(request: UnpackRequest, { signal }: Pick<Act
   const { archive, staging: folder, limits, required, pinnedVersion } = request;
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder);
-  const accept = ({ version }: { version: string }): void => checkPin(pinnedVersion, version);
+  const accept = (manifest: BundleManifest): void => checkPin(pinnedVersion, manifest);
   await unpackBundle({ archive, folder, limits, required, signal, accept });
 }

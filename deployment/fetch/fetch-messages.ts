@@ -17,13 +17,16 @@ export type FetchWork = {
 export type SentError =
   | { kind: 'refused' | 'invalid'; message: string }
   | ({ kind: 'unavailable'; message: string } & Pick<BundleUnavailableError, 'pace' | 'status' | 'retryAfterMs'>)
-  | { kind: 'pinned'; wanted: string; found: string }
+  | { kind: 'pinned'; wanted: string; found: string; isUnnamed: boolean }
   | { kind: 'other'; name: string; message: string; code: string | undefined };
 
 export function sendError(error: unknown): SentError {
   if (error instanceof BundleRefusedError) return { kind: 'refused', message: error.message };
   if (error instanceof BundleInvalidError) return { kind: 'invalid', message: error.message };
-  if (error instanceof VersionPinnedError) return { kind: 'pinned', wanted: error.wanted, found: error.found };
+  if (error instanceof VersionPinnedError) {
+    const { wanted, found, isUnnamed } = error;
+    return { kind: 'pinned', wanted, found, isUnnamed };
+  }
   if (!(error instanceof BundleUnavailableError)) {
     const name = error instanceof Error ? error.name : 'Error';
     return { kind: 'other', name, message: errorText(error), code: errorCode(error) };
@@ -39,7 +42,7 @@ export function receiveError(sent: SentError): Error {
     case 'invalid':
       return new BundleInvalidError(sent.message);
     case 'pinned':
-      return new VersionPinnedError(sent.wanted, sent.found);
+      return new VersionPinnedError(sent.wanted, sent.found, sent.isUnnamed);
     case 'unavailable':
       return new BundleUnavailableError(sent.message, sent.pace, sent.status, sent.retryAfterMs);
     case 'other':

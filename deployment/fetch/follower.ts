@@ -157,6 +157,8 @@ export class Follower {
         { version: manifest.version, jobId: manifest.jobId, pages: manifest.pageCount },
         'Serving a new version',
       );
+      const ignored = manifest.foreign?.ignored ?? [];
+      if (ignored.length > 0) logger.warn({ ignored }, 'Some rules of the bundle are not honored');
     }
   }
 

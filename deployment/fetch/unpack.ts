@@ -1,6 +1,5 @@
-import { createReadStream } from 'node:fs';
+import { readArchive, readArchiveHead } from '../../bundle/archive-file.ts';
 import { type BundleLimits, checkManifest } from '../../bundle/manifest.ts';
-import { readBundle } from '../../bundle/read-bundle.ts';
 import type { BundleManifest } from '../../contract/bundle.ts';
 import { checkHead, type Required } from './authenticity.ts';
 import { createTreeWriter } from './tree-writer.ts';
@@ -25,7 +24,10 @@ export async function unpackBundle(request: UnpackRequest): Promise<BundleManife
   const { archive, folder, limits, required = {}, accept, signal } = request;
   const writer = createTreeWriter(folder);
   try {
-    const { head, manifest } = await readBundle(createReadStream(archive), {
+    const opened = await readArchiveHead(archive, limits, signal);
+    // Before its files are read once more.
+    checkHead(required, opened);
+    const { head, manifest } = await readArchive(archive, opened, {
       onHead(read) {
         checkHead(required, read);
         const checked = checkManifest(read.manifest, limits);

@@ -1,29 +1,39 @@
 import { createGlob } from '../../base/glob.ts';
 import { SECURITY_HEADERS } from '../../contract/response-headers.ts';
 import type { DeploymentKind, HeaderRules } from '../../contract/values-file.ts';
+import type { ForeignHeaders } from '../site.ts';
 
 /** Header fields by name, in the spelling to send. */
 export type Fields = Readonly<Record<string, string>>;
 
 export type HeaderPolicy = {
-  /** The headers of a response for this path (`/guides/start`): `own` ones, defaults and what the rules change. */
-  headers(path: string, own: Fields): string[];
+  /**
+   * The headers of a response for this path (`/guides/start`): `own` ones, defaults and what the bundle's and the operator's
+   * rules change.
+   */
+  headers(path: string, own: Fields, bundled?: ForeignHeaders): string[];
 };
 
 type PolicyOptions = { kind: DeploymentKind; rules: HeaderRules; apiPlayground: boolean };
 
 export function createHeaderPolicy({ kind, rules, apiPlayground }: PolicyOptions): HeaderPolicy {
-  const defaults: Fields =
-    kind === 'air-gapped' ? { ...SECURITY_HEADERS, ...withoutOutside(apiPlayground) } : SECURITY_HEADERS;
+  const restrictions: Fields = kind === 'air-gapped' ? withoutOutside(apiPlayground) : {};
+  const defaults: Fields = { ...SECURITY_HEADERS, ...restrictions };
   const matchers = Object.entries(rules).map(([pattern, fields]) => ({
     matches: createGlob(pattern),
     fields: Object.entries(fields),
   }));
   return {
-    headers(path, own) {
+    headers(path, own, { set, unset } = { set: {}, unset: [] }) {
       const fields = new Map<string, [string, string]>();
-      for (const [name, value] of Object.entries({ ...defaults, ...own }))
-        fields.set(name.toLowerCase(), [name, value]);
+      const add = (headers: Fields): void => {
+        for (const [name, value] of Object.entries(headers)) fields.set(name.toLowerCase(), [name, value]);
+      };
+      add({ ...defaults, ...own });
+      for (const name of unset) fields.delete(name.toLowerCase());
+      add(set);
+      // No bundle opens an air-gapped deployment.
+      add(restrictions);
       for (const { matches, fields: changes } of matchers) {
         if (!matches(path)) continue;
         for (const [name, value] of changes) {

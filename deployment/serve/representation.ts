@@ -1,6 +1,6 @@
 import type { BundleFile } from '../../contract/bundle.ts';
 import { cacheControl } from '../../contract/response-headers.ts';
-import type { ServedSite } from '../site.ts';
+import type { ForeignHeaders, ServedSite } from '../site.ts';
 import { chooseEncoding } from './choose-encoding.ts';
 import { MAX_CACHED_BYTES, ON_THE_FLY_CODINGS, type OnTheFlyCoding } from './file-cache.ts';
 import type { HeaderPolicy } from './header-policy.ts';
@@ -91,9 +91,18 @@ export function createRepresentations(policy: HeaderPolicy, isPrivate: boolean):
       ...(status === 200 && compress === undefined ? { 'Accept-Ranges': 'bytes' } : {}),
       ETag: etag,
     };
-    const made = { file: sent, compress, etag, headers: policy.headers(pathOf(file), own) };
+    const made = { file: sent, compress, etag, headers: policy.headers(pathOf(file), own, bundled(site, file)) };
     byCoding.set(coding, made);
     return made;
+  }
+
+  /** What several visitors share must not be kept if visitors sign in. */
+  function bundled(site: ServedSite, file: BundleFile): ForeignHeaders {
+    const headers = site.headers(file);
+    if (!isPrivate) return headers;
+    const isOther = (name: string): boolean => !/^(?:[\w-]+-)?cache-control$/i.test(name);
+    const set = Object.fromEntries(Object.entries(headers.set).filter(([name]) => isOther(name)));
+    return { set, unset: headers.unset.filter(isOther) };
   }
 
   return {

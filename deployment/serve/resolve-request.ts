@@ -6,16 +6,17 @@ import type { ServedSite } from '../site.ts';
 type Resolved =
   | { kind: 'file'; file: BundleFile }
   | { kind: 'redirect'; location: string; status: number }
-  | { kind: 'not-found' }
+  /** `page`: the file to send instead, by a rule of the bundle. */
+  | { kind: 'not-found'; page?: { file: BundleFile; status: 200 | 404 } }
   /** A path that no browser sends: broken escapes, control characters. */
   | { kind: 'malformed' };
 
-type Lookup = Pick<ServedSite, 'file' | 'original' | 'redirect'>;
+type Lookup = Pick<ServedSite, 'file' | 'original' | 'redirect' | 'rule'>;
 
 /**
  * Resolves a request target. Uses only the manifest, never the disk, so no spelling of a path can escape. In this
- * order: the origin's redirects, the file with this URL at the origin, the file of this name, the page without its
- * `.html`, the folder's index page. All spellings of a URL are the same (`bundle/url.ts`).
+ * order: the origin's redirects, the file with this URL at the origin, the bundle's rules with `!`, the file of this name,
+ * the page without its `.html`, the folder's index page, the bundle's other rules. All spellings of a URL are the same (`bundle/url.ts`).
  * @param target path and query from the request line, still encoded
  */
 export function resolveRequest(target: string, site: Lookup): Resolved {
@@ -35,7 +36,37 @@ export function resolveRequest(target: string, site: Lookup): Resolved {
 
   const path = decodePath(encodedPath);
   if (CONTROL_CHARACTER.test(path)) return { kind: 'malformed' };
-  return resolveName(path.slice(1), { encodedPath, search }, site) ?? { kind: 'not-found' };
+  const requested = { encodedPath, search };
+  const first = resolveRule(path, requested, site, true);
+  if (first?.kind === 'redirect') return first;
+  if (first?.page?.status === 200) return { kind: 'file', file: first.page.file };
+  const last = (): Resolved => resolveRule(path, requested, site, false) ?? { kind: 'not-found' };
+  return first ?? resolveName(path.slice(1), requested, site) ?? last();
+}
+
+/** What a rule of the bundle's `_redirects` makes of a path. */
+function resolveRule(
+  path: string,
+  { search }: Requested,
+  site: Lookup,
+  force: boolean,
+): Extract<Resolved, { kind: 'redirect' | 'not-found' }> | undefined {
+  const rule = site.rule(path, force);
+  if (rule === undefined) return undefined;
+  const { to, status } = rule;
+  if (status >= 300 && status < 400) {
+    return { kind: 'redirect', location: to.includes('?') ? to : withSearch(to, search), status };
+  }
+  const found = resolveName(decodePath(to.split(/[?#]/)[0] ?? to).slice(1), { encodedPath: to, search: '' }, site);
+  return found?.kind === 'file'
+    ? { kind: 'not-found', page: { file: found.file, status: status === 200 ? 200 : 404 } }
+    : undefined;
+}
+
+/** Before a fragment. */
+function withSearch(to: string, search: string): string {
+  const mark = to.indexOf('#');
+  return mark < 0 ? to + search : to.slice(0, mark) + search + to.slice(mark);
 }
 
 /** What no browser sends in a path. */

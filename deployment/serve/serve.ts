@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { decodePath } from '../../bundle/url.ts';
+import type { BundleFile } from '../../contract/bundle.ts';
 import { isHashed } from '../../contract/response-headers.ts';
 import type { ServedSite } from '../site.ts';
 import type { AccessLog } from './access-log.ts';
@@ -118,7 +119,7 @@ function respondFromSite(exchange: Exchange, url: string): void {
   } else if (found.kind === 'redirect')
     sendRedirect(exchange, found.location, found.status, isMounted(found.location, site));
   else if (found.kind === 'malformed') sendPage(exchange, MALFORMED);
-  else respondNotFound(exchange, url, site);
+  else respondNotFound(exchange, url, site, found.page);
 }
 
 function responderOf(exchange: Exchange): Parameters<typeof respondFile>[0] {
@@ -130,7 +131,12 @@ function responderOf(exchange: Exchange): Parameters<typeof respondFile>[0] {
  * A page that was opened before a swap still requests the files of its own version. Files with their hash in the name
  * can safely come from any version on the disk, others from the last one for a while; pages never do.
  */
-function respondNotFound(exchange: Exchange, url: string, site: ServedSite): void {
+function respondNotFound(
+  exchange: Exchange,
+  url: string,
+  site: ServedSite,
+  page: { file: BundleFile; status: 200 | 404 } | undefined,
+): void {
   const { req, res, deps } = exchange;
   const path = decodePath(url.split('?')[0] ?? url).slice(1);
   const [last, ...older] = deps.previous();
@@ -141,9 +147,9 @@ function respondNotFound(exchange: Exchange, url: string, site: ServedSite): voi
     respondFile(responderOf(exchange), { req, res, site: each, file, status: 200 });
     return;
   }
-  const notFoundPage = site.file('404.html');
-  if (notFoundPage === undefined) sendPage(exchange, MISSING);
-  else respondFile(responderOf(exchange), { req, res, site, file: notFoundPage, status: 404 });
+  const { file = site.file('404.html'), status = 404 } = page ?? {};
+  if (file === undefined) sendPage(exchange, MISSING);
+  else respondFile(responderOf(exchange), { req, res, site, file, status });
 }
 
 function isPage({ path, contentType }: { path: string; contentType: string }): boolean {

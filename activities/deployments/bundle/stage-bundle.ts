@@ -1,14 +1,14 @@
-import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { sha256Hex } from '../../../base/sha256.ts';
+import { readArchive, readArchiveHead } from '../../../bundle/archive-file.ts';
 import { BundleInvalidError, BundleUnavailableError } from '../../../bundle/errors.ts';
 import { downloadBundle, prepareDownload } from '../../../bundle/fetch/download.ts';
 import type { BundleResponse } from '../../../bundle/fetch/http-source.ts';
 import { fetchMembers, planRanges } from '../../../bundle/fetch/members.ts';
 import { openPartialSource, type PartialSource } from '../../../bundle/fetch/partial-source.ts';
-import { checkManifest, NO_LIMITS } from '../../../bundle/manifest.ts';
-import { checkedContent, type Head, readBundle, readBundleHead } from '../../../bundle/read-bundle.ts';
-import type { BundleFile, BundleManifest } from '../../../contract/bundle.ts';
+import { checkManifest, DEPLOYMENT_LIMITS, NO_LIMITS } from '../../../bundle/manifest.ts';
+import { checkedContent, type Head } from '../../../bundle/read-bundle.ts';
+import { type BundleFile, type BundleManifest, MANIFEST_PATH } from '../../../contract/bundle.ts';
 import { integrityOf } from '../../../contract/integrity.ts';
 import type { DeploymentWrite } from '../deployment-target.ts';
 import type { Staging } from './staging.ts';
@@ -103,9 +103,9 @@ async function stageArchive(
 ): Promise<void> {
   const writer = staging.writer();
   try {
-    const head = await readBundleHead(createReadStream(archive));
+    const head = await readArchiveHead(archive, DEPLOYMENT_LIMITS, signal);
     const needed = new Map((await choose(checkedManifest(head, integrity))).map((file) => [file.path, file]));
-    await readArchive(archive, { integrity, signal }, async (file, content) => {
+    await readChecked(archive, { head, integrity, signal }, async (file, content) => {
       if (needed.has(file.path)) await writer.write(file, content);
     });
     await writer.written();
@@ -118,7 +118,10 @@ async function stageArchive(
 }
 
 /** A worker unpacks only what the service reported, as a deployment does. */
-function checkedManifest({ manifest }: Head, integrity: string | undefined): BundleManifest {
+function checkedManifest({ manifest, pathOf }: Head, integrity: string | undefined): BundleManifest {
+  if (integrity !== undefined && pathOf !== undefined) {
+    throw new BundleInvalidError(`it has no ${MANIFEST_PATH}, but the service reported one`);
+  }
   if (integrity !== undefined && integrityOf(sha256Hex(manifest)) !== integrity) {
     throw new BundleInvalidError('its manifest is not the one that the service reported');
   }
@@ -129,12 +132,12 @@ function checkedManifest({ manifest }: Head, integrity: string | undefined): Bun
  * Reads an archive from the start to the end, until every file that its manifest names was there.
  * @param onFile gets each file. Its content, if it is read, throws if size or hash differ from the manifest
  */
-export async function readArchive(
+export async function readChecked(
   archive: string,
-  { integrity, signal }: Pick<Wanted, 'integrity'> & { signal: AbortSignal },
+  { integrity, head, signal }: Pick<Wanted, 'integrity'> & { head?: Head; signal: AbortSignal },
   onFile: (file: BundleFile, content: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<void> {
-  await readBundle(createReadStream(archive), {
+  await readArchive(archive, head ?? (await readArchiveHead(archive, DEPLOYMENT_LIMITS, signal)), {
     onHead: (head) => checkedManifest(head, integrity),
     onFile: (file, content) => onFile(file, checkedContent(file, content)),
     signal,

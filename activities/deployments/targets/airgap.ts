@@ -10,7 +10,7 @@ import { BundleInvalidError } from '../../../bundle/errors.ts';
 import { checkManifest, NO_LIMITS } from '../../../bundle/manifest.ts';
 import { readBundleHead } from '../../../bundle/read-bundle.ts';
 import type { BundleSigner } from '../../../contract/signing.ts';
-import { downloadArchive, linkOf, readArchive, withReasons } from '../bundle/stage-bundle.ts';
+import { downloadArchive, linkOf, readChecked, withReasons } from '../bundle/stage-bundle.ts';
 import { checkFolder, checkWritable, type FolderDeps } from '../check-folder.ts';
 import type { DeploymentTarget, DeploymentWrite } from '../deployment-target.ts';
 import { editValues } from '../edit-values.ts';
@@ -56,7 +56,7 @@ export function createAirgapTarget(
         const current = await readLatest(folder);
         const refusal = refusedReport(write, current);
         if (refusal !== null) return refusal;
-        const name = await folderName(folder, write);
+        const name = current?.jobId === write.jobId ? current.folder : await folderName(folder, write);
         if (!(await readdir(folder)).includes(name)) await writeVersion({ folder, name, write, signer }, signal);
         await rm(join(folder, DOWNLOADS), { recursive: true, force: true });
         stillHeld();
@@ -103,9 +103,9 @@ async function writeVersion({ folder, name, write, signer }: NewVersion, signal:
 }
 
 /** A damaged bundle can't be repaired on the other side. */
-async function checkArchive(file: string, options: Parameters<typeof readArchive>[1]): Promise<void> {
+async function checkArchive(file: string, options: Parameters<typeof readChecked>[1]): Promise<void> {
   try {
-    await readArchive(file, options, async (_, content) => {
+    await readChecked(file, options, async (_, content) => {
       for await (const _chunk of content);
     });
   } catch (error) {

@@ -108,7 +108,7 @@ describe('an archive is rejected and leaves nothing outside its folder if', () =
   );
 
   it.each([
-    ['link', 'link'],
+    ['link', 'hard link'],
     ['symlink', 'symlink'],
     ['character-device', 'character-device'],
     ['block-device', 'block-device'],
@@ -151,7 +151,6 @@ describe('an archive is rejected and leaves nothing outside its folder if', () =
 
   it('the manifest is not the first entry, or is missing', async () => {
     await expectRejected(await corrupted((entries) => entries.reverse()), "doesn't begin with");
-    await expectRejected(await corrupted((entries) => entries.shift()), "doesn't begin with");
     await expectRejected(gzipSync(await packTar([])), 'is empty');
   });
 
