@@ -5,14 +5,16 @@ export const cursor = z
   .string()
   .regex(/^[1-9][0-9]{0,14}$/, 'expected the nextCursor of an earlier answer')
   .transform(Number)
-  .optional();
+  .optional()
+  .meta({ description: 'The `nextCursor` of the page before.' });
 
 /** Rows per page, 1 to 100. */
 export const limit = z
   .string()
   .regex(/^(?:[1-9][0-9]?|100)$/, 'expected a whole number from 1 to 100')
   .transform(Number)
-  .default(20);
+  .default(20)
+  .meta({ description: 'Rows of a page.' });
 
 /** `limit` as documented; it is parsed from text. */
 export const LIMIT_PARAMETER = { type: 'integer', minimum: 1, maximum: 100, default: 20 } as const;

@@ -66,6 +66,10 @@ function createMetricsApp(sdkAddress: string, tracked: readonly TrackedWorker[])
   collectDefaultMetrics({ register });
   const app = express();
   app.disable('x-powered-by').disable('etag');
+  app.use((_request, response, next) => {
+    response.set('Cache-Control', 'no-store');
+    next();
+  });
   app.get('/metrics', async (_request, response) => {
     const [own, sdk] = await Promise.all([register.metrics(), scrapeSdk(sdkAddress)]);
     response.type(register.contentType).send(`${own}\n${sdk}`);

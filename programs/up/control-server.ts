@@ -40,13 +40,15 @@ function backupListener({ operatorToken, sources, holdDeletes }: ControlOptions,
   return async (request, response) => {
     const [status, error] = refusalOf(request) ?? [];
     if (status !== undefined) {
-      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ error }));
+      response
+        .writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+        .end(JSON.stringify({ error }));
       return;
     }
     isRunning = true;
     const release = holdDeletes();
     try {
-      response.writeHead(200, { 'Content-Type': 'application/x-tar' });
+      response.writeHead(200, { 'Content-Type': 'application/x-tar', 'Cache-Control': 'no-store' });
       await pipeline(createBackup(sources), response);
     } catch (error) {
       logger.warn({ reason: errorText(error) }, 'A backup ended before it was complete');

@@ -36,17 +36,24 @@ export function expectConformance({ file, outcomes, ...about }: Conformance): vo
   const names = outcomes.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   const failed = outcomes.filter(({ passed }) => !passed).map(({ name }) => name);
-  const path = join(HERE, 'results', `${file}.json`);
-  const known = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : { failures: [] };
+  const known = resultOf(file);
   const found = {
     ...about,
     version: versionOf(about.package),
     cases: names.length,
     failures: explained(failed, failures.parse(known.failures)),
   };
-  if (process.env.WRITE_CONFORMANCE === 'yes') writeFileSync(path, `${JSON.stringify(found, null, 2)}\n`);
+  if (process.env.WRITE_CONFORMANCE === 'yes') writeFileSync(resultPath(file), `${JSON.stringify(found, null, 2)}\n`);
   else expect(found).toEqual(known);
   expect(found.failures.filter(({ because }) => because === UNEXPLAINED)).toEqual([]);
+}
+
+const resultPath = (file: string): string => join(HERE, 'results', `${file}.json`);
+
+/** What `results/` has of a suite. */
+export function resultOf(file: string): { failures: unknown } {
+  const path = resultPath(file);
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : { failures: [] };
 }
 
 /** The failed cases with the sentences that are known for them. */

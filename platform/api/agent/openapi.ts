@@ -61,6 +61,7 @@ const createAgentJob = operation({
 const listAgentJobs = operation({
   operationId: 'listAgentJobs',
   summary: "List a project's agent jobs, newest first",
+  description: '`nextCursor` is the `cursor` of the next page, null on the last.',
   parameters: [...projectPath, ...parametersOf('query', listAgentJobsQuery, { limit: LIMIT_PARAMETER })],
   responses: { ...ok('A page of jobs.', 'AgentJobPage'), ...refusals(400, 401, 404) },
 });

@@ -5,7 +5,11 @@ import { cursor, limit, nextCursor } from '../paging.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
 import { agentJobView } from './agent-job-view.ts';
 
-export const listAgentJobsQuery = z.strictObject({ status: agentJobStatus.optional(), cursor, limit });
+export const listAgentJobsQuery = z.strictObject({
+  status: agentJobStatus.optional().meta({ description: 'Only jobs with this status.' }),
+  cursor,
+  limit,
+});
 
 /** A project's jobs, newest first; `nextCursor` is null on the last page. */
 export async function listProjectJobs(

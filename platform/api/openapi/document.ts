@@ -19,7 +19,12 @@ const DESCRIPTION = [
 export function createOpenApiDocument({ publicUrl }: { publicUrl: string }): object {
   return {
     openapi: '3.1.0',
-    info: { title: 'Galley Admin API', version: API_VERSION, description: DESCRIPTION },
+    info: {
+      title: 'Galley Admin API',
+      version: API_VERSION,
+      description: DESCRIPTION,
+      contact: { name: 'The operators of this service', url: publicUrl },
+    },
     servers: [{ url: publicUrl }],
     security: [{ apiKey: [] }],
     tags: [

@@ -36,9 +36,9 @@ const ok = (description: string, schema: SchemaName) => ({ 200: success(descript
 
 const operation = (each: Operation) => ({ ...each, tags: ['Static export'] });
 
-const jobPath = parametersOf('path', z.object({ jobId: exportJobId }));
-const projectPath = parametersOf('path', z.object({ projectId: z.string() }));
-const projectJobPath = parametersOf('path', z.object({ projectId: z.string(), jobId: exportJobId }));
+const jobPath = parametersOf('path', z.object({ jobId: exportJobId.meta({ description: 'The job.' }) }));
+const projectPath = parametersOf('path', z.object({ projectId: z.string().meta({ description: 'The project.' }) }));
+const projectJobPath = [...projectPath, ...jobPath];
 
 /** Links to the next operations on a job that was just started. */
 const NEXT = Object.fromEntries(
@@ -72,6 +72,8 @@ const startExport = operation({
 const listExports = operation({
   operationId: 'listExports',
   summary: 'List static export jobs, newest first',
+  description:
+    "The organization's, or those of the key's project. `nextCursor` is the `cursor` of the next page, null on the last.",
   parameters: parametersOf('query', listExportsQuery, { limit: LIMIT_PARAMETER }),
   responses: { ...ok('A page of jobs.', 'ExportJobPage'), ...refusals(400, 401, 403) },
 });
@@ -79,6 +81,7 @@ const listExports = operation({
 const getExport = operation({
   operationId: 'getExport',
   summary: 'Get a static export job',
+  description: '`progress` and `pageCount` never decrease. A completed job has a bundle, a report and changes.',
   parameters: jobPath,
   responses: { ...ok('The job as it is now.', 'ExportJob'), ...refusals(401, 403, 404) },
 });
@@ -94,6 +97,8 @@ const cancelExport = operation({
 const generateBundle = operation({
   operationId: 'generateBundle',
   summary: "Get a fresh link to a completed job's bundle",
+  description:
+    'Only the link expires: each call signs another one to the same bytes. 409 while the job is not completed.',
   parameters: jobPath,
   responses: { ...ok('The link.', 'Bundle'), ...refusals(401, 403, 404, 409, 410) },
 });
@@ -154,6 +159,7 @@ const startProjectExport = operation({
 const getProjectExport = operation({
   operationId: 'getProjectExport',
   summary: 'Get a static export job, with a fresh link once it is completed',
+  description: 'Each read of a completed job signs another link to the same bytes; only the link expires.',
   parameters: projectJobPath,
   responses: { ...ok('The job as it is now.', 'ProjectExportJob'), ...refusals(401, 403, 404) },
 });

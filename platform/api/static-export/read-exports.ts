@@ -7,8 +7,8 @@ import type { ApiContext } from '../platform-api-deps.ts';
 import { exportJobView, requireEnterprise } from './export-job-view.ts';
 
 export const listExportsQuery = z.strictObject({
-  domain: domainName.optional(),
-  status: exportJobStatus.optional(),
+  domain: domainName.optional().meta({ description: 'Only jobs of this domain. Other scripts than ASCII become it.' }),
+  status: exportJobStatus.optional().meta({ description: 'Only jobs with this status.' }),
   cursor,
   limit,
 });
