@@ -187,7 +187,8 @@ async function findDamage({ client, target, signal }: Bucket, { files }: Publish
 
 /** The files to upload. It omits precompressed copies, because a bucket can't negotiate an encoding. */
 function filesOf(manifest: BundleManifest, { endpoint }: S3Target): NewFile[] {
-  const files = manifest.files.filter(({ encoding }) => encoding === undefined);
+  const own = manifest.files.filter(({ encoding }) => encoding === undefined);
+  const files = manifest.foreign === undefined ? own : own.map(withPageUrl);
   const keys = new Set(files.map(({ path }) => path));
   const folders = new Set(files.flatMap(({ path }) => foldersOf(path)));
   // Other servers than AWS may not store an object beside a folder of its name.
@@ -207,6 +208,12 @@ function filesOf(manifest: BundleManifest, { endpoint }: S3Target): NewFile[] {
     ...pages,
     ...copies.filter(({ path }) => isFree(path) && !moved.has(path)),
   ];
+}
+
+/** Of a bundle that names no URLs: static hosts find a page without its name's end. */
+function withPageUrl(file: BundleFile): BundleFile {
+  const isPage = /(?<!(?:^|\/)index|^404)\.html$/.test(file.path);
+  return isPage ? { ...file, url: `/${encodePath(file.path.slice(0, -'.html'.length))}` } : file;
 }
 
 type Copy = NewFile & { of: string };
