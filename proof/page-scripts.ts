@@ -39,8 +39,8 @@ export const LOAD_ALL = `(async () => {
   await frame();
 })()`;
 
-/** Waits until scripts change nothing and leave the page idle, for a limited time: a clock ticks on. */
-export const UNTIL_STILL = `new Promise((done) => {
+/** Waits until scripts change nothing for `stillMs` and leave the page idle, for a limited time: a clock ticks on. */
+export const untilStill = (stillMs: number): string => `new Promise((done) => {
   let timer;
   const end = () => {
     observer.disconnect();
@@ -48,7 +48,7 @@ export const UNTIL_STILL = `new Promise((done) => {
   };
   const restart = () => {
     clearTimeout(timer);
-    const own = (timer = setTimeout(() => requestIdleCallback(() => own === timer && end()), 250));
+    const own = (timer = setTimeout(() => requestIdleCallback(() => own === timer && end()), ${stillMs}));
   };
   const observer = new MutationObserver(restart);
   observer.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });

@@ -39,6 +39,9 @@ const MAX_EXCERPT_BYTES = 8 * 1024 ** 2;
 /** A visit's steps have their own limits, which add up to less. */
 const PAGES_AT_ONCE = 2;
 const MAX_ROUNDS = 3;
+/** A page is read when its scripts have changed nothing for this long. Some pause for a second between their parts. */
+const STILL_MS = 300;
+const PATIENT_MS = 2_000;
 
 /**
  * Opens pages of a bundle and of its origin in a browser, and compares them. The bundle is served as by a deployment, and
@@ -60,6 +63,8 @@ export async function proveBundle(task: ProofTask): Promise<{ proof: Proof; html
 }
 
 type Work = ProofTask & { bundle: ServedBundle; sides: Sides };
+/** `withoutHosts`: hosts that neither side reaches. */
+type Target = { target: string; stillMs: number; withoutHosts: string[] };
 
 async function provePages(work: Work): Promise<{ proof: Proof; html: string }> {
   const { bundle, site, signal, folder, maxPages, onProgress } = work;
@@ -114,13 +119,18 @@ async function provePage(
   });
   try {
     const withoutHosts: string[] = [];
-    const first = await visitAlike(work, target, identify, withoutHosts);
-    if (typeof first === 'string') return unknown(first);
+    const quick = await visitAlike(work, { target, stillMs: STILL_MS, withoutHosts }, identify);
+    if (typeof quick === 'string') return unknown(quick);
     const common = { url, template, ...(withoutHosts.length > 0 && { withoutHosts }) };
-    const attempt = judge(first, undefined, identify);
+    let attempt = judge(quick, undefined, identify);
+    if (attempt.findings.length === 0) return { ...common, ...sharesOf(attempt), status: 'equal', reason: null };
+    const patient = { target, stillMs: PATIENT_MS, withoutHosts };
+    const first = await visitBoth(work, patient);
+    if (typeof first === 'string') return unknown(first);
+    attempt = judge(first, undefined, identify);
     if (attempt.findings.length === 0) return { ...common, ...sharesOf(attempt), status: 'equal', reason: null };
     // What differs between visits to the origin is no fault, and neither is what a second visit doesn't show again.
-    const second = await visitBoth(work, target, withoutHosts);
+    const second = await visitBoth(work, patient);
     if (typeof second === 'string') return unknown(second);
     const again = judge(second, first, identify);
     if (again.maskedShare > MAX_MASKED_SHARE) {
@@ -145,25 +155,27 @@ const sharesOf = ({ differingShare, maskedShare, findings }: Judged) => ({ diffe
  * Like `visitBoth`. If the page needs other hosts at the origin as well, adds them to `withoutHosts` and visits both sides
  * without them.
  */
-async function visitAlike(work: Work, target: string, identify: Identify, withoutHosts: string[]) {
-  let shown = await visitBoth(work, target, withoutHosts);
+async function visitAlike(work: Work, page: Target, identify: Identify) {
+  const { withoutHosts } = page;
+  let shown = await visitBoth(work, page);
   // What one host sends may be what needs another one.
   for (let rounds = 0; rounds < MAX_ROUNDS && typeof shown !== 'string'; rounds += 1) {
     const hosts = new Set(shown.flatMap((each) => hostsWithoutNetwork(each, identify)));
     const more = [...hosts].filter((host) => !withoutHosts.includes(host));
     if (more.length === 0) break;
     withoutHosts.push(...more);
-    shown = await visitBoth(work, target, withoutHosts);
+    shown = await visitBoth(work, page);
   }
   return shown;
 }
 
 /** Both sides at all widths; a text says why the origin's page can't be compared. */
-async function visitBoth(work: Work, target: string, withoutHosts: readonly string[]): Promise<Shown[] | string> {
+async function visitBoth(work: Work, page: Target): Promise<Shown[] | string> {
   const { sides, site, bundle } = work;
+  const { target } = page;
   const [origin, own] = await Promise.allSettled([
-    visitAll(work, sides.useOrigin, site.origin + target, withoutHosts),
-    visitAll(work, sides.useBundle, bundle.origin + target, withoutHosts),
+    visitAll(work, sides.useOrigin, site.origin + target, page),
+    visitAll(work, sides.useBundle, bundle.origin + target, page),
   ]);
   work.signal.throwIfAborted();
   if (origin.status === 'rejected') {
@@ -190,7 +202,7 @@ async function visitAll(
   { signal, bundle }: Work,
   use: Sides['useOrigin'],
   url: string,
-  withoutHosts: readonly string[],
+  { withoutHosts, stillMs }: Target,
 ): Promise<Visit[]> {
   const atMs = Date.parse(bundle.site.manifest.createdAt);
   return await use(signal, async (context: BrowserContext) => {
@@ -201,7 +213,7 @@ async function visitAll(
       );
     await context.addInitScript({ content: sameTimeAndChance(atMs) });
     const visits: Visit[] = [];
-    for (const viewport of VIEWPORTS) visits.push(await visitPage(context, url, viewport));
+    for (const viewport of VIEWPORTS) visits.push(await visitPage(context, url, { viewport, stillMs }));
     return visits;
   });
 }

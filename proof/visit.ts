@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { z } from 'zod';
-import { LOAD_ALL, READ_PAGE, UNTIL_STILL } from './page-scripts.ts';
+import { LOAD_ALL, READ_PAGE, untilStill } from './page-scripts.ts';
 
 export const VIEWPORTS = [
   { name: 'desktop', width: 1280, height: 800 },
@@ -44,8 +44,12 @@ const POLL_MS = 50;
 /** A picture's largest area: 3,900 pixels of height on a desktop, 12,800 on a phone. */
 const MAX_PIXELS = 5_000_000;
 
-/** Opens a page in a new tab and reads it when it is at rest. @throws NotOpened */
-export async function visitPage(context: BrowserContext, url: string, viewport: Viewport): Promise<Visit> {
+/** Opens a page in a new tab and reads it when its scripts have changed nothing for `stillMs`. @throws NotOpened */
+export async function visitPage(
+  context: BrowserContext,
+  url: string,
+  { viewport, stillMs }: { viewport: Viewport; stillMs: number },
+): Promise<Visit> {
   const page = await context.newPage();
   page.setDefaultTimeout(STEP_TIMEOUT_MS);
   const watched = watch(page);
@@ -59,7 +63,7 @@ export async function visitPage(context: BrowserContext, url: string, viewport: 
     if (response !== null && response.status() >= 400) throw new NotOpened(`HTTP ${response.status()}`);
     await untilQuiet(watched);
     await within(page.evaluate(LOAD_ALL));
-    await untilAtRest(page, watched);
+    await untilAtRest(page, watched, stillMs);
     const read = readPage.parse(await within(page.evaluate(READ_PAGE)));
     const height = Math.max(1, Math.min(read.height, Math.floor(MAX_PIXELS / viewport.width)));
     const clip = { x: 0, y: 0, width: viewport.width, height };
@@ -121,9 +125,9 @@ function watch(page: Page): Watched {
 }
 
 /** Waits until nothing is requested and nothing in the page changes. Scripts that use the processor don't request. */
-async function untilAtRest(page: Page, watched: Watched): Promise<void> {
+async function untilAtRest(page: Page, watched: Watched, stillMs: number): Promise<void> {
   const endAt = Date.now() + QUIET_TIMEOUT_MS;
-  do await Promise.all([untilQuiet(watched), within(page.evaluate(UNTIL_STILL))]);
+  do await Promise.all([untilQuiet(watched), within(page.evaluate(untilStill(stillMs)))]);
   while (watched.underWay() > 0 && Date.now() < endAt);
 }
 

@@ -97,6 +97,20 @@ it('calls a page unknown that changes with each visit, or that the origin no lon
   expect(proof).toMatchObject({ status: 'passed', counts: { pages: 3, equal: 1, different: 0, unknown: 2 } });
 });
 
+it('waits longer for a page that pauses before it shows its last part', async () => {
+  const site = await serve(({ headers }, response) => {
+    // Only the origin's page is complete at once.
+    const pause = headers['user-agent']?.includes('Chrome') === true ? 0 : 1_200;
+    const late = "document.body.append('The last part')";
+    response.setHeader('content-type', 'text/html');
+    response.end(
+      `<!doctype html><title>Page</title><body><h1>Page</h1><script>setTimeout(() => ${late}, ${pause})</script>`,
+    );
+  });
+  const { proof } = await prove(pool, { folder: await exported(site.origin), origin: site.origin });
+  expect(proof.counts).toMatchObject({ pages: 1, equal: 1 });
+});
+
 it('leaves out the search page that the export made', async () => {
   const site = await serveHtml(() => '<main><h1>Page</h1><p>Words to search</p><a href="/page">P</a></main>');
   const bundle = await exported(site.origin, '--search');

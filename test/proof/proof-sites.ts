@@ -5,15 +5,21 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildSite, type Generator } from '../exporter/sites/build-site.ts';
 import { type StaticHostOptions, staticHost } from '../exporter/sites/static-host.ts';
-import { type HttpSite, type SiteHandler, startHttpSite } from '../helpers/http-site.ts';
+import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
 import { startBlog } from './blog-site.ts';
 import { swaggerUiSite } from './swagger-ui-site.ts';
 
 /** Starts the origin of a site of each kind that `--prove` is shown on; `folder` is for its files. */
 export const PROOF_SITES: Readonly<Record<string, (folder: string) => Promise<HttpSite>>> = {
   postgresql: manual('/usr/share/doc/postgresql-doc-15/html'),
+  'part of postgresql': manual('/usr/share/doc/postgresql-doc-15/html', /^\/((index|tutorial.*)\.html|.*\.css)?$/),
   python: manual('/usr/share/doc/python3.11/html'),
+  'part of python': manual('/usr/share/doc/python3.11/html', /^\/(index\.html|_static\/.*|_images\/.*|tutorial\/.*)?$/),
   openjdk: manual('/usr/share/doc/openjdk-17-jre-headless/api'),
+  'part of openjdk': manual(
+    '/usr/share/doc/openjdk-17-jre-headless/api',
+    /^\/([^/]*|(java\.net\.http|script-dir|resources|jquery)\/.*)$/,
+  ),
   git: manual('/usr/share/doc/git/html'),
   vitepress: built('vitepress', { cleanUrls: true }),
   docusaurus: built('docusaurus', { redirectFolders: true }),
@@ -31,15 +37,18 @@ export const PROOF_SITES: Readonly<Record<string, (folder: string) => Promise<Ht
   'Swagger UI': async () => await startHttpSite(swaggerUiSite()),
 };
 
-function manual(folder: string): () => Promise<HttpSite> {
+/** `part`: the paths that exist. */
+function manual(folder: string, part = /^/): () => Promise<HttpSite> {
   return async () => {
     if (!existsSync(folder)) throw new Error(`${folder} is missing. Run: npm run setup:system`);
-    return await startHttpSite(staticHost(await realpath(folder)));
+    const whole = staticHost(await realpath(folder));
+    return await startHttpSite((request, response) => {
+      if (part.test((request.url ?? '').replace(/\?.*/, ''))) whole(request, response);
+      else response.writeHead(404).end();
+    });
   };
 }
 
 function built(generator: Generator, options: StaticHostOptions): (folder: string) => Promise<HttpSite> {
   return async (folder) => await startHttpSite(staticHost(await buildSite(folder, generator, options), options));
 }
-
-export type { SiteHandler };
