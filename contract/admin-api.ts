@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { reportedProof } from './proof.ts';
 
 /**
  * The Admin API's wire format as the platform sends it. Other services may send less: client/job-schemas.ts reads it
@@ -188,6 +189,8 @@ export const exportReport = z.object({
       reason: z.string().nullable(),
     })
     .optional(),
+  /** The comparison with the origin in a browser; absent if the project wants none. */
+  proof: reportedProof.optional(),
   /** True if one of the lists was cut; the counts are complete. */
   truncated: z.boolean(),
   counts: z.object({

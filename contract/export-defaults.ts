@@ -12,7 +12,7 @@ export const EXPORT_DEFAULTS = {
 } as const;
 
 /** The limits of `guards`, as far as galley.yaml doesn't set them. Without `guards` nothing is held. */
-export const GUARD_DEFAULTS = { maxShrink: 0.2, maxNewlyBroken: 50, startPage: true } as const;
+export const GUARD_DEFAULTS = { maxShrink: 0.2, maxNewlyBroken: 50, startPage: true, proof: true } as const;
 
 /** How long a deployment may take to serve a new version, if galley.yaml gives its `statusUrl` and no `confirmWithin`. */
 export const CONFIRM_WITHIN_MS = 5 * 60_000;

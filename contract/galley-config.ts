@@ -7,6 +7,7 @@ import { httpUrl } from './http-url.ts';
 import { SITE_NAME } from './names.ts';
 import { NOTIFICATION_TYPES } from './notification.ts';
 import { checkPromptTemplate } from './prompt-template.ts';
+import { proofPages } from './proof.ts';
 import { urlWithoutCredentials } from './target-kind.ts';
 import { oneOrMore, secret, standardSecret, type WebhooksSection } from './webhook-settings.ts';
 
@@ -32,6 +33,8 @@ const guards = z.strictObject({
   maxNewlyBroken: z.int().min(0).default(GUARD_DEFAULTS.maxNewlyBroken),
   /** Whether a start page that has become an error or a sign-in page holds the export. */
   startPage: z.boolean().default(GUARD_DEFAULTS.startPage),
+  /** Whether a page that a browser shows differently than the origin's holds the export. */
+  proof: z.boolean().default(GUARD_DEFAULTS.proof),
 });
 
 const exportSettings = z.strictObject({
@@ -46,8 +49,9 @@ const exportSettings = z.strictObject({
   tellAfter: durationMs.default(EXPORT_DEFAULTS.tellAfterMs),
   deployments: z.array(deploymentConfig).default([]),
   guards: guards.optional(),
-  /** A setting of the project. `up` sets it; other programs ignore it. */
+  /** Settings of the project. `up` sets them; other programs ignore them. */
   search: z.enum(['off', 'pagefind'], { error: 'expected off or pagefind' }).optional(),
+  prove: proofPages.optional(),
 });
 
 const promptTemplate = z

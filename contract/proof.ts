@@ -52,6 +52,26 @@ export const proof = z.object({
 });
 export type Proof = z.infer<typeof proof>;
 
+const MAX_PROOF_PAGES = 100_000;
+
+/** Pages that each export of a project compares; 0: none. */
+export const proofPages = z
+  .int({ error: `expected a number of pages from 0 to ${MAX_PROOF_PAGES}` })
+  .min(0)
+  .max(MAX_PROOF_PAGES, `expected at most ${MAX_PROOF_PAGES} pages`);
+
+/** What an export's report says of its proof. */
+export const reportedProof = proof.pick({ status: true, counts: true }).extend({
+  /** Why no page could be compared; otherwise null. */
+  reason: z.string().nullable(),
+  /** Some of the pages that aren't equal, different ones first, each with what was found first. */
+  pages: z.array(proofPage.pick({ url: true, status: true }).extend({ text: z.string() })),
+  /** The pages with the result, for members; null if there is none. */
+  html: z.string().nullable(),
+  json: z.string().nullable(),
+});
+export type ReportedProof = z.infer<typeof reportedProof>;
+
 /** Pages that are opened unless a number is given. */
 export const DEFAULT_PROOF_PAGES = 50;
 

@@ -16,7 +16,13 @@ const notify = z.array(notificationType);
 export type PinnedFile = { valuesFile: string; pin: string | null; off: boolean };
 
 /** Limits beyond which an export is held for review; `maxShrink` is a share of the served pages. */
-const guards = z.object({ maxShrink: z.number(), maxNewlyBroken: z.int(), startPage: z.boolean() });
+const guards = z.object({
+  maxShrink: z.number(),
+  maxNewlyBroken: z.int(),
+  startPage: z.boolean(),
+  /** Missing in settings that a worker read before it existed: it holds. */
+  proof: z.boolean().optional(),
+});
 export type Guards = z.infer<typeof guards>;
 
 /** A deployment, without its settings and status URLs, which may hold passwords and stay with the workers. */

@@ -9,7 +9,7 @@ import { createFetcher, type FetcherFor } from './fetch/fetcher.ts';
 import { createOriginLimiter } from './fetch/origin-limiter.ts';
 import { createJobCache, createRestartCheck } from './job-cache.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from './limits.ts';
-import type { CrawlStore, ExportObjects, Renderer } from './ports.ts';
+import type { CrawlStore, ExportObjects, Prover, Renderer } from './ports.ts';
 import { type Computing, createComputing } from './processes/computing.ts';
 import { rememberLinkTables } from './reuse/link-tables.ts';
 import { rememberPreviousFiles } from './reuse/previous-responses.ts';
@@ -33,6 +33,8 @@ export function createExportDeps(given: {
   /** Renders or visits projects in a browser; undefined if this worker has none. */
   renderer?: Renderer | undefined;
   signer?: BundleSigner | undefined;
+  /** Compares bundles of projects that want it with their origins. */
+  prover?: Prover | undefined;
   computing?: Computing | undefined;
   /** Of the process that makes a search index. */
   indexer?: IndexerOptions | undefined;
@@ -62,6 +64,7 @@ export function createExportDeps(given: {
     clock,
     renderer: given.renderer,
     signer: given.signer,
+    prover: given.prover,
     indexer: given.indexer,
     computing: given.computing ?? createComputing(),
     segments: createSegmentStore({ objects, cacheBytes: limits.cacheBytes }),

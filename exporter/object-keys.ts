@@ -31,6 +31,16 @@ export function reportKey(jobId: string): string {
   return `${REPORTS_FOLDER}${jobId}.json`;
 }
 
+/** What is beside the report of a job that has a proof. It is kept as long as the report. */
+export function proofFolder(jobId: string): string {
+  return `${REPORTS_FOLDER}${jobId}/`;
+}
+
+/** The proof of a bundle, as `StoredProof`. */
+export function proofKey(jobId: string): string {
+  return `${proofFolder(jobId)}proof.json`;
+}
+
 /** The prefix of all bundles. */
 export const BUNDLES_FOLDER = 'bundles/';
 

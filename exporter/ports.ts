@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
+import type { Proof } from '../contract/proof.ts';
 import type {
   BatchFileRow,
   BatchProgress,
@@ -27,6 +28,7 @@ import type {
   UnchangedUrl,
 } from './crawl-records.ts';
 import type { BrowserLimits } from './limits.ts';
+import type { Site } from './urls/types.ts';
 
 /** A part of an object, in bytes: both ends inclusive, as in HTTP; without `end` to the object's last byte. */
 export type ByteRange = { start: number; end?: number };
@@ -152,6 +154,21 @@ export type Renderer = {
   /** Ends the browser; work in it fails. */
   close(): Promise<void>;
 };
+
+/** A bundle to compare with its origin. */
+export type ProverTask = {
+  /** The packed bundle, alone in a folder that takes what else is needed. The caller removes it. */
+  archive: string;
+  site: Site;
+  operatorHosts: readonly string[];
+  maxPages: number;
+};
+
+/** Compares a bundle with its origin in a browser. Throws the signal's reason, and an error with why it isn't possible. */
+export type Prover = (
+  task: ProverTask,
+  options: { signal: AbortSignal; onProgress(progress: { doneCount: number; pageCount: number }): void },
+) => Promise<{ proof: Proof; html: string }>;
 
 /**
  * The state of exports: their frontiers of URLs, their batches of files, and what the next export may reuse. Workers

@@ -122,6 +122,10 @@ export function rewriteProgress({ settled, total }: { settled: number; total: nu
   return REWRITE_FROM + (total === 0 ? 1 : settled / total) * (PACK_FROM - REWRITE_FROM);
 }
 
+export function proofProgress({ doneCount, pageCount }: { doneCount: number; pageCount: number }): number {
+  return 99 + (pageCount === 0 ? 0 : (0.9 * doneCount) / pageCount);
+}
+
 /** The archive is read twice, so `total` is twice its size. */
 export function packProgress({ bytes, totalBytes }: { bytes: number; totalBytes: number }): number {
   return PACK_FROM + Math.min(1, totalBytes === 0 ? 1 : bytes / totalBytes) * (99 - PACK_FROM);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { domainName } from '../contract/admin-api.ts';
 import { CONTENT_CODINGS } from '../contract/content-coding.ts';
+import { proofPages } from '../contract/proof.ts';
 
 /** A project's settings. An unknown key is rejected, so that a typo never means the default. */
 export const projectSettings = z.strictObject({
@@ -53,6 +54,8 @@ export const projectSettings = z.strictObject({
     .max(100)
     .nullable()
     .default(null),
+  /** Pages of each bundle that the worker compares with the origin in a browser; 0: none. */
+  prove: proofPages.default(0),
   /** The receiver of the embedded forge's pull request events. */
   webhookUrl: z
     .url({ protocol: /^https?$/, error: 'expected an http(s) URL' })

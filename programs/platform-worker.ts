@@ -2,6 +2,7 @@ import { createComputing } from '../exporter/processes/computing.ts';
 import { BrowserPool } from '../exporter/render/browser-pool.ts';
 import { migrateWhenReachable } from '../platform/store/migrate.ts';
 import { createPlatformWorker } from '../platform/worker.ts';
+import { createProver } from '../proof/create-prover.ts';
 import { agentDepsOf, warnAboutAgentCommand } from './parts/agents.ts';
 import { openWorkerParts, type WorkerParts } from './parts/worker-parts.ts';
 import type { ProcessContext } from './process/context.ts';
@@ -54,6 +55,7 @@ export async function startPlatformWorker(context: Context): Promise<void> {
       agents,
       runsAgents,
       browser,
+      prover: createProver(settings.browser),
       limits: settings.exportLimits,
       signer: settings.bundleSigner,
       computing: isShared ? createComputing({ allApart: true }) : undefined,

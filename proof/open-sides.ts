@@ -99,7 +99,7 @@ async function mapDomain(context: BrowserContext, site: Site): Promise<void> {
 }
 
 /** The end of the context ends what is left of the work. */
-async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+export async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   work.catch(() => undefined);
   let abort = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {

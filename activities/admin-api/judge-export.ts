@@ -49,16 +49,18 @@ export function reasonsToHold(guards: Guards, domain: string, before: JudgedExpo
     shrinkOf(guards, before, now),
     newlyBroken(guards, before, now),
     guards.startPage ? startPageOf(domain, before, now) : null,
+    guards.proof === false ? null : failedProof(now),
   ].filter((reason) => reason !== null);
 }
 
-/** The guards that the service gives nothing to check by: no page count, or no report. */
-function notChecked({ startPage }: Guards, before: JudgedExport, now: JudgedExport): string[] {
+/** The guards that the service gives nothing to check by: no page count, no report, or a proof that could not run. */
+function notChecked({ startPage, proof }: Guards, before: JudgedExport, now: JudgedExport): string[] {
   const isCounted = before.pageCount !== null && now.pageCount !== null;
   return [
     ...(isCounted ? [] : ['maxShrink']),
     ...(before.report !== null && now.report !== null ? [] : ['maxNewlyBroken']),
     ...(startPage && now.report === null ? ['startPage'] : []),
+    ...(proof !== false && now.report?.proof?.status === 'unknown' ? ['proof'] : []),
   ];
 }
 
@@ -87,6 +89,15 @@ function startPageOf(domain: string, before: JudgedExport, now: JudgedExport): s
   const fault = faultOfStartPage(domain, now.report);
   if (fault === null) return null;
   return before.report !== null && faultOfStartPage(domain, before.report) !== null ? null : fault;
+}
+
+/** Judged alone: what is served may never have been compared, or have the same fault. */
+function failedProof({ report }: JudgedExport): string | null {
+  if (report?.proof?.status !== 'failed') return null;
+  const { counts, pages } = report.proof;
+  const first = pages.find(({ status }) => status === 'different');
+  const example = first === undefined ? '' : `, for example ${first.url.slice(0, 200)} (${first.text.slice(0, 200)})`;
+  return `${counts.different} of ${counts.pages} pages differ from the origin in a browser${example}`;
 }
 
 function faultOfStartPage(domain: string, { brokenLinks, redirects }: ExportReport): string | null {

@@ -29,14 +29,16 @@ async function check({ json }: { json?: boolean }): Promise<void> {
   const sites = Object.keys(config.sites);
   if (json) printJson({ path, sites });
   else process.stdout.write(`${path} is correct: ${sites.length === 0 ? 'no sites' : `sites ${sites.join(', ')}`}\n`);
-  const searched = Object.entries(config.sites).filter(([, site]) => site.export.search !== undefined);
   for (const [name, { projectId = 'PROJECT', export: exported }] of settings.adminApiUrl === undefined
     ? []
-    : searched) {
-    process.stderr.write(
-      `sites.${name}.export.search has no effect here: only galley up sets it. ` +
-        `Use galley projects set --project ${projectId} --search ${exported.search} at the service.\n`,
-    );
+    : Object.entries(config.sites)) {
+    for (const key of ['search', 'prove'] as const) {
+      if (exported[key] === undefined) continue;
+      process.stderr.write(
+        `sites.${name}.export.${key} has no effect here: only galley up sets it. ` +
+          `Use galley projects set --project ${projectId} --${key} ${exported[key]} at the service.\n`,
+      );
+    }
   }
   if (settings.adminApiUrl === undefined && sites.length > 0)
     process.stderr.write(

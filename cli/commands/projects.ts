@@ -1,5 +1,6 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { CONTENT_CODINGS, type ContentCoding } from '../../contract/content-coding.ts';
+import { proofPages } from '../../contract/proof.ts';
 import type { Admin } from '../../platform/admin/admin.ts';
 import type {
   AddProjectRequest,
@@ -35,6 +36,7 @@ interface Options {
   precompress?: Array<ContentCoding | 'none'>;
   agentPaths?: string[];
   search?: 'off' | 'pagefind';
+  prove?: number;
   webhook?: string;
   webhookSecret?: string;
   json?: boolean;
@@ -176,16 +178,28 @@ function withSettings(command: Command): Command {
       '--agent-paths <globs...>',
       "files that an agent may change, such as 'docs/**'; empty: all but CI files and executables",
     )
+    .option(
+      '--prove <pages>',
+      'compare this many pages of each export with the origin in a browser; 0: none',
+      provePages,
+    )
     .option('--webhook <url>', "receives the embedded forge's pull request events: …/webhooks/SITE/github")
     .option('--webhook-secret <secret>', 'the secret that signs those deliveries; - reads it from standard input')
     .option('--json', 'print the project as JSON')
     .addHelpText('after', WHERE);
 }
 
+/** An empty text clears the setting. */
+function provePages(text: string): number {
+  const pages = proofPages.safeParse(/^\d*$/.test(text) ? Number(text) : Number.NaN);
+  if (pages.success) return pages.data;
+  throw new InvalidArgumentError(pages.error.issues[0]?.message ?? '');
+}
+
 /** The options that were given; an empty text clears a setting. */
 async function changes(options: Options): Promise<Omit<SetProjectRequest, 'project' | 'organization' | 'domain'>> {
   const { origin, repository, ref, external, scripts, sourceMaps, robots, render, discover, incremental } = options;
-  const { basePath, precompress, search, agentPaths, webhook, webhookSecret } = options;
+  const { basePath, precompress, search, prove, agentPaths, webhook, webhookSecret } = options;
   const text = (value: string): string | null => (value === '' ? null : value);
   const settings = {
     ...(external === undefined ? {} : { external: externalPolicy(external) }),
@@ -199,6 +213,7 @@ async function changes(options: Options): Promise<Omit<SetProjectRequest, 'proje
     ...(precompress === undefined ? {} : { precompress: precompress.flatMap((each) => (each === 'none' ? [] : each)) }),
     ...(search === undefined ? {} : { search }),
     ...(agentPaths === undefined ? {} : { agentPaths: agentPaths.join('') === '' ? null : agentPaths }),
+    ...(prove === undefined ? {} : { prove }),
     ...(webhook === undefined ? {} : { webhookUrl: text(webhook) }),
     ...(webhookSecret === undefined
       ? {}

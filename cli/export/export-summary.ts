@@ -43,6 +43,7 @@ export function exportSummary(ended: SavedExport): string {
     ...anchorLines(report),
     ...originLines(report),
     ...searchLines(report),
+    ...reportedProofLines(report),
   );
   const { brokenLinks, brokenAnchors } = report.counts;
   const isIncomplete = brokenLinks + brokenAnchors + report.leftOut.length + report.unread.length > 0;
@@ -72,6 +73,7 @@ export function exportSummaryJson(ended: SavedExport): string {
     search: report?.search ?? null,
     originUrlCount: report?.counts.originUrls ?? null,
     report: reportFile ?? null,
+    ...(report?.proof && { proof: report.proof }),
     ...(ended.proof !== undefined && {
       proof: {
         status: ended.proof.proof.status,
@@ -177,6 +179,15 @@ function searchLines({ search }: ExportReport): string[] {
     case 'failed':
       return [`Search: none, because ${search.reason}`];
   }
+}
+
+/** What the service compared. */
+function reportedProofLines({ proof }: ExportReport): string[] {
+  if (proof === undefined) return [];
+  const { counts, reason, html } = proof;
+  if (counts.pages === 0) return [`Proof by the service: unknown (${reason})`];
+  const { equal, different, unknown } = counts;
+  return [`Proof by the service: ${equal} equal, ${different} different, ${unknown} unknown, ${html}`];
 }
 
 function proofLines({ proof, htmlFile }: SavedProof): string[] {

@@ -6,19 +6,22 @@ import type { BundleSigner } from '../../contract/signing.ts';
 import type { PackedArchive } from '../crawl-records.ts';
 import { needingObjects } from '../export-failure.ts';
 import { bundleKey, reportKey as keyOfReport } from '../object-keys.ts';
-import type { ExportObjects } from '../ports.ts';
+import type { ExportObjects, Prover } from '../ports.ts';
 import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { readCrawl } from '../settings.ts';
-import { packProgress, type StageDeps } from '../stage.ts';
+import { packProgress, proofProgress, type StageDeps } from '../stage.ts';
 import { gzipMember, measuredMember, trailerMember } from './archive/members.ts';
 import { readExtents } from './extents.ts';
 import { type BundleOutline, outlineBundle } from './manifest.ts';
+import { proveArchive } from './prove-archive.ts';
 import { createReport } from './report.ts';
 
 type PackDeps = StageDeps & {
   objects: ExportObjects;
   /** Signs the manifests of bundles; undefined: they are unsigned. */
   signer: BundleSigner | undefined;
+  /** Undefined: this process can't compare bundles with their origins. */
+  prover: Prover | undefined;
 };
 
 export type PackedExport = {
@@ -34,13 +37,15 @@ export type PackedExport = {
   reusedFiles: number;
 };
 
-/** The job's last stage: writes the archive and the report, then marks the job's row as completed. */
+/** The job's last stage: writes the archive, its proof and the report, then marks the job's row as completed. */
 export async function packExport(deps: PackDeps, jobId: string): Promise<PackedExport> {
   const { store, objects, signer, logger } = deps;
   let bytes = 0;
   let totalBytes = 0;
-  const details = () => ({ bytes, totalBytes });
-  const progress = async () => ({ progress: packProgress({ bytes, totalBytes }), pageCount: 0 });
+  let proving: { doneCount: number; pageCount: number } | undefined;
+  const details = () => ({ bytes, totalBytes, ...(proving && { proving }) });
+  const reached = () => (proving === undefined ? packProgress({ bytes, totalBytes }) : proofProgress(proving));
+  const progress = async () => ({ progress: reached(), pageCount: 0 });
   return deps.runStage({ jobId, details, progress }, async ({ signal }) => {
     const crawl = await readCrawl(store, jobId);
     const { settings } = crawl;
@@ -57,7 +62,11 @@ export async function packExport(deps: PackDeps, jobId: string): Promise<PackedE
       needingObjects(packBundle(objects, outline, { gzipLevel, signer, onBytes, signal })),
       createReport(store, settings, { ...crawl, ...outline }),
     ]);
-    const report = { ...content, reuse: { unchangedAddresses: reusedCount, ...reuse } };
+    const onProgress = (made: { doneCount: number; pageCount: number }) => {
+      proving = made;
+    };
+    const proof = await proveArchive(deps, { settings, archiveKey: archive.archiveKey, signal, onProgress });
+    const report = { ...content, ...(proof && { proof }), reuse: { unchangedAddresses: reusedCount, ...reuse } };
     const reportKey = keyOfReport(jobId);
     await objects.put(reportKey, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
     const { contentSha256, pageCount } = head;

@@ -13,7 +13,7 @@ import { createExportDeps } from '../../exporter/export-deps.ts';
 import { ExportFailure } from '../../exporter/export-failure.ts';
 import type { Clock } from '../../exporter/fetch/clock.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';
-import type { Renderer } from '../../exporter/ports.ts';
+import type { Prover, Renderer } from '../../exporter/ports.ts';
 import type { Computing } from '../../exporter/processes/computing.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { createCrawlStore } from '../store/crawl-store.ts';
@@ -41,6 +41,8 @@ export type ExportActivityDeps = {
   searchAttributes?: boolean;
   /** Renders pages for projects that want it; without it their exports fail with a clear error. The caller closes it. */
   browser?: Renderer;
+  /** Compares bundles with their origins; without it the proof of projects that want one is `unknown`. */
+  prover?: Prover | undefined;
   /** Signs bundles; without it they are unsigned. */
   signer?: BundleSigner | undefined;
   /** How documents are read; by default small ones in this process. */
@@ -53,7 +55,7 @@ type Job = { jobId: string };
 export function createExportActivities(deps: ExportActivityDeps) {
   const { db, logger } = deps;
   const store = createCrawlStore(db);
-  const { limits: givenLimits, clock, browser, signer, computing } = deps;
+  const { limits: givenLimits, clock, browser, prover, signer, computing } = deps;
   const exporter = createExportDeps({
     store,
     objects: deps.objects,
@@ -61,6 +63,7 @@ export function createExportActivities(deps: ExportActivityDeps) {
     limits: givenLimits,
     clock,
     renderer: browser,
+    prover,
     signer,
     computing,
     runStage: createStageRunner(deps),

@@ -48,6 +48,7 @@ export const settingsChange = z.strictObject({
     .optional(),
   search: projectSettings.shape.search.unwrap().optional(),
   agentPaths: projectSettings.shape.agentPaths.unwrap().optional(),
+  prove: projectSettings.shape.prove.unwrap().optional(),
   webhookUrl: projectSettings.shape.webhookUrl.unwrap().refine(isPrintable, 'expected printable characters').optional(),
   webhookSecret: projectSettings.shape.webhookSecret
     .unwrap()

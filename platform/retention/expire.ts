@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { proofFolder } from '../../exporter/object-keys.ts';
 import { discardObjects } from '../store/discarded-objects.ts';
 import { changeRows, type GarbageContext, type GarbageOfJob, NO_GARBAGE, namedItems } from './garbage.ts';
 
@@ -37,7 +38,9 @@ export async function expireExports(context: GarbageContext): Promise<GarbageOfJ
           where c.base_job_id = job.id and running.status in ('queued', 'running'))
       returning job.id, placed.archive_key as archive, placed.report_key as report,
         coalesce(job.archive_size_bytes, 0)::float8 as bytes`);
-    const keys = rows.flatMap(({ archive, report }) => [archive, report]).filter((key) => key !== null);
+    const keys = rows
+      .flatMap(({ id, archive, report }) => [archive, report, proofFolder(id)])
+      .filter((key) => key !== null);
     await discardObjects(tx, keys, { at, dueAt: at });
     return namedItems(
       rows.map(({ id }) => id),

@@ -66,6 +66,7 @@ async function discardObjects(tx: Transaction, projectId: string): Promise<void>
         and archive_key not in (
           select archive_key from export_jobs where project_id <> ${projectId} and archive_key is not null)
       union select report_key from export_jobs where project_id = ${projectId} and report_key is not null
+      union select 'reports/' || id || '/' from export_jobs where project_id = ${projectId}
       union select 'exports/' || id || '/' from export_jobs where project_id = ${projectId}
       union select 'agent/' || id || '/' from agent_jobs where project_id = ${projectId}
     ) keys

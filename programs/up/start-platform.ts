@@ -72,35 +72,40 @@ async function ensureAdminKey({ admin, url, home }: Platform): Promise<string> {
 }
 
 /**
- * Creates missing projects of sites; returns the sites with their project ids. A project gets the site's `origin` and `export.search`. What
- * galley.yaml doesn't name stays as an operator set it: a domain has one project.
+ * Creates missing projects of sites; returns the sites with their project ids. A project gets the site's `origin`, and `search` and
+ * `prove` of its `export`. What galley.yaml doesn't name stays as an operator set it: a domain has one project.
  */
 export async function ensureProjects(admin: Admin, sites: GalleyConfig['sites']): Promise<GalleyConfig['sites']> {
   const ensured: [string, SiteConfig][] = [];
   for (const [name, site] of Object.entries(sites)) {
     const { domain, origin, projectId, export: exported } = site;
-    const project = { domain, origin, search: exported.search, id: projectId ?? projectIdOf(name) };
+    const { search, prove } = exported;
+    const project = { domain, origin, settings: { search, prove }, id: projectId ?? projectIdOf(name) };
     ensured.push([name, { ...site, projectId: await ensureProject(admin, project) }]);
   }
   return Object.fromEntries(ensured);
 }
 
+/** What galley.yaml may set of a project. */
+type OwnSettings = Pick<SiteConfig['export'], 'search' | 'prove'>;
+
 /** The id of the first organization's project of that domain; creates the project, or moves one to the domain. */
 export async function ensureProject(
   admin: Admin,
-  given: { domain: string; origin?: string | undefined; search?: 'off' | 'pagefind' | undefined; id?: string },
+  given: { domain: string; origin?: string | undefined; settings?: OwnSettings; id?: string },
 ): Promise<string> {
-  const { domain, origin, search, id = projectIdOf(domain) } = given;
+  const { domain, origin, settings = {}, id = projectIdOf(domain) } = given;
   const change = {
     ...(origin === undefined ? {} : { origin }),
-    ...(search === undefined ? {} : { settings: { search } }),
+    ...(Object.values(settings).every((value) => value === undefined) ? {} : { settings }),
   };
   const known = await admin.listProjects({ organization: ORGANIZATION });
   const existing = known.find((project) => project.domain === domain);
   if (existing) {
     const isChanged = [
       origin !== undefined && existing.origin !== origin,
-      search !== undefined && existing.settings.search !== search,
+      settings.search !== undefined && existing.settings.search !== settings.search,
+      settings.prove !== undefined && existing.settings.prove !== settings.prove,
     ].some(Boolean);
     if (isChanged) await admin.setProject({ project: existing.project, ...change });
     return existing.project;

@@ -1,6 +1,6 @@
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../../contract/names.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';
-import type { Renderer } from '../../exporter/ports.ts';
+import type { Prover, Renderer } from '../../exporter/ports.ts';
 import { type ExportJobRow, getExportJob } from '../../platform/store/export-jobs.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
 import { recordNamespace } from '../replay/record-runs.ts';
@@ -32,7 +32,7 @@ export type ExportRig = ExportStores & {
   /** `start`, `end` and `read`. Throws unless the job completes. */
   run(site: TestSite): Promise<ExportedBundle>;
   /** Runs a worker on the queue until `stop`. */
-  startWorker(limits?: Partial<ExportLimits>, browser?: Renderer): Promise<{ stop(): Promise<void> }>;
+  startWorker(limits?: Partial<ExportLimits>, browser?: Renderer, prover?: Prover): Promise<{ stop(): Promise<void> }>;
 };
 
 /**
@@ -84,7 +84,7 @@ export async function startExportRig(
       await end(jobId);
       return stores.read(jobId);
     },
-    startWorker: async (limits = {}, browser) => {
+    startWorker: async (limits = {}, browser, prover) => {
       const worker = await createPlatformWorker({
         connection: temporal.nativeConnection,
         namespace: temporal.namespace,
@@ -93,6 +93,7 @@ export async function startExportRig(
         logger: stores.logger,
         limits,
         ...(browser && { browser }),
+        prover,
         searchAttributes: true,
         workflowBundle: workflowBundles.platform,
         shutdownForceTime: '110s',

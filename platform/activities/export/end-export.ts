@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { storeFailedReport } from '../../../exporter/assemble/report.ts';
 import type { JobCache } from '../../../exporter/job-cache.ts';
-import { reportKey, workPrefix } from '../../../exporter/object-keys.ts';
+import { proofKey, reportKey, workPrefix } from '../../../exporter/object-keys.ts';
 import type { CrawlStore } from '../../../exporter/ports.ts';
 import { deleteEach } from '../../objects/delete-each.ts';
 import { dropUnfinished } from '../../objects/drop-unfinished.ts';
@@ -45,6 +45,7 @@ export async function cleanUpExport(deps: EndDeps, jobId: string, archiveKey: st
         if (!used.has(key)) yield key;
       }
       if (ended.reportKey === null) yield reportKey(jobId);
+      if (ended.status !== 'completed') yield proofKey(jobId);
       if (ended.status !== 'completed' && archiveKey !== null) yield archiveKey;
     }
     await deleteEach(objects, unused(job));

@@ -1,4 +1,8 @@
 import { type Bundle, type ExportReport, exportReport } from '../../../contract/admin-api.ts';
+import type { StoredProof } from '../../../exporter/assemble/prove-archive.ts';
+import { ObjectMissingError } from '../../../exporter/export-failure.ts';
+import { proofKey } from '../../../exporter/object-keys.ts';
+import { HttpError } from '../../../web/http-error.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { type ExportJobRow, noteLinkRequest } from '../../store/export-jobs.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
@@ -33,6 +37,35 @@ export async function readReport(objects: Pick<ObjectStore, 'read'>, job: Export
   const stored: unknown =
     reportKey === null ? emptyReport(job.id) : JSON.parse((await objects.read(reportKey)).toString());
   return exportReport.parse(stored);
+}
+
+/** The report with links to its proof, which members can open. */
+export async function readLinkedReport(
+  { objects, publicUrl }: Pick<ApiContext, 'objects' | 'publicUrl'>,
+  job: ExportJobRow,
+): Promise<ExportReport> {
+  const report = await readReport(objects, job);
+  if (report.proof === undefined || report.proof.counts.pages === 0) return report;
+  const link = (form: ProofForm) => absolute(proofPath(job.id, form), publicUrl());
+  return { ...report, proof: { ...report.proof, html: link('html'), json: link('json') } };
+}
+
+export type ProofForm = 'html' | 'json';
+
+/** The path in the dashboard. */
+export function proofPath(jobId: string, form: ProofForm): string {
+  return `/ui/exports/${jobId}/proof.${form}`;
+}
+
+/** The proof of a completed job's bundle. Throws 404 if it has none, 409 and 410 like its report. */
+export async function readProof(objects: Pick<ObjectStore, 'read'>, job: ExportJobRow): Promise<StoredProof> {
+  requireCompleted(job);
+  try {
+    return JSON.parse((await objects.read(proofKey(job.id))).toString());
+  } catch (error) {
+    if (error instanceof ObjectMissingError) throw new HttpError(404, `The export ${job.id} has no proof`);
+    throw error;
+  }
 }
 
 function emptyReport(jobId: string): ExportReport {

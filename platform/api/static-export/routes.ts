@@ -7,7 +7,7 @@ import type { ApiContext } from '../platform-api-deps.ts';
 import { cancelExport } from './cancel-export.ts';
 import { readExportChanges } from './export-changes.ts';
 import { exportJobView, findExport } from './export-job-view.ts';
-import { createBundleLink, readReport } from './export-results.ts';
+import { createBundleLink, readLinkedReport } from './export-results.ts';
 import { readProjectExport, startProjectExportHandler } from './project-form.ts';
 import { listExports, listExportsQuery } from './read-exports.ts';
 import { startExportHandler } from './start-export.ts';
@@ -17,7 +17,7 @@ const PROJECT_JOBS = '/v1/static-export/:projectId/jobs';
 
 /** The static export endpoints of the contract, in both forms. */
 export function addStaticExportRoutes(app: Express, context: ApiContext): void {
-  const { db, objects } = context;
+  const { db } = context;
   const ofJob = (answer: (job: ExportJobRow) => object | Promise<object>) =>
     forCaller(db, async (caller, { params }) => answer(await findExport(db, caller, params.jobId)));
   addRoute(app, JOBS, {
@@ -29,7 +29,7 @@ export function addStaticExportRoutes(app: Express, context: ApiContext): void {
     post: forCaller(db, (caller, { params }) => cancelExport(context, caller, params.jobId)),
   });
   addRoute(app, `${JOBS}/:jobId/bundle`, { post: ofJob((job) => createBundleLink(context, job)) });
-  addRoute(app, `${JOBS}/:jobId/report`, { get: ofJob((job) => readReport(objects, job)) });
+  addRoute(app, `${JOBS}/:jobId/report`, { get: ofJob((job) => readLinkedReport(context, job)) });
   addRoute(app, `${JOBS}/:jobId/changes`, { get: ofJob((job) => readExportChanges(context, job)) });
   addRoute(app, PROJECT_JOBS, { post: startProjectExportHandler(context) });
   addRoute(app, `${PROJECT_JOBS}/:jobId`, {

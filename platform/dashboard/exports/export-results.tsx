@@ -4,6 +4,7 @@ import { Panel } from '../../../ui/components/panel.tsx';
 import { Table } from '../../../ui/components/table.tsx';
 import { Text } from '../../../ui/components/text.tsx';
 import { formatCount } from '../../../ui/format.ts';
+import { proofPath } from '../../api/static-export/export-results.ts';
 import { pathOf } from '../layout.tsx';
 
 /** The rows of each list on the page, and the referrers of each link: it stays below 100 kB. The API has all. */
@@ -24,7 +25,7 @@ export function ReportPanel({ report }: { report: ExportReport | null }) {
       </Panel>
     );
   }
-  const { brokenLinks, brokenAnchors, leftOut, unread, originUrls, notices, counts, redirects } = report;
+  const { brokenLinks, brokenAnchors, leftOut, unread, originUrls, notices, counts, redirects, proof } = report;
   return (
     <Panel
       title="Report"
@@ -38,6 +39,7 @@ export function ReportPanel({ report }: { report: ExportReport | null }) {
       {brokenLinks.length + brokenAnchors.length + leftOut.length + unread.length + notices.length === 0 && (
         <EmptyState title="Nothing to report" />
       )}
+      {proof !== undefined && <ProofResult jobId={report.jobId} proof={proof} />}
       {brokenLinks.length > 0 && <BrokenLinks links={brokenLinks} total={counts.brokenLinks} />}
       {brokenAnchors.length > 0 && <BrokenAnchors links={brokenAnchors} total={counts.brokenAnchors} />}
       {leftOut.length > 0 && <LeftOut rules={leftOut} />}
@@ -69,6 +71,39 @@ export function ReportPanel({ report }: { report: ExportReport | null }) {
         </details>
       )}
     </Panel>
+  );
+}
+
+const PROOFS = {
+  passed: 'Compared in a browser: no page differs from the origin',
+  failed: 'Compared in a browser: pages differ from the origin',
+  unknown: 'Not compared in a browser',
+} as const;
+
+function ProofResult({ jobId, proof }: { jobId: string; proof: NonNullable<ExportReport['proof']> }) {
+  const { status, reason, counts, pages } = proof;
+  return (
+    <details open={status !== 'passed'}>
+      <summary>{PROOFS[status]}</summary>
+      {reason !== null && (
+        <p>
+          <Text>{reason}</Text>
+        </p>
+      )}
+      {counts.pages > 0 && (
+        <p>
+          {counts.equal} equal, {counts.different} different, {counts.unknown} unknown, of {counts.pagesInBundle} pages.{' '}
+          <a href={proofPath(jobId, 'html')}>The proof</a> <a href={proofPath(jobId, 'json')}>as JSON</a>
+        </p>
+      )}
+      <ul class="plain">
+        {pages.map(({ url, status: of, text }) => (
+          <li key={url}>
+            {of} <Text>{cut(url)}</Text>: <Text>{cut(text)}</Text>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

@@ -3,11 +3,19 @@ import { exportJobStatus, startExportRequest } from '../../../contract/admin-api
 import { HttpError } from '../../../web/http-error.ts';
 import { renderBounded } from '../../../web/render-bounded.ts';
 import { fieldOf, queryOf } from '../../../web/request.ts';
+import { sendCompressed } from '../../../web/send-compressed.ts';
+import { PAGE_HEADERS } from '../../../web/send-page.ts';
 import { addRoute } from '../../api/add-route.ts';
 import { cancelExport } from '../../api/static-export/cancel-export.ts';
 import { readExportChanges } from '../../api/static-export/export-changes.ts';
 import { findExport, findOwnJob } from '../../api/static-export/export-job-view.ts';
-import { createBundleLink, readReport } from '../../api/static-export/export-results.ts';
+import {
+  createBundleLink,
+  type ProofForm,
+  proofPath,
+  readLinkedReport,
+  readProof,
+} from '../../api/static-export/export-results.ts';
 import { listExports, listExportsQuery } from '../../api/static-export/read-exports.ts';
 import { startExport } from '../../api/static-export/start-export.ts';
 import { parseInput } from '../../parse-input.ts';
@@ -29,6 +37,7 @@ export function addExportRoutes(router: Router, context: DashboardContext): void
   addList(router, context);
   addOne(router, context);
   addActions(router, context);
+  for (const form of ['html', 'json'] as const) addProof(router, context, form);
   addPage(router, {
     path: `${PATHS.exports}/:jobId/changed`,
     async show(request, signed) {
@@ -82,7 +91,7 @@ async function readFacts(context: DashboardContext, caller: Caller, jobId: unkno
     if (error instanceof HttpError || (error instanceof Error && error.name === 'ObjectMissingError')) return null;
     throw error;
   };
-  const report = isOver ? await readReport(context.objects, job).catch(whole) : null;
+  const report = isOver ? await readLinkedReport(context, job).catch(whole) : null;
   return {
     ...{ job, report },
     phase: crawl?.phase ?? null,
@@ -111,6 +120,20 @@ function addOne(router: Router, context: DashboardContext): void {
         const isOver = facts.job.status === 'completed' || facts.job.status === 'failed';
         return { html: await renderBounded(<ExportParts signed={signed} facts={facts} />), isOver };
       });
+    },
+  });
+}
+
+/** The styles and pictures in it are its own, and it has no script. */
+const PROOF_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox";
+
+function addProof(router: Router, { db, objects }: DashboardContext, form: ProofForm): void {
+  addRoute(router, proofPath(':jobId', form), {
+    get: async (request, response) => {
+      const job = await findExport(db, signedOf(request).caller, request.params.jobId);
+      const { proof, html } = await readProof(objects, job);
+      response.set({ ...PAGE_HEADERS, 'Content-Security-Policy': PROOF_POLICY }).type(form);
+      await sendCompressed(request, response, Buffer.from(form === 'html' ? html : JSON.stringify(proof, null, 2)));
     },
   });
 }

@@ -40,7 +40,7 @@ export const CHOICE_NAMES = z.enum([
   'incremental',
 ]).options;
 
-/** The settings that the form names. A list of hosts for `external` can't be chosen, and stays. */
+/** The settings that the form names. A list of hosts for `external` can't be chosen, and stays. `parseInput` checks the number. */
 export function settingsOf(request: Request): Record<string, unknown> {
   const chosen = CHOICE_NAMES.map((name): [string, unknown] => {
     const value = fieldOf(request, name);
@@ -48,5 +48,7 @@ export function settingsOf(request: Request): Record<string, unknown> {
     if (!Object.hasOwn(CHOICES[name].options, value)) throw new HttpError(400, `${name}: expected one of the choices`);
     return [name, name === 'incremental' ? value === 'true' : value];
   });
-  return Object.fromEntries(chosen.filter(([, value]) => value !== undefined));
+  const pages = fieldOf(request, 'prove');
+  const prove = pages === '' ? undefined : Number(pages);
+  return Object.fromEntries([...chosen, ['prove', prove] as const].filter(([, value]) => value !== undefined));
 }

@@ -122,6 +122,14 @@ function SettingsForm({ project: { id, domain, settings }, csrf }: { project: Pr
           {CHOICE_NAMES.map((name) => (
             <Choice key={name} name={name} value={settings[name]} />
           ))}
+          <Field
+            label="Pages to compare in a browser"
+            name="prove"
+            type="number"
+            value={String(settings.prove)}
+            hint="0 compares none"
+            required
+          />
         </div>
         <Button variant="primary">Save</Button>
       </Form>

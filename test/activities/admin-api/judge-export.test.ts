@@ -2,12 +2,13 @@ import { createAdminApiActivities } from '../../../activities/admin-api/activiti
 import { type JudgedExport, reasonsToHold } from '../../../activities/admin-api/judge-export.ts';
 import { createAdminApiClient } from '../../../client/admin-api-client.ts';
 import type { ExportReport } from '../../../contract/admin-api.ts';
+import type { Guards } from '../../../contract/settings.ts';
 import { useScriptedServers } from '../../helpers/admin-api/scripted-server.ts';
 import { activityEnvironment } from '../activity-environment.ts';
 
 const startServer = useScriptedServers();
 
-const GUARDS = { maxShrink: 0.2, maxNewlyBroken: 2, startPage: true };
+const GUARDS: Guards = { maxShrink: 0.2, maxNewlyBroken: 2, startPage: true };
 const START = 'https://docs.example.com/';
 
 function report(broken: readonly string[], changes: Partial<ExportReport> = {}): ExportReport {
@@ -77,6 +78,22 @@ describe('an export is held', () => {
     expect(judge({ report: report([]) }, { report: redirected(START, `https://docs.example.com${path}`) })).toEqual([]);
   });
 
+  it('if a browser shows a page differently, unless the guard is off', () => {
+    const counts = { pagesInBundle: 9, pages: 3, templates: 1, equal: 1, different: 1, unknown: 1 };
+    const proof = { status: 'failed' as const, reason: null, counts, html: null, json: null };
+    const pages = [
+      { url: 'https://docs.example.com/a', status: 'different' as const, text: 'text: "cut"' },
+      { url: 'https://docs.example.com/b', status: 'unknown' as const, text: 'the origin does not show it' },
+    ];
+    const now = { report: report([], { proof: { ...proof, pages } }) };
+    const reason =
+      '1 of 3 pages differ from the origin in a browser, for example https://docs.example.com/a (text: "cut")';
+    expect(judge({}, now)).toEqual([reason]);
+    expect(judge(now, now, { ...GUARDS, proof: true })).toEqual([reason]);
+    expect(judge({}, now, { ...GUARDS, proof: false })).toEqual([]);
+    expect(judge({}, { report: report([], { proof: { ...proof, pages, status: 'unknown' } }) })).toEqual([]);
+  });
+
   it('if the start page is an error now', () => {
     expect(judge({ report: report([]) }, { report: report([START]) })).toEqual(['the start page is an error: 404']);
     expect(judge({ report: report([START]) }, { report: report([START]) })).toEqual([]);
@@ -103,4 +120,22 @@ describe('an export is held', () => {
       'se_1/report',
     ]);
   });
+});
+
+it('names the guard of the proof as not checked if the proof is unknown', async () => {
+  const counts = { pagesInBundle: 0, pages: 0, templates: 0, equal: 0, different: 0, unknown: 0 };
+  const proof = { status: 'unknown' as const, reason: 'no browser', counts, pages: [], html: null, json: null };
+  const judged = async (guards: Guards) => {
+    const server = await startServer([
+      { status: 200, body: { status: 'completed', pageCount: 10 } },
+      { status: 200, body: { status: 'completed', pageCount: 10 } },
+      { status: 200, body: report([], { proof }) },
+      { status: 200, body: report([]) },
+    ]);
+    const client = createAdminApiClient({ url: server.url, key: 'galley_secret', retry: false });
+    const input = { jobId: 'se_2', servedJobId: 'se_1', domain: 'docs.example.com', guards };
+    return await activityEnvironment().run(createAdminApiActivities(client).judgeExport, input);
+  };
+  expect(await judged(GUARDS)).toEqual({ reasons: [], notChecked: ['proof'] });
+  expect(await judged({ ...GUARDS, proof: false })).toEqual({ reasons: [], notChecked: [] });
 });

@@ -127,6 +127,7 @@ describe('the admin routes', () => {
         robots: 'respect',
         render: 'http',
         discover: 'http',
+        prove: 0,
         search: 'off',
         basePath: '',
         incremental: true,

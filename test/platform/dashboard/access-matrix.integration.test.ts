@@ -32,6 +32,8 @@ const PAGES: readonly PageRow[] = [
   ['GET /ui/exports/:jobId', 'in', 'in', 'in', 404],
   ['GET /ui/exports/:jobId/events', 'in', 'in', 'in', 404],
   ['GET /ui/exports/:jobId/changed', 'in', 'in', 'in', 404],
+  ['GET /ui/exports/:jobId/proof.html', 'in', 'in', 'in', 404],
+  ['GET /ui/exports/:jobId/proof.json', 'in', 'in', 'in', 404],
   ['POST /ui/exports/:jobId/again', 'in', 'in', 403, 404],
   ['POST /ui/exports/:jobId/cancel', 'in', 'in', 403, 404],
   ['GET /ui/agents', 'in', 'in', 'in', 'in'],
