@@ -189,6 +189,10 @@ export const exportReport = z.object({
       reason: z.string().nullable(),
     })
     .optional(),
+  /** Pages that have a twin in Markdown: one of the origin, or one that the export made; absent if the service doesn't say. */
+  markdown: z.object({ fetched: z.int(), made: z.int() }).optional(),
+  /** Whether the export made a sitemap, because the origin has none. */
+  sitemapMade: z.boolean().optional(),
   /** The comparison with the origin in a browser; absent if the project wants none. */
   proof: reportedProof.optional(),
   /** True if one of the lists was cut; the counts are complete. */

@@ -51,6 +51,7 @@ const exportSettings = z.strictObject({
   guards: guards.optional(),
   /** Settings of the project. `up` sets them; other programs ignore them. */
   search: z.enum(['off', 'pagefind'], { error: 'expected off or pagefind' }).optional(),
+  markdown: z.enum(['keep', 'on'], { error: 'expected keep or on' }).optional(),
   prove: proofPages.optional(),
 });
 

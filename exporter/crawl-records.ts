@@ -286,3 +286,6 @@ export type PackedArchive = {
   /** Where the first member after the manifest's begins. */
   headBytes: number;
 };
+
+/** Stored as a notice about the sitemap; the report says it as `sitemapMade`. */
+export const SITEMAP_MADE = 'made of all pages, because the origin has no sitemap';

@@ -32,6 +32,8 @@ export type ExportSettings = {
   precompress: readonly ContentCoding[];
   /** `pagefind`: the bundle gets a search, unless the site has its own (`planSearch`). */
   search: 'off' | 'pagefind';
+  /** `on`: pages without a twin in Markdown get one; missing: those of the origin are kept. */
+  markdown?: 'on';
   /** Pages of the bundle that are compared with the origin in a browser; missing: none. */
   prove?: number;
   /** The requested pages, as normalised URLs; null: the whole site. */

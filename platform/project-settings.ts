@@ -54,6 +54,8 @@ export const projectSettings = z.strictObject({
     .max(100)
     .nullable()
     .default(null),
+  /** `on`: pages get a twin in Markdown, unless the origin has one. */
+  markdown: z.enum(['keep', 'on'], { error: 'expected keep or on' }).default('keep'),
   /** Pages of each bundle that the worker compares with the origin in a browser; 0: none. */
   prove: proofPages.default(0),
   /** The receiver of the embedded forge's pull request events. */

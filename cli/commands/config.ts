@@ -32,7 +32,7 @@ async function check({ json }: { json?: boolean }): Promise<void> {
   for (const [name, { projectId = 'PROJECT', export: exported }] of settings.adminApiUrl === undefined
     ? []
     : Object.entries(config.sites)) {
-    for (const key of ['search', 'prove'] as const) {
+    for (const key of ['search', 'markdown', 'prove'] as const) {
       if (exported[key] === undefined) continue;
       process.stderr.write(
         `sites.${name}.export.${key} has no effect here: only galley up sets it. ` +

@@ -11,6 +11,7 @@ export function exportCommand(): Command {
     .option('--fail-on <list>', `exit 1 if the export has any of these: ${FAIL_ON.join(',')}`, failOnList)
     .option('--incremental <folder>', 'keep what the next export can reuse in this folder, and reuse what is there')
     .option('--search', 'make the bundle searchable: an index and a search page, unless the site has its own search')
+    .option('--markdown', 'make a twin in Markdown for each page that has none')
     .option(
       '--prove [pages]',
       'compare pages with the origin in Chromium: a number (50 if none is given) or all',

@@ -36,6 +36,7 @@ interface Options {
   precompress?: Array<ContentCoding | 'none'>;
   agentPaths?: string[];
   search?: 'off' | 'pagefind';
+  markdown?: 'keep' | 'on';
   prove?: number;
   webhook?: string;
   webhookSecret?: string;
@@ -178,6 +179,12 @@ function withSettings(command: Command): Command {
       '--agent-paths <globs...>',
       "files that an agent may change, such as 'docs/**'; empty: all but CI files and executables",
     )
+    .addOption(
+      new Option('--markdown <policy>', 'pages in Markdown: those of the origin, or also made ones').choices([
+        'keep',
+        'on',
+      ]),
+    )
     .option(
       '--prove <pages>',
       'compare this many pages of each export with the origin in a browser; 0: none',
@@ -199,7 +206,7 @@ function provePages(text: string): number {
 /** The options that were given; an empty text clears a setting. */
 async function changes(options: Options): Promise<Omit<SetProjectRequest, 'project' | 'organization' | 'domain'>> {
   const { origin, repository, ref, external, scripts, sourceMaps, robots, render, discover, incremental } = options;
-  const { basePath, precompress, search, prove, agentPaths, webhook, webhookSecret } = options;
+  const { basePath, precompress, search, markdown, prove, agentPaths, webhook, webhookSecret } = options;
   const text = (value: string): string | null => (value === '' ? null : value);
   const settings = {
     ...(external === undefined ? {} : { external: externalPolicy(external) }),
@@ -212,6 +219,7 @@ async function changes(options: Options): Promise<Omit<SetProjectRequest, 'proje
     ...(basePath === undefined ? {} : { basePath: basePath.replace(/\/$/, '') }),
     ...(precompress === undefined ? {} : { precompress: precompress.flatMap((each) => (each === 'none' ? [] : each)) }),
     ...(search === undefined ? {} : { search }),
+    ...(markdown === undefined ? {} : { markdown }),
     ...(agentPaths === undefined ? {} : { agentPaths: agentPaths.join('') === '' ? null : agentPaths }),
     ...(prove === undefined ? {} : { prove }),
     ...(webhook === undefined ? {} : { webhookUrl: text(webhook) }),

@@ -35,6 +35,7 @@ export interface ExportOptions {
   failOn?: readonly FailOn[];
   incremental?: string;
   search?: boolean;
+  markdown?: boolean;
   /** Pages to compare with the origin in a browser; true: the default number. */
   prove?: number | true;
   json?: boolean;
@@ -89,7 +90,7 @@ function readSite(given: string, origin: string | undefined): SiteAddress {
   return { domain: domain.data, origin: parsed.data };
 }
 
-interface Results extends Pick<ExportOptions, 'failOn' | 'search' | 'json'> {
+interface Results extends Pick<ExportOptions, 'failOn' | 'search' | 'markdown' | 'json'> {
   output: Output;
   reportFile: string | undefined;
   stateFolder: string | undefined;
@@ -131,7 +132,7 @@ async function run(site: SiteAddress, results: Results, deps: Deps): Promise<voi
 async function namedService(
   settings: Settings,
   { origin }: SiteAddress,
-  { stateFolder, search }: Results,
+  { stateFolder, search, markdown }: Results,
 ): Promise<AdminApiClient | undefined> {
   const { adminApiUrl: url, adminApiKey: key } = settings;
   if (url === undefined) return undefined;
@@ -145,9 +146,10 @@ async function namedService(
     throw new UsageError(
       '--incremental needs an export in this process: unset ADMIN_API_URL. The service keeps its own state.',
     );
-  if (search)
+  const setting = (search && 'search pagefind') || (markdown && 'markdown on');
+  if (setting)
     throw new UsageError(
-      `--search has no effect on ${url}: set it in its project there, with galley projects set --search pagefind`,
+      `--${setting.split(' ')[0]} has no effect on ${url}: set it in its project there, with galley projects set --${setting}`,
     );
   const { createAdminApiClient } = await import('../../client/admin-api-client.ts');
   return createAdminApiClient({ url, key });
@@ -170,13 +172,20 @@ async function exportToByService(
 async function exportTo(
   output: Output,
   { domain, origin }: SiteAddress,
-  { context, folder, signal, stateFolder, search }: Deps & Pick<Results, 'stateFolder' | 'search'>,
+  {
+    context,
+    folder,
+    signal,
+    stateFolder,
+    search,
+    markdown,
+  }: Deps & Pick<Results, 'stateFolder' | 'search' | 'markdown'>,
 ): Promise<Exported> {
   const { logger, settings: variables } = context;
   const createdAt = new Date();
   const version = `${createdAt.toISOString().slice(0, 10)}.1`;
   const job = { id: newId.exportJob(), version, createdAt, domain, paths: null };
-  const options = projectSettings.parse({ search: search ? 'pagefind' : 'off' });
+  const options = projectSettings.parse({ search: search ? 'pagefind' : 'off', markdown: markdown ? 'on' : 'keep' });
   const settings = exportSettings(job, { origin, settings: options });
   const limits = { ...DEFAULT_LIMITS, ...variables.exportLimits, ...SINGLE_PROCESS_LIMITS };
   const state = stateFolder === undefined ? undefined : await openState(stateFolder);

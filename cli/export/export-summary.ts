@@ -43,6 +43,7 @@ export function exportSummary(ended: SavedExport): string {
     ...anchorLines(report),
     ...originLines(report),
     ...searchLines(report),
+    ...machineLines(report),
     ...reportedProofLines(report),
   );
   const { brokenLinks, brokenAnchors } = report.counts;
@@ -71,6 +72,8 @@ export function exportSummaryJson(ended: SavedExport): string {
     leftOut: report?.leftOut ?? null,
     unread: report?.unread ?? null,
     search: report?.search ?? null,
+    markdown: report?.markdown ?? null,
+    sitemapMade: report?.sitemapMade ?? false,
     originUrlCount: report?.counts.originUrls ?? null,
     report: reportFile ?? null,
     ...(report?.proof && { proof: report.proof }),
@@ -188,6 +191,14 @@ function reportedProofLines({ proof }: ExportReport): string[] {
   if (counts.pages === 0) return [`Proof by the service: unknown (${reason})`];
   const { equal, different, unknown } = counts;
   return [`Proof by the service: ${equal} equal, ${different} different, ${unknown} unknown, ${html}`];
+}
+
+function machineLines({ markdown, sitemapMade }: ExportReport): string[] {
+  const { fetched, made } = markdown ?? { fetched: 0, made: 0 };
+  return [
+    ...(fetched + made > 0 ? [`Pages in Markdown: ${fetched} of the origin, ${made} made`] : []),
+    ...(sitemapMade ? ['Sitemap: made, because the origin has none'] : []),
+  ];
 }
 
 function proofLines({ proof, htmlFile }: SavedProof): string[] {

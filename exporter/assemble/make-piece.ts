@@ -3,13 +3,15 @@ import { parseExtraction } from '../document/extract.ts';
 import { rewrite } from '../document/rewrite.ts';
 import type { Extraction, RewritePolicy, Target } from '../document/types.ts';
 import { errorMessage } from '../fetch/error-code.ts';
+import { NOT_FOUND_PATH } from '../urls/assign-path.ts';
 import { type OriginNames, originNames } from '../urls/origin-names.ts';
 import type { Resource, Site } from '../urls/types.ts';
 import { gzipMember } from './archive/members.ts';
-import type { ArchiveMember } from './archive/tar-blocks.ts';
+import type { ArchiveEntry, ArchiveMember } from './archive/tar-blocks.ts';
 import type { PageAnchors } from './broken-anchors.ts';
 import { originalUrl } from './original-url.ts';
-import { type SiblingPlan, withSiblings } from './precompress.ts';
+import { type SiblingPlan, twinToMake, withSiblings } from './precompress.ts';
+import { isPageType } from './twins.ts';
 import { targetIn, type UrlMap } from './url-map.ts';
 
 /** Calls `makePiece`, in any thread. */
@@ -45,6 +47,8 @@ export type MadePiece = ArchiveMember & {
   /** How often the files still have the address of the origin. */
   originUrls: Array<{ url: string; count: number }>;
   anchors: PageAnchors[];
+  /** Pages that got a twin in Markdown. */
+  madeTwins: number;
 };
 
 /**
@@ -65,7 +69,11 @@ export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceI
       return { path, contentType, bytes: file.bytes };
     }
   });
-  const entries = await withSiblings(rewritten, siblings);
+  const made = siblings.twins
+    ? await makeTwins(rewritten, files, { siblings, named: findings.twins, failures })
+    : new Map();
+  const whole = rewritten.flatMap((entry) => [entry, ...(made.get(entry.path) ?? [])]);
+  const entries = await withSiblings(whole, siblings);
   const member = await gzipMember(entries, { level: gzipLevel });
   const { twins, ...found } = findings;
   const marks = new Map<string, Pick<BundleFile, 'url' | 'markdown' | 'encoding'>>();
@@ -84,7 +92,36 @@ export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceI
     ...found,
     failures,
     originUrls,
+    madeTwins: made.size,
   };
+}
+
+/** The twins of pages that have none, by the path of the page. A page that can't be read is in `failures`. */
+async function makeTwins(
+  rewritten: readonly ArchiveEntry[],
+  files: readonly PieceFile[],
+  {
+    siblings,
+    named,
+    failures,
+  }: Pick<PieceInput, 'siblings'> & Pick<MadePiece, 'failures'> & { named: Findings['twins'] },
+): Promise<Map<string, ArchiveEntry[]>> {
+  const { pageMarkdown } = await import('../document/page-markdown.ts');
+  const twins = new Map<string, ArchiveEntry[]>();
+  for (const [index, { path, bytes, contentType }] of rewritten.entries()) {
+    const file = files[index];
+    const twin = twinToMake(path, siblings);
+    const isPage = file?.isPage === true && path !== NOT_FOUND_PATH && isPageType(contentType);
+    if (!isPage || twin === undefined || named.has(path)) continue;
+    try {
+      const markdown = Buffer.from(pageMarkdown(Buffer.from(bytes).toString('utf8')));
+      if (markdown.length > 0)
+        twins.set(path, [{ path: twin, bytes: markdown, contentType: 'text/markdown; charset=utf-8' }]);
+    } catch (error) {
+      failures.push({ url: file.url, reason: `no twin in Markdown: ${errorMessage(error)}` });
+    }
+  }
+  return twins;
 }
 
 /** How often the address of the origin is in a file. */

@@ -16,7 +16,7 @@ import { type BrokenAnchors, createAnchorIndex } from './broken-anchors.ts';
 import { type BrokenLinks, createBrokenLinks } from './broken-links.ts';
 import { extentsOf } from './extents.ts';
 import { byPath, parsePieces, type SearchResult, type StoredPiece } from './pieces.ts';
-import { createTwins, type Twins } from './twins.ts';
+import { createTwins, madeTwin, type Twins } from './twins.ts';
 
 /** How much of an archive was reused from the project's previous one. */
 type ArchiveReuse = { files: number; reusedFiles: number };
@@ -36,6 +36,8 @@ export type BundleOutline = {
   originUrls: { url: string; count: number }[];
   /** Undefined if no search was made. */
   search: SearchResult | undefined;
+  /** Pages with a twin in Markdown. */
+  markdown: { fetched: number; made: number };
   brokenAnchors: BrokenAnchors;
 };
 
@@ -117,6 +119,7 @@ export async function outlineBundle(
   const unread: BundleOutline['unread'] = [];
   const originUrls: BundleOutline['originUrls'] = [];
   let search: SearchResult | undefined;
+  let made = 0;
   let offset = 0;
   for await (const batch of store.settledBatches(jobId)) {
     const files: BundleFile[] = JSON.parse(batch.filesJson);
@@ -134,6 +137,7 @@ export async function outlineBundle(
       unread.push(...(piece.unread ?? []));
       originUrls.push(...(piece.originUrls ?? []));
       search ??= piece.search;
+      made += piece.madeTwins ?? 0;
     }
   }
   for (const file of order.rest()) digest.update(contentDigestLine(file));
@@ -146,7 +150,17 @@ export async function outlineBundle(
   const last = searchBatch && { batch: searchBatch, offset };
   const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId, twins, last), redirects);
   const brokenAnchors = await anchors.broken(piecesOf(store, jobId));
-  return { head, manifest, members: joinExtents(members), reuse, broken, unread, originUrls, search, brokenAnchors };
+  const markdown = { fetched: (await countTwins(store, jobId, twins)) - made, made };
+  const found = { broken, unread, originUrls, search, markdown, brokenAnchors };
+  return { head, manifest, members: joinExtents(members), reuse, ...found };
+}
+
+async function countTwins(store: CrawlStore, jobId: string, twins: Twins): Promise<number> {
+  if (twins.isEmpty()) return 0;
+  let count = 0;
+  for await (const { filesJson } of store.settledBatches(jobId))
+    count += twins.name(JSON.parse(filesJson)).filter(({ markdown }) => markdown !== undefined).length;
+  return count;
 }
 
 async function* piecesOf(store: CrawlStore, jobId: string): AsyncGenerator<StoredPiece[]> {
@@ -199,12 +213,13 @@ type PathOrder = {
 
 /**
  * Sorts files by path as they come from the archive, where each is followed by its precompressed siblings: `a.html.br`
- * waits until `a.html-old` has come. Only siblings wait, so few files are held, and those of `between`, which come later
- * in the archive.
+ * waits until `a.html-old` has come, as does `a.html.md` that Galley made. Only siblings wait, so few files are held, and
+ * those of `between`, which come later in the archive.
  */
 export function createPathOrder(between: readonly BundleFile[] = []): PathOrder {
   const later = [...between].sort(byPath);
   let waiting: BundleFile[] = [];
+  let last = '';
 
   /** The first of those that are held, if it comes before this file. */
   function takeBefore(file: BundleFile | undefined): BundleFile | undefined {
@@ -222,8 +237,10 @@ export function createPathOrder(between: readonly BundleFile[] = []): PathOrder 
     next(files) {
       const ordered: BundleFile[] = [];
       for (const file of files) {
-        if (file.encoding === undefined) ordered.push(...before(file), file);
-        else waiting = [...waiting, file].sort(byPath);
+        if (file.encoding === undefined && file.path !== madeTwin(last)) {
+          ordered.push(...before(file), file);
+          last = file.path;
+        } else waiting = [...waiting, file].sort(byPath);
       }
       return ordered;
     },

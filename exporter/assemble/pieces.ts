@@ -108,6 +108,8 @@ export type StoredPiece = {
   originUrls?: { url: string; count: number }[];
   /** Of its pages; omitted if they have none. */
   anchors?: PageAnchors[];
+  /** Its pages that got a twin in Markdown; omitted if none did. */
+  madeTwins?: number;
   /** Reused from the previous export. */
   reused?: true;
   /** The first piece of the search says how it was made. */

@@ -3,17 +3,21 @@ import { collisionKey } from '../../bundle/path.ts';
 import { CODING_EXTENSIONS, type ContentCoding } from '../../contract/content-coding.ts';
 import { ExportFailure } from '../export-failure.ts';
 import type { CrawlStore } from '../ports.ts';
+import type { ExportSettings } from '../settings.ts';
 import type { ArchiveEntry } from './archive/tar-blocks.ts';
+import { madeTwin, usualTwins } from './twins.ts';
 
-/** Which precompressed siblings the files of an export get. */
+/** Which siblings the files of an export get: precompressed ones, and pages their twins in Markdown. */
 export type SiblingPlan = {
   /** The codings in the order of `CONTENT_CODINGS`. */
   codings: readonly ContentCoding[];
+  /** Pages without a twin in Markdown get one; missing: no. */
+  twins?: boolean;
   /** Collision keys of the origin's own files and folders whose names a sibling would have. */
   taken: ReadonlySet<string>;
 };
 
-const SIBLING_NAME = /\.(?:br|gz|zst)$/;
+const SIBLING_NAME = /\.(?:br|gz|zst|md)$/;
 
 function siblingPath(path: string, coding: ContentCoding): string {
   return `${path}${CODING_EXTENSIONS[coding]}`;
@@ -22,10 +26,12 @@ function siblingPath(path: string, coding: ContentCoding): string {
 /** The plan of a frozen crawl: the origin's own files take precedence over siblings. */
 export async function planSiblings(
   store: CrawlStore,
-  { jobId, precompress }: { jobId: string; precompress: readonly ContentCoding[] },
+  { jobId, precompress, markdown }: Pick<ExportSettings, 'jobId' | 'precompress' | 'markdown'>,
 ): Promise<SiblingPlan> {
-  const paths = precompress.length === 0 ? [] : await store.pathsMatching(jobId, '\\.(br|gz|zst)(/|$)');
-  return { codings: precompress, taken: new Set(paths.flatMap(siblingNamesIn)) };
+  const twins = markdown === 'on';
+  const extensions = [...(precompress.length === 0 ? [] : ['br', 'gz', 'zst']), ...(twins ? ['md'] : [])];
+  const paths = extensions.length === 0 ? [] : await store.pathsMatching(jobId, `\\.(${extensions.join('|')})(/|$)`);
+  return { codings: precompress, ...(twins && { twins }), taken: new Set(paths.flatMap(siblingNamesIn)) };
 }
 
 /** The path and its parent folders, if they are named like a sibling. */
@@ -41,8 +47,17 @@ function isTaken(path: string, { taken }: Pick<SiblingPlan, 'taken'>): boolean {
 /** The siblings that these files don't get because the origin has their names; part of the piece's key. */
 export function withheldSiblings(files: ReadonlyArray<{ path: string }>, plan: SiblingPlan): string[] {
   if (plan.taken.size === 0) return [];
-  const all = files.flatMap(({ path }) => plan.codings.map((coding) => siblingPath(path, coding)));
+  const all = files.flatMap(({ path }) => [
+    ...plan.codings.map((coding) => siblingPath(path, coding)),
+    ...(plan.twins ? usualTwins(path) : []),
+  ]);
   return all.filter((path) => isTaken(path, plan));
+}
+
+/** The path of the twin that a page gets; undefined if the origin has one, or another file with that name. */
+export function twinToMake(path: string, plan: SiblingPlan): string | undefined {
+  if (!plan.twins || usualTwins(path).some((twin) => isTaken(twin, plan))) return undefined;
+  return madeTwin(path);
 }
 
 /**

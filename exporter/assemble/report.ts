@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ExportReport } from '../../contract/admin-api.ts';
+import { SITEMAP_MADE } from '../crawl-records.ts';
 import { reportKey, workPrefix } from '../object-keys.ts';
 import type { CrawlStore, ExportObjects } from '../ports.ts';
 import { planSearch, type SearchPlan } from '../search/plan-search.ts';
@@ -29,6 +30,7 @@ export async function createReport(
     broken: BrokenLinks;
     brokenAnchors: BrokenAnchors;
     search?: SearchResult | undefined;
+    markdown?: { fetched: number; made: number } | undefined;
   } & Pick<ExportReport, 'unread' | 'originUrls'>,
 ): Promise<{ report: ExportReport; reusedCount: number }> {
   const { jobId, site } = settings;
@@ -56,8 +58,10 @@ export async function createReport(
     leftOut: skips.map((each) => ({ rule: ruleOfReason(each.reason), ...each })),
     unread: allUnread.slice(0, MAX_ENTRIES),
     originUrls: found.originUrls.slice(0, MAX_ENTRIES),
-    notices,
+    notices: notices.filter(({ text }) => text !== SITEMAP_MADE),
     ...reportedSearch(await planSearch(store, settings), found.search),
+    ...(found.markdown !== undefined && { markdown: found.markdown }),
+    ...(notices.some(({ text }) => text === SITEMAP_MADE) && { sitemapMade: true }),
     skippedPages: skipped.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
     truncated:
       allUnread.length > MAX_ENTRIES ||

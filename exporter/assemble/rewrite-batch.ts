@@ -171,6 +171,7 @@ async function storePieces(
       ...(made.failures.length > 0 && { unread: made.failures }),
       ...(made.originUrls.length > 0 && { originUrls: made.originUrls }),
       ...(made.anchors.length > 0 && { anchors: made.anchors }),
+      ...(made.madeTwins > 0 && { madeTwins: made.madeTwins }),
     });
     for (const failure of made.failures) {
       logger.error(failure, 'A document could not be rewritten; its links stay as they are');

@@ -2,10 +2,19 @@ import type { BundleFile } from '../../contract/bundle.ts';
 import { mediaType } from '../urls/assign-path.ts';
 
 /** Where a page's twin in Markdown is by convention (llmstxt.org, and what site generators do). */
-function usualTwins(path: string): string[] {
+export function usualTwins(path: string): string[] {
   const base = path.replace(/\.x?html?$/i, '');
   const folder = base.replace(/(?:^|\/)index$/, '');
   return [`${base}.md`, `${path}.md`, ...(folder === base || folder === '' ? [] : [`${folder}.md`])];
+}
+
+/** Where Galley puts the twin of a page: the usual path that no other page shares. */
+export function madeTwin(path: string): string {
+  return `${path}.md`;
+}
+
+export function isPageType(contentType: string): boolean {
+  return /^(?:text\/html|application\/xhtml\+xml)$/.test(mediaType(contentType));
 }
 
 export type Twins = {
@@ -13,6 +22,7 @@ export type Twins = {
   add(files: readonly BundleFile[]): void;
   /** The files, the pages with the path of their twin. */
   name(files: readonly BundleFile[]): BundleFile[];
+  isEmpty(): boolean;
 };
 
 /** Finds the Markdown twins of pages: those that pages name themselves, and those at the usual paths. */
@@ -21,7 +31,7 @@ export function createTwins(): Twins {
 
   function named(file: BundleFile): BundleFile {
     const { markdown, ...rest } = file;
-    if (!/^(?:text\/html|application\/xhtml\+xml)$/.test(mediaType(file.contentType))) return file;
+    if (!isPageType(file.contentType)) return file;
     const twin = [...(markdown === undefined ? [] : [markdown]), ...usualTwins(file.path)].find((path) =>
       paths.has(path),
     );
@@ -35,6 +45,7 @@ export function createTwins(): Twins {
         if (isTwin) paths.add(path);
       }
     },
+    isEmpty: () => paths.size === 0,
     name: (files) => (paths.size === 0 ? [...files] : files.map(named)),
   };
 }

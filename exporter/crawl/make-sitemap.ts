@@ -1,3 +1,4 @@
+import { SITEMAP_MADE } from '../crawl-records.ts';
 import type { FetchedResponse } from '../ports.ts';
 import { type CrawlWithSettings, readCrawl } from '../settings.ts';
 import { depsOfAttempt, withLeases } from '../stage.ts';
@@ -31,6 +32,7 @@ export async function makeSitemap(given: VisitingStageDeps, jobId: string): Prom
       const found = { url, rank: rankOf('probe'), depth: 0, foundOn: null, skip: null, take: true };
       const [leased] = await enqueueUrls(store, lease, [found]);
       if (leased === undefined) return;
+      await store.addNotices({ jobId, url, texts: [SITEMAP_MADE] });
       const visited = await readResponse({ ...deps, importsOf: async () => [] }, settings, leased, sitemapOf(pages));
       const settled = await placeFiles(segments, jobId, [visited], { keepsLinks: true });
       await store.settleUrls({ ...lease, settled, found: [] });

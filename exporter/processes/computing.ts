@@ -100,7 +100,7 @@ function createApart(options: PoolOptions): Computing {
       const before = failures.length;
       await makePieceApart({ ...input, files: [file] }, async (reason) => {
         failures.push({ url, reason });
-        return { bytes: plain.bytes, files: [], broken: [], failures: [], originUrls: [], anchors: [] };
+        return { bytes: plain.bytes, files: [], broken: [], failures: [], originUrls: [], anchors: [], madeTwins: 0 };
       });
       files.push(failures.length > before ? plain : file);
     }

@@ -47,6 +47,7 @@ export const settingsChange = z.strictObject({
     .refine((codings) => codings.every(canCompress), ZSTD_MISSING)
     .optional(),
   search: projectSettings.shape.search.unwrap().optional(),
+  markdown: projectSettings.shape.markdown.unwrap().optional(),
   agentPaths: projectSettings.shape.agentPaths.unwrap().optional(),
   prove: projectSettings.shape.prove.unwrap().optional(),
   webhookUrl: projectSettings.shape.webhookUrl.unwrap().refine(isPrintable, 'expected printable characters').optional(),

@@ -72,22 +72,22 @@ async function ensureAdminKey({ admin, url, home }: Platform): Promise<string> {
 }
 
 /**
- * Creates missing projects of sites; returns the sites with their project ids. A project gets the site's `origin`, and `search` and
- * `prove` of its `export`. What galley.yaml doesn't name stays as an operator set it: a domain has one project.
+ * Creates missing projects of sites; returns the sites with their project ids. A project gets the site's `origin`, and
+ * the project's settings of its `export`. What galley.yaml doesn't name stays as an operator set it: a domain has one project.
  */
 export async function ensureProjects(admin: Admin, sites: GalleyConfig['sites']): Promise<GalleyConfig['sites']> {
   const ensured: [string, SiteConfig][] = [];
   for (const [name, site] of Object.entries(sites)) {
     const { domain, origin, projectId, export: exported } = site;
-    const { search, prove } = exported;
-    const project = { domain, origin, settings: { search, prove }, id: projectId ?? projectIdOf(name) };
+    const { search, markdown, prove } = exported;
+    const project = { domain, origin, settings: { search, markdown, prove }, id: projectId ?? projectIdOf(name) };
     ensured.push([name, { ...site, projectId: await ensureProject(admin, project) }]);
   }
   return Object.fromEntries(ensured);
 }
 
 /** What galley.yaml may set of a project. */
-type OwnSettings = Pick<SiteConfig['export'], 'search' | 'prove'>;
+type OwnSettings = Pick<SiteConfig['export'], 'search' | 'markdown' | 'prove'>;
 
 /** The id of the first organization's project of that domain; creates the project, or moves one to the domain. */
 export async function ensureProject(
@@ -105,6 +105,7 @@ export async function ensureProject(
     const isChanged = [
       origin !== undefined && existing.origin !== origin,
       settings.search !== undefined && existing.settings.search !== settings.search,
+      settings.markdown !== undefined && existing.settings.markdown !== settings.markdown,
       settings.prove !== undefined && existing.settings.prove !== settings.prove,
     ].some(Boolean);
     if (isChanged) await admin.setProject({ project: existing.project, ...change });

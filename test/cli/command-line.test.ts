@@ -50,13 +50,14 @@ describe('the galley command', () => {
   });
 
   test('config check says where a setting of the project has an effect', async () => {
-    const site = 'sites:\n  handbook:\n    domain: docs.example.com\n    export: {search: pagefind, prove: 20}\n';
+    const site =
+      'sites:\n  handbook:\n    domain: docs.example.com\n    export: {search: pagefind, markdown: on, prove: 20}\n';
     await writeFile(join(folder, 'own.yaml'), site);
     const check = (variables: Record<string, string>) =>
       galleyHere(['config', 'check'], { GALLEY_CONFIG: 'own.yaml', ...variables }, folder);
     expect((await check({})).stderr).not.toMatch(/search|prove/);
     const { code, stderr } = await check({ ADMIN_API_URL: 'http://x', ADMIN_API_KEY: 'k' });
-    for (const setting of ['--search pagefind', '--prove 20'])
+    for (const setting of ['--search pagefind', '--markdown on', '--prove 20'])
       expect(stderr).toContain(`Use galley projects set --project PROJECT ${setting} at the service`);
     expect(code).toBe(0);
   });

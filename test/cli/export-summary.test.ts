@@ -38,6 +38,11 @@ describe('the summary of an export', () => {
     ]);
   });
 
+  it('counts the pages in Markdown', () => {
+    const report = { ...REPORT, markdown: { fetched: 2, made: 5 } };
+    expect(exportSummary({ ...ENDED, report })).toContain('Pages in Markdown: 2 of the origin, 5 made\n');
+  });
+
   it('counts what is left of the origin', () => {
     const originUrls = [{ url: 'https://docs.example.com/a', count: 3 }];
     const left = { ...REPORT, originUrls, counts: { ...REPORT.counts, originUrls: 3 } };

@@ -49,6 +49,8 @@ afterEach(async () => {
   await site.close();
 });
 
+const SITEMAP = 'Sitemap: made, because the origin has none';
+
 describe('galley export', () => {
   it('writes the archive, shows progress, and lists skipped URLs by rule and broken links', async () => {
     const { code, stdout, stderr } = await exportingApart();
@@ -64,6 +66,7 @@ describe('galley export', () => {
       '  1  only links with nofollow lead to it',
       'Broken links: 1',
       '  https://docs.example.com/gone (HTTP 404) on https://docs.example.com/guide/',
+      SITEMAP,
       '--report FILE writes a report that names them all.',
       '',
     ]);
@@ -84,7 +87,7 @@ describe('galley export', () => {
     site.setHandler(serveFiles(COMPLETE));
     const args = ['export', 'docs.example.com', '--origin', site.origin, '--out', 'site.tgz'];
     const { stdout } = await galley(args, variables(), folder, 'source');
-    expect(stdout.split('\n').slice(1)).toEqual(['Left out: nothing', 'Broken links: none', '']);
+    expect(stdout.split('\n').slice(1)).toEqual(['Left out: nothing', 'Broken links: none', SITEMAP, '']);
   });
 
   it('exports a domain in another script by its name in the DNS', async () => {
@@ -134,6 +137,8 @@ describe('galley export', () => {
       leftOut: [expect.objectContaining({ count: 2 }), expect.objectContaining({ count: 1 })],
       unread: [],
       search: null,
+      markdown: { fetched: 0, made: 0 },
+      sitemapMade: true,
       originUrlCount: 0,
       report: join(folder, 'report.json'),
     });

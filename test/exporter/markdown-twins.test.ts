@@ -1,4 +1,5 @@
 import { twinUrl } from '../../exporter/urls/twin-url.ts';
+import type { ProjectSettings } from '../../platform/project-settings.ts';
 import { exportArchive } from '../helpers/export-archive.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../helpers/http-site.ts';
 
@@ -96,5 +97,80 @@ describe('the Markdown twins of an export', () => {
     ['https://a.example/x', 'appended', '/x.md'],
   ] as const)('of %s (%s) is at %s', (page, form, path) => {
     expect(twinUrl(page, form)).toBe(`https://a.example${path}`);
+  });
+});
+
+describe('--markdown on', () => {
+  const on: { settings: Partial<ProjectSettings> } = { settings: { markdown: 'on', precompress: ['gzip'] } };
+  const files = (): Parameters<typeof serveFiles>[0] => ({
+    '/': `<main><h1>Home</h1><a href="/a">A</a> <a href="${site.origin}/b/?q=1#x">B</a> <a href="/gone">gone</a></main>`,
+    '/a': '<link rel="alternate" type="text/markdown" href="/raw.txt"><p>A <a href="/c">C</a>',
+    '/raw.txt': MARKDOWN,
+    '/b/?q=1': `<main><p>${'Text. '.repeat(300)}<a href="/a">A</a><img src="/i.png"><code>${site.origin}/a</code></main>`,
+    '/c': 'C',
+    '/c.md': { ...MARKDOWN, body: `[A](${site.origin}/a) and \`${site.origin}/a\`` },
+    '/i.png': { body: 'png', contentType: 'image/png' },
+    '/llms.txt': text(`[C](${site.origin}/c.md) [A](/a)`),
+    '/llms-full.txt': text(`# All\n\n[A](${site.origin}/a)\n\n    ${site.origin}/a\n`),
+  });
+
+  it('makes the twins that are missing, and the same ones again', async () => {
+    site.setHandler(serveFiles(files()));
+    const exported = await exportArchive(site.origin, {}, on);
+    const { manifest, report } = exported;
+    const pages = manifest.files.flatMap(({ path, markdown }) => (markdown === undefined ? [] : [[path, markdown]]));
+    const b = manifest.files.find(({ path }) => /^b\/index\..*html$/.test(path))?.path ?? '';
+    expect(Object.fromEntries(pages)).toEqual({
+      'a.html': 'raw.txt',
+      [b]: `${b}.md`,
+      'c.html': 'c.md',
+      'index.html': 'index.html.md',
+    });
+    expect(report.markdown).toEqual({ fetched: 2, made: 2 });
+    expect(report.sitemapMade).toBe(true);
+    const paths = manifest.files.map(({ path }) => path);
+    expect(paths).toEqual([...paths].sort());
+    expect(paths).toContain(`${b}.md.gz`);
+    const twin = manifest.files.find(({ path }) => path === 'index.html.md');
+    expect(twin).toMatchObject({ contentType: 'text/markdown; charset=utf-8' });
+    const again = await exportArchive(site.origin, { pieceBytes: 1, batchFiles: 2 }, on);
+    expect(again.manifest.contentSha256).toBe(manifest.contentSha256);
+  });
+
+  it('has links to the exported places, and no address of the origin but in text and code', async () => {
+    site.setHandler(serveFiles(files()));
+    const { files: contents, manifest } = await exportArchive(site.origin, {}, on);
+    const b = manifest.files.find(({ path }) => /^b\/index\..*html$/.test(path))?.path ?? '';
+    expect(contents.get('index.html.md')).toBe(
+      `# Home\n\n[A](a.html) [B](${b}#x) [gone](https://docs.example.com/gone)\n`,
+    );
+    expect(contents.get(`${b}.md`)).toContain(`[A](../a.html)![](../i.png)\`${site.origin}/a\``);
+    expect(contents.get('c.md')).toBe(`[A](https://docs.example.com/a) and \`${site.origin}/a\``);
+    expect(contents.get('llms.txt')).toBe('[C](https://docs.example.com/c.md) [A](/a)');
+    expect(contents.get('llms-full.txt')).toContain('[A](https://docs.example.com/a)');
+  });
+
+  it('leaves names that the site has itself, and its sitemap', async () => {
+    const body = `<urlset><url><loc>${site.origin}/a</loc></url></urlset>`;
+    const SITEMAP = { '/sitemap.xml': { body, contentType: 'text/xml' } };
+    site.setHandler(
+      serveFiles({
+        '/': '<a href="/a">A</a><a href="/index.html.md/x">x</a>',
+        ...{ '/a': 'A', '/index.html.md/x': text('x'), ...SITEMAP },
+      }),
+    );
+    const { manifest, report } = await exportArchive(site.origin, {}, on);
+    expect(manifest.files.flatMap(({ markdown }) => markdown ?? [])).toEqual(['a.html.md']);
+    expect(report.markdown).toEqual({ fetched: 0, made: 1 });
+    expect(report.sitemapMade).toBeUndefined();
+  });
+
+  it('names a page that it could not read', async () => {
+    site.setHandler(serveFiles({ '/': '<div>'.repeat(1_500) }));
+    const { report } = await exportArchive(site.origin, {}, on);
+    expect(report.unread).toEqual([
+      { url: 'https://docs.example.com/', reason: expect.stringContaining('no twin in Markdown') },
+    ]);
+    expect(report.markdown).toEqual({ fetched: 0, made: 0 });
   });
 });

@@ -24,7 +24,8 @@ export function exportSettings(
   const basePath = job.basePath ?? project.settings.basePath;
   // Without one, the settings are those of earlier exports, which may be reused.
   const site = { domain, origin: origin?.origin ?? `https://${domain}`, ...(basePath !== '' && { basePath }) };
-  const { external, scripts, sourceMaps, robots, render, discover, precompress, search, prove } = project.settings;
+  const { external, scripts, sourceMaps, robots, render, discover, precompress, search, markdown, prove } =
+    project.settings;
   const home = `https://${domain}/`;
   return {
     jobId: job.id,
@@ -41,6 +42,7 @@ export function exportSettings(
     discover,
     precompress: CONTENT_CODINGS.filter((coding) => precompress.includes(coding)),
     search,
+    ...(markdown === 'on' && { markdown }),
     ...(prove > 0 && { prove }),
     pages: paths === null ? null : paths.flatMap((path) => normalizeUrl(path, site, home) ?? []),
   };

@@ -24,6 +24,10 @@ export const CHOICES = {
     label: 'Search in the bundle',
     options: { off: 'Only what the site has', pagefind: 'Make an index (Pagefind)' },
   },
+  markdown: {
+    label: 'Pages in Markdown',
+    options: { keep: 'Only those of the site', on: 'Make those that are missing' },
+  },
   incremental: { label: 'Unchanged pages', options: { true: 'Reuse them', false: 'Fetch them again' } },
 } as const;
 
@@ -37,6 +41,7 @@ export const CHOICE_NAMES = z.enum([
   'robots',
   'sourceMaps',
   'search',
+  'markdown',
   'incremental',
 ]).options;
 

@@ -129,6 +129,7 @@ describe('the admin routes', () => {
         discover: 'http',
         prove: 0,
         search: 'off',
+        markdown: 'keep',
         basePath: '',
         incremental: true,
         precompress: [],

@@ -79,7 +79,7 @@ describe('every button of the dashboard and of a pull request', () => {
     await setProject(db, { project, origin, repository: repository.url, ref: 'main' });
     const saved = {
       ...{ domain: DOMAIN, external: 'bundle', scripts: 'strip', render: 'http', discover: 'http' },
-      ...{ robots: 'respect', sourceMaps: 'omit', incremental: 'true', search: 'off' },
+      ...{ robots: 'respect', sourceMaps: 'omit', incremental: 'true', search: 'off', markdown: 'keep' },
     };
     expect(await press(owner, page, 'POST /ui/projects/:projectId', saved)).toMatch(/project-saved/);
     expect(await press(owner, page, 'POST /ui/projects/:projectId/check')).toBe(200);
