@@ -19,7 +19,7 @@ export function compareVisits(visits: Visits, identify: Identify): Finding[] {
     ...listed('link', compareLinks(visits, identify)),
     ...listed('image', compareImages(visits, identify)),
     ...listed('request', newRequests(visits, identify)),
-    ...listed('console', newErrors(visits)),
+    ...listed('console', newErrors(visits, identify)),
   ];
 }
 
@@ -122,11 +122,19 @@ function compareImages({ origin, again, bundle }: Visits, identify: Identify): s
   });
 }
 
-function newRequests({ origin, again, bundle }: Visits, identify: Identify): string[] {
-  // A link without a protocol has that of its page.
-  const keyOf = ({ url }: { url: string }): string => identify(url).key.replace(/^https?:|[?#].*$/gs, '');
-  const failedThere = new Set([...origin.failedRequests, ...(again?.failedRequests ?? [])].map(keyOf));
-  const failed = new Map(bundle.failedRequests.map((request) => [keyOf(request), request]));
+/** A link without a protocol has that of its page. */
+function requestKey(url: string, identify: Identify): string {
+  return identify(url).key.replace(/^https?:|[?#].*$/gs, '');
+}
+
+function failedAtOrigin({ origin, again }: Visits, identify: Identify): Set<string> {
+  const failed = [...origin.failedRequests, ...(again?.failedRequests ?? [])];
+  return new Set(failed.map(({ url }) => requestKey(url, identify)));
+}
+
+function newRequests(visits: Visits, identify: Identify): string[] {
+  const failedThere = failedAtOrigin(visits, identify);
+  const failed = new Map(visits.bundle.failedRequests.map((each) => [requestKey(each.url, identify), each]));
   return [...failed].flatMap(([key, { url, reason }]) =>
     failedThere.has(key) ? [] : [`${cut(identify(url).shown)}: ${reason}`],
   );
@@ -138,10 +146,17 @@ export function hostsWithoutNetwork({ origin, bundle }: Omit<Visits, 'again'>, i
   return [...new Set(failed)].filter((host) => origin.hosts.has(host));
 }
 
-function newErrors({ origin, again, bundle }: Visits): string[] {
+const URLS = /\bhttps?:\/\/[^\s'")]+/g;
+
+/** What a browser says of a file that the origin lacks too depends on the type of the response that says so. */
+function newErrors(visits: Visits, identify: Identify): string[] {
+  const { origin, again, bundle } = visits;
+  const failedThere = failedAtOrigin(visits, identify);
   // URLs, positions and sizes differ between servers.
-  const keyOf = (text: string): string => text.replace(/\bhttps?:\/\/[^\s'")]+/g, '').replace(/\d+/g, '#');
+  const keyOf = (text: string): string => text.replace(URLS, '').replace(/\d+/g, '#');
   const known = new Set([...origin.consoleErrors, ...(again?.consoleErrors ?? [])].map(keyOf));
   const errors = new Map(bundle.consoleErrors.map((text) => [keyOf(text), text]));
-  return [...errors].flatMap(([key, text]) => (known.has(key) ? [] : [cut(text)]));
+  const isOfMissing = (text: string): boolean =>
+    (text.match(URLS) ?? []).some((url) => URL.canParse(url) && failedThere.has(requestKey(url, identify)));
+  return [...errors].flatMap(([key, text]) => (known.has(key) || isOfMissing(text) ? [] : [cut(text)]));
 }

@@ -91,6 +91,10 @@ describe('a visit to the bundle, compared with one to the origin', () => {
     const relative = ['https://cdn.example/x.js', 'http://cdn.example/x.js'].map(failed);
     expect(findings(...(relative as [Partial<Visit>, Partial<Visit>]))).toEqual([]);
     const error = (text: string) => ({ consoleErrors: [text] });
+    const missing = { failedRequests: [{ url: `${ORIGIN}/x.css`, reason: 'HTTP 404' }] };
+    const refused = error(`Refused to apply style from '${BUNDLE}/x.css' because its MIME type isn't supported`);
+    expect(findings(missing, refused)).toEqual([]);
+    expect(findings({}, refused)).toHaveLength(1);
     expect(findings(error(`No ${ORIGIN}/a.js:1`), error(`No ${BUNDLE}/a.js:22`))).toEqual([]);
     expect(findings(error('A'), error('B'))).toEqual(['console: B']);
   });

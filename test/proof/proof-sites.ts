@@ -16,10 +16,6 @@ export const PROOF_SITES: Readonly<Record<string, (folder: string) => Promise<Ht
   python: manual('/usr/share/doc/python3.11/html'),
   'part of python': manual('/usr/share/doc/python3.11/html', /^\/(index\.html|_static\/.*|_images\/.*|tutorial\/.*)?$/),
   openjdk: manual('/usr/share/doc/openjdk-17-jre-headless/api'),
-  'part of openjdk': manual(
-    '/usr/share/doc/openjdk-17-jre-headless/api',
-    /^\/([^/]*|(java\.net\.http|script-dir|resources|jquery)\/.*)$/,
-  ),
   git: manual('/usr/share/doc/git/html'),
   vitepress: built('vitepress', { cleanUrls: true }),
   docusaurus: built('docusaurus', { redirectFolders: true }),

@@ -12,7 +12,7 @@ describe('galley export --prove', () => {
   it.each([
     ['part of postgresql', 4],
     ['part of python', 4],
-    ['part of openjdk', 4],
+    ['openjdk', 4],
     ['git', 4],
     ['blog', 6],
     ['Swagger UI', 4],
