@@ -141,6 +141,6 @@ export const PLANTED: readonly PlantedFault[] = [
     what: 'a restarted deployment does not open the versions on its disk',
     file: 'deployment/fetch/served.ts',
     find: 'archiveSha256 === undefined ? undefined : await store.open(archiveSha256)',
-    replace: 'archiveSha256 === undefined || true ? undefined : await store.open(archiveSha256)',
+    replace: "archiveSha256 === undefined ? undefined : await store.open('0'.repeat(64))",
   },
 ];
