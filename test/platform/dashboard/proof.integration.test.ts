@@ -72,7 +72,8 @@ describe('the proof of an export', () => {
   it('is for as many pages as the form names', async () => {
     const page = '/ui/projects/prj_proved';
     const choices = { external: 'bundle', scripts: 'auto', render: 'http', discover: 'http', robots: 'respect' };
-    const form = { domain: 'docs.example.com', ...choices, sourceMaps: 'omit', search: 'off', incremental: 'true' };
+    const made = { sourceMaps: 'omit', search: 'off', markdown: 'keep', incremental: 'true' };
+    const form = { domain: 'docs.example.com', ...choices, ...made };
     const proved = async () => (await getProject(fixture.platform.db, 'prj_proved'))?.settings.prove;
     expect((await ada.submit(page, page, { ...form, prove: '12' })).status).toBe(303);
     expect(await proved()).toBe(12);
