@@ -18,6 +18,7 @@ type PolicyOptions = { kind: DeploymentKind; rules: HeaderRules; apiPlayground: 
 
 export function createHeaderPolicy({ kind, rules, apiPlayground }: PolicyOptions): HeaderPolicy {
   const restrictions: Fields = kind === 'air-gapped' ? withoutOutside(apiPlayground) : {};
+  const restricted = new Set(Object.keys(restrictions).map((name) => name.toLowerCase()));
   const defaults: Fields = { ...SECURITY_HEADERS, ...restrictions };
   const matchers = Object.entries(rules).map(([pattern, fields]) => ({
     matches: createGlob(pattern),
@@ -26,14 +27,12 @@ export function createHeaderPolicy({ kind, rules, apiPlayground }: PolicyOptions
   return {
     headers(path, own, { set, unset } = { set: {}, unset: [] }) {
       const fields = new Map<string, [string, string]>();
-      const add = (headers: Fields): void => {
-        for (const [name, value] of Object.entries(headers)) fields.set(name.toLowerCase(), [name, value]);
-      };
-      add({ ...defaults, ...own });
-      for (const name of unset) fields.delete(name.toLowerCase());
-      add(set);
+      for (const [name, value] of Object.entries({ ...defaults, ...own }))
+        fields.set(name.toLowerCase(), [name, value]);
       // No bundle opens an air-gapped deployment.
-      add(restrictions);
+      for (const name of unset) if (!restricted.has(name.toLowerCase())) fields.delete(name.toLowerCase());
+      for (const [name, value] of Object.entries(set))
+        if (!restricted.has(name.toLowerCase())) fields.set(name.toLowerCase(), [name, value]);
       for (const { matches, fields: changes } of matchers) {
         if (!matches(path)) continue;
         for (const [name, value] of changes) {

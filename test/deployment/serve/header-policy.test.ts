@@ -23,3 +23,18 @@ describe('the headers of a deployment', () => {
     }
   });
 });
+
+describe('an air-gapped deployment', () => {
+  const { headers } = createHeaderPolicy({ kind: 'air-gapped', rules: {}, apiPlayground: false });
+  const name = 'Content-Security-Policy';
+
+  it('keeps the stricter policy of its own pages', () => {
+    expect(headers('/', { [name]: "default-src 'none'" })).toContain("default-src 'none'");
+  });
+
+  it('is not opened by what a bundle sets or removes', () => {
+    const usual = headers('/', {});
+    const bundled = { set: { 'content-security-policy': 'default-src *', 'X-Own': '1' }, unset: [name] };
+    expect(headers('/', {}, bundled)).toEqual([...usual, 'X-Own', '1']);
+  });
+});
