@@ -52,7 +52,9 @@ async function playIn(world: World, plan: Plan, log: (line: string) => void): Pr
   const visitors = startVisitors(world.places, views, nowMs);
   const operators = createOperators(world, views, nowMs);
   await playSteps(plan.steps, { world, operators, faults, nowMs, log });
-  await world.upgrade();
+  const fromMs = nowMs();
+  const upgraded = await world.upgrade();
+  faults.push(...upgraded.map((victim) => ({ victim, kind: 'upgrade', fromMs, untilMs: nowMs() })));
   const ending = await settle(world, operators, nowMs, log);
   await visitors.stop();
   const { edits, publishes, commands } = operators;

@@ -60,7 +60,7 @@ export type World = {
   /** Rows of exports that ended, and secrets in logs. */
   leftovers(): Promise<string[]>;
   /** Restarts the programs that still run the build of the start. */
-  upgrade(): Promise<void>;
+  upgrade(): Promise<string[]>;
   stop(): Promise<void>;
 };
 
@@ -124,7 +124,9 @@ export async function startWorld(plan: Plan, from?: string): Promise<World> {
       jobs: (site) => platform.jobs(domainOf(site), key),
       leftovers: async () => [...(await leftRows(servers.realDatabaseUrl)), ...secretsInLogs(programs, secrets)],
       async upgrade() {
-        for (const [name, pid] of old) if (programs.get(name).pid === pid) await programs.restart(name);
+        const left = [...old].flatMap(([name, pid]) => (programs.get(name).pid === pid ? [name] : []));
+        for (const name of left) await programs.restart(name);
+        return left;
       },
       stop: cleanups.run,
     };
