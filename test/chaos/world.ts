@@ -59,7 +59,7 @@ export type World = {
   jobs(site: string): Promise<ExportJob[]>;
   /** Rows of exports that ended, and secrets in logs. */
   leftovers(): Promise<string[]>;
-  /** Restarts the programs that still run the build of the start. */
+  /** Restarts the programs that still run the build of the start. Returns their names. */
   upgrade(): Promise<string[]>;
   stop(): Promise<void>;
 };
