@@ -17,6 +17,7 @@ describe('galley export --prove', () => {
     ['blog', 6],
     ['Swagger UI', 4],
     ['vitepress', 4],
+    ['docusaurus', 4],
   ])('finds the export of %s equal to its origin', async (name, pages) => {
     const start = PROOF_SITES[name];
     if (start === undefined) throw new Error(`there is no site ${name}`);
