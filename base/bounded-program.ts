@@ -1,21 +1,34 @@
 import { fork } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { JobProcess, type JobTypes } from './job-process.ts';
+import { errorText } from './error-code.ts';
+import { JobProcess } from './job-process.ts';
+import { serveJobs } from './job-program.ts';
 import { signalGroup } from './process-group.ts';
 
-type Options<Types extends JobTypes> = {
+/** The jobs of a program, what they return, and its notices about a running job. */
+export type BoundedWork = { job: unknown; result: unknown; notice: unknown };
+
+type Messages<Work extends BoundedWork> = {
+  job: Work['job'];
+  result: { done: Work['result'] } | { error: string };
+  notice: Work['notice'];
+  reply: never;
+};
+
+type Options<Work extends BoundedWork> = {
   program: URL;
   heapMb: number;
-  /** Where it and its children keep temporary files; default: as this process. */
+  /** The folder for temporary files of the program and its children. Default: this process's. */
   temporaryFolder?: string;
-  onNotice?: (notice: Types['notice']) => void;
-  /** The error of a job whose process ended, hung or said why it failed. */
+  onNotice?: (notice: Work['notice']) => void;
+  /** The error of a job that failed, or whose process ended or hung. */
   failed(why: string): Error;
 };
 
-export type BoundedProgram<Types extends JobTypes> = {
+export type BoundedProgram<Work extends BoundedWork> = {
   /** Throws what `failed` makes, and the signal's reason. */
-  run(job: Types['job'], withinMs: number): Promise<Exclude<Types['result'], { error: string }>>;
+  run(job: Work['job'], withinMs: number): Promise<Work['result']>;
   /** Ends its processes. */
   close(): void;
 };
@@ -34,10 +47,10 @@ function environment(temporaryFolder: string | undefined): NodeJS.ProcessEnv {
  * Starts a program of `serveBoundedJobs` for foreign work on foreign documents: it may crash, hang or take all memory,
  * without harm to this process. All its processes end with the signal, with `close` and with this process.
  */
-export function startBoundedProgram<Types extends JobTypes>(
+export function startBoundedProgram<Work extends BoundedWork>(
   signal: AbortSignal,
-  { program, heapMb, temporaryFolder, onNotice = () => undefined, failed }: Options<Types>,
-): BoundedProgram<Types> {
+  { program, heapMb, temporaryFolder, onNotice = () => undefined, failed }: Options<Work>,
+): BoundedProgram<Work> {
   const child = fork(program, {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     env: environment(temporaryFolder),
@@ -54,7 +67,7 @@ export function startBoundedProgram<Types extends JobTypes>(
   let lateAfterMs: number | undefined;
   const close = (): void => signalGroup(child, 'SIGKILL');
   process.once('exit', close);
-  const running = new JobProcess<Types, undefined>(child, {
+  const running = new JobProcess<Messages<Work>, undefined>(child, {
     idleMs: IDLE_MS,
     onNotice,
     endedError: (why) =>
@@ -75,8 +88,8 @@ export function startBoundedProgram<Types extends JobTypes>(
       }, withinMs);
       try {
         const result = await running.run(job, undefined);
-        if (isError(result)) throw failed(result.error);
-        return result as Exclude<Types['result'], { error: string }>;
+        if ('error' in result) throw failed(result.error);
+        return result.done;
       } catch (error) {
         signal.throwIfAborted();
         throw error;
@@ -89,8 +102,22 @@ export function startBoundedProgram<Types extends JobTypes>(
   };
 }
 
-function isError(result: unknown): result is { error: string } {
-  return typeof result === 'object' && result !== null && 'error' in result;
+/** Runs the jobs of `startBoundedProgram` in this process, until its parent ends. */
+export async function serveBoundedJobs<Work extends BoundedWork>(
+  answer: (
+    job: Work['job'],
+    context: { signal: AbortSignal; notify(notice: Work['notice']): void },
+  ) => Promise<Work['result']>,
+): Promise<void> {
+  // If memory is short, the system should end this process, not its parent. Only Linux has it.
+  await writeFile('/proc/self/oom_score_adj', '1000').catch(() => undefined);
+  serveJobs<Messages<Work>>(async (job, context) => {
+    try {
+      return { done: await answer(job, context) };
+    } catch (error) {
+      return { error: errorText(error) };
+    }
+  });
 }
 
 function lastLine(text: string): string {

@@ -7,7 +7,6 @@ export type BrowserSettings = { path: string | undefined; sandbox: boolean; sear
 /** The work of the process that compares a bundle with its origin. */
 export type ProofWork = {
   job: ProverTask & { browser: BrowserSettings };
-  result: { proof: Proof; html: string } | { error: string };
+  result: { proof: Proof; html: string };
   notice: { doneCount: number; pageCount: number };
-  reply: never;
 };

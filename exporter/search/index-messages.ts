@@ -7,7 +7,6 @@ export type SearchLanguage = { language: string; pageCount: number; page: string
  */
 export type IndexWork = {
   job: { page: { path: string; html: string } } | { finish: { folder: string } };
-  result: { isAdded: true } | { languages: SearchLanguage[] } | { error: string };
+  result: { isAdded: true } | { languages: SearchLanguage[] };
   notice: never;
-  reply: never;
 };

@@ -2,8 +2,7 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createIndex, type PagefindIndex } from 'pagefind';
-import { errorText } from '../../base/error-code.ts';
-import { serveJobs } from '../../base/job-program.ts';
+import { serveBoundedJobs } from '../../base/bounded-program.ts';
 import { SEARCH_FOLDER, SHORTCUT_PATH } from '../urls/assign-path.ts';
 import { boundIndex, type IndexedLanguage } from './bound-index.ts';
 import type { IndexWork, SearchLanguage } from './index-messages.ts';
@@ -20,18 +19,12 @@ const startPages = createStartPages();
 
 // Pagefind's own program, in the same group, may be stuck. This is before what ends this process.
 process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'));
-// If memory is short, the system should end this process and not the one that exports. Only Linux has it.
-await writeFile('/proc/self/oom_score_adj', '1000').catch(() => undefined);
-serveJobs<IndexWork>(async (job) => {
-  try {
-    making ??= createPagefindIndex();
-    const index = await making;
-    if ('finish' in job) return { languages: await finish(index, job.finish.folder) };
-    await addPage(index, job.page);
-    return { isAdded: true };
-  } catch (error) {
-    return { error: errorText(error) };
-  }
+await serveBoundedJobs<IndexWork>(async (job) => {
+  making ??= createPagefindIndex();
+  const index = await making;
+  if ('finish' in job) return { languages: await finish(index, job.finish.folder) };
+  await addPage(index, job.page);
+  return { isAdded: true };
 });
 
 async function createPagefindIndex(): Promise<PagefindIndex> {
