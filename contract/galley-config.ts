@@ -37,6 +37,9 @@ const guards = z.strictObject({
   proof: z.boolean().default(GUARD_DEFAULTS.proof),
 });
 
+/** The keys of `export` that are settings of the project. */
+export const PROJECT_KEYS = ['search', 'markdown', 'prove'] as const;
+
 const exportSettings = z.strictObject({
   timeout: positiveDurationMs.default(EXPORT_DEFAULTS.timeoutMs),
   quietPeriod: durationMs.default(EXPORT_DEFAULTS.quietPeriodMs),
@@ -49,7 +52,7 @@ const exportSettings = z.strictObject({
   tellAfter: durationMs.default(EXPORT_DEFAULTS.tellAfterMs),
   deployments: z.array(deploymentConfig).default([]),
   guards: guards.optional(),
-  /** Settings of the project. `up` sets them; other programs ignore them. */
+  /** `PROJECT_KEYS`: `up` sets them in the project; other programs ignore them. */
   search: z.enum(['off', 'pagefind'], { error: 'expected off or pagefind' }).optional(),
   markdown: z.enum(['keep', 'on'], { error: 'expected keep or on' }).optional(),
   prove: proofPages.optional(),

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { PROJECT_KEYS } from '../../contract/galley-config.ts';
 import { createContext } from '../../programs/process/context.ts';
 import { printJson } from '../output.ts';
 
@@ -32,7 +33,7 @@ async function check({ json }: { json?: boolean }): Promise<void> {
   for (const [name, { projectId = 'PROJECT', export: exported }] of settings.adminApiUrl === undefined
     ? []
     : Object.entries(config.sites)) {
-    for (const key of ['search', 'markdown', 'prove'] as const) {
+    for (const key of PROJECT_KEYS) {
       if (exported[key] === undefined) continue;
       process.stderr.write(
         `sites.${name}.export.${key} has no effect here: only galley up sets it. ` +

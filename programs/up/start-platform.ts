@@ -1,4 +1,4 @@
-import type { GalleyConfig, SiteConfig } from '../../contract/galley-config.ts';
+import { type GalleyConfig, PROJECT_KEYS, type SiteConfig } from '../../contract/galley-config.ts';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
 import { type Admin, adminOnDatabase } from '../../platform/admin/admin.ts';
 import { type HeldStore, withHeldDeletes } from '../../platform/objects/hold-deletes.ts';
@@ -87,7 +87,7 @@ export async function ensureProjects(admin: Admin, sites: GalleyConfig['sites'])
 }
 
 /** What galley.yaml may set of a project. */
-type OwnSettings = Pick<SiteConfig['export'], 'search' | 'markdown' | 'prove'>;
+type OwnSettings = Pick<SiteConfig['export'], (typeof PROJECT_KEYS)[number]>;
 
 /** The id of the first organization's project of that domain; creates the project, or moves one to the domain. */
 export async function ensureProject(
@@ -95,20 +95,17 @@ export async function ensureProject(
   given: { domain: string; origin?: string | undefined; settings?: OwnSettings; id?: string },
 ): Promise<string> {
   const { domain, origin, settings = {}, id = projectIdOf(domain) } = given;
+  const named = PROJECT_KEYS.filter((key) => settings[key] !== undefined);
   const change = {
     ...(origin === undefined ? {} : { origin }),
-    ...(Object.values(settings).every((value) => value === undefined) ? {} : { settings }),
+    ...(named.length === 0 ? {} : { settings }),
   };
   const known = await admin.listProjects({ organization: ORGANIZATION });
   const existing = known.find((project) => project.domain === domain);
   if (existing) {
-    const isChanged = [
-      origin !== undefined && existing.origin !== origin,
-      settings.search !== undefined && existing.settings.search !== settings.search,
-      settings.markdown !== undefined && existing.settings.markdown !== settings.markdown,
-      settings.prove !== undefined && existing.settings.prove !== settings.prove,
-    ].some(Boolean);
-    if (isChanged) await admin.setProject({ project: existing.project, ...change });
+    const isMoved = origin !== undefined && existing.origin !== origin;
+    if (isMoved || named.some((key) => existing.settings[key] !== settings[key]))
+      await admin.setProject({ project: existing.project, ...change });
     return existing.project;
   }
   if (known.some(({ project }) => project === id)) await admin.setProject({ project: id, domain, ...change });
