@@ -36,6 +36,9 @@ export async function screenChange(
   { dir, files, paths, secrets }: Change,
   shown: (path: string) => string,
 ): Promise<string | null> {
+  const submodule = files.find((file) => file.submodule);
+  if (submodule !== undefined)
+    return `The agent pointed ${shown(submodule.path)} at another repository's commit, which no agent may`;
   const globs = paths?.map((pattern) => ({ pattern, matches: createGlob(pattern) }));
   for (const file of files) {
     const refused = refusePath(file, globs);

@@ -87,10 +87,6 @@ async function makeCommit(context: AgentContext, { dir, folder, job, run, remote
   await pipeline(await context.objects.get(outcome.packKey), createWriteStream(packFile), { signal });
   await admitPack(git, { dir, packFile, tree: outcome.tree, maxBytes: context.maxPackBytes });
   const files = await changedFiles(git, { dir, from: run.baseCommit, to: outcome.tree });
-  const submodule = files.find((file) => file.submodule);
-  if (submodule !== undefined) {
-    throw impossible(`The agent pointed ${shown(submodule.path)} at another repository's commit, which no agent may`);
-  }
   const project = job.projectId === null ? undefined : await getProject(context.db, job.projectId);
   const paths = project?.settings.agentPaths ?? null;
   const refused = await screenChange(git, { dir, files, paths, secrets: context.secrets }, shown);
