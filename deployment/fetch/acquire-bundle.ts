@@ -5,7 +5,7 @@ import { linkFingerprint, linkLabel, resourceFingerprint, sha256InLink } from '.
 import type { BundleLimits } from '../../bundle/manifest.ts';
 import { BundleRefusedError, VersionPinnedError } from '../errors.ts';
 import type { ServedSite } from '../site.ts';
-import { checkPin, checkStored, isAccepted, type Required } from './authenticity.ts';
+import { checkPin, checkStored, checkVersion, isAccepted, type Required } from './authenticity.ts';
 import type { UnpackRequest } from './fetch-bundle.ts';
 import type { Fetcher } from './fetch-process.ts';
 import type { ServedState } from './served.ts';
@@ -148,9 +148,7 @@ export class BundleAcquirer {
     const bad = this.#knownBad.get(archiveSha256);
     if (bad !== undefined) throw new BundleInvalidError(bad);
     const known = this.#pinErrors.get(archiveSha256);
-    if (known !== undefined && pinnedVersion !== undefined && pinnedVersion !== known.found) {
-      throw new VersionPinnedError(pinnedVersion, known.found, known.isUnnamed);
-    }
+    if (known !== undefined) checkVersion(pinnedVersion, known);
     const site = await this.#deps.store.open(archiveSha256);
     if (site !== undefined) checkPin(pinnedVersion, site.manifest);
     return site;

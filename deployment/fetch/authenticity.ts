@@ -67,8 +67,19 @@ export function checkPin(
   pinnedVersion: string | undefined,
   { version, foreign }: Pick<BundleManifest, 'version' | 'foreign'>,
 ): void {
-  if (pinnedVersion === undefined || pinnedVersion === version) return;
-  throw new VersionPinnedError(pinnedVersion, version, foreign !== undefined);
+  checkVersion(pinnedVersion, { found: version, isUnnamed: foreign !== undefined });
+}
+
+/**
+ * The same for an archive that a pin has rejected before.
+ * @throws VersionPinnedError
+ */
+export function checkVersion(
+  pinnedVersion: string | undefined,
+  { found, isUnnamed }: Pick<VersionPinnedError, 'found' | 'isUnnamed'>,
+): void {
+  if (pinnedVersion === undefined || pinnedVersion === found) return;
+  throw new VersionPinnedError(pinnedVersion, found, isUnnamed);
 }
 
 function checkIntegrity(integrity: string | undefined, manifestSha256: string): void {

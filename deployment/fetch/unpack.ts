@@ -25,8 +25,6 @@ export async function unpackBundle(request: UnpackRequest): Promise<BundleManife
   const writer = createTreeWriter(folder);
   try {
     const opened = await readArchiveHead(archive, limits, signal);
-    // Before its files are read once more.
-    checkHead(required, opened);
     const { head, manifest } = await readArchive(archive, opened, {
       onHead(read) {
         checkHead(required, read);
