@@ -8,11 +8,11 @@ import { engineVersion } from './engine-version.ts';
 /**
  * What an export's stored bytes depend on besides the origin's responses: the engine, the project's settings, the
  * limits that shape files or pieces, and the compressors if files are precompressed. Exports may share stored bytes
- * only if their keys are equal. Leaves out what belongs to a single job, or only decides which URLs are requested or compared.
+ * only if their keys are equal. Leaves out what belongs to a single job, or only decides which URLs are requested or
+ * compared.
  */
 export function reuseKeyOf(engine: string, settings: ExportSettings, limits: ExportLimits): string {
-  const { jobId: _, version: _v, createdAt: _c, pages: _p, robotsTxt: _r, twins: _t, ...rest } = settings;
-  const { prove: _p2, ...lasting } = rest;
+  const { jobId: _, version: _v, createdAt: _c, pages: _p, robotsTxt: _r, twins: _t, prove: _b, ...lasting } = settings;
   const { maxBufferedBytes, pieceBytes, batchFiles, batchBytes, gzipLevel } = limits;
   const shaping = { maxBufferedBytes, pieceBytes, batchFiles, batchBytes, gzipLevel };
   const compressors = settings.precompress.length === 0 ? '' : compressorsName();
