@@ -34,7 +34,7 @@ export async function readArchive(
   return await readBundle(bytesAt(archive), { ...reading, computed });
 }
 
-/** Opened when it is read: a stream that nobody reads would stay open, and its error would end the process. */
+/** Opens the file on the first read: an unread stream would stay open, and its error would end the process. */
 async function* bytesAt(archive: string): AsyncGenerator<Buffer> {
   yield* createReadStream(archive);
 }

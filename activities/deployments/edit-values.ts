@@ -214,7 +214,7 @@ function holdsInGroup(before: Document.Parsed, text: string, { edited, splices, 
 
 type GroupLines = { from: number; to: number; group: unknown };
 
-/** Where the group begins and ends, if both are at the beginning of a line and nothing refers into it or out of it. */
+/** The offsets of the group's lines. Undefined if it shares a line with another key, or has an alias or an anchor. */
 function linesOfGroup({ contents }: Document.Parsed, text: string): GroupLines | undefined {
   if (!isMap(contents) || contents.srcToken?.type !== 'block-map' || text.startsWith('%')) return undefined;
   const at = contents.items.findIndex(({ key }) => isScalar(key) && key.value === GROUP);

@@ -53,6 +53,8 @@ async function askOrigin(
   return await untilChecked(checks, ask, CHECK_ANSWER.origin);
 }
 
+const PROJECT_QUESTION = { message: 'Id of the project there', placeholder: 'empty: it exports by domain' };
+
 async function askAdminApi(checks: boolean): Promise<Answers['adminApi']> {
   const kind = await choose('Who exports the site?', [
     { value: 'own', label: 'Galley, on this machine', hint: 'galley up runs everything' },
@@ -62,14 +64,7 @@ async function askAdminApi(checks: boolean): Promise<Answers['adminApi']> {
   const ask = async () => ({
     url: await askText({ message: 'URL of the Admin API', placeholder: 'https://api.example.com' }, ANSWER.adminApiUrl),
     key: await askHidden('Key of the Admin API', ANSWER.adminApiKey),
-    projectId:
-      (await askText(
-        { message: 'Id of the project there', placeholder: 'empty: it exports by domain' },
-        ANSWER.projectId,
-        {
-          optional: true,
-        },
-      )) || undefined,
+    projectId: (await askText(PROJECT_QUESTION, ANSWER.projectId, { optional: true })) || undefined,
   });
   return await untilChecked(checks, ask, CHECK_ANSWER.adminApi);
 }

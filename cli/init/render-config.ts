@@ -6,6 +6,7 @@ import { secretVariable } from './answers.ts';
 export function renderConfig({ site, domain, origin, source, valuesFile, adminApi }: Answers): string {
   const own = adminApi === undefined;
   const projectId = adminApi?.projectId;
+  const project = projectId === undefined ? '' : `    projectId: ${quoted(projectId)}\n`;
   return `# Galley's configuration. docs/configuration.md explains every key; \`galley config check\` lists mistakes.
 # \${NAME} is read from the environment, or from .env beside this file, so that this file has no secret.
 
@@ -13,7 +14,7 @@ sites:
   # The name is part of the webhook's URL: /webhooks/${site}/${source}
   ${quoted(site)}:
     domain: ${quoted(domain)}
-${projectId === undefined ? '' : `    projectId: ${quoted(projectId)}\n`}${own ? originLines(origin) : '    # Where the site is exported from is a setting of its project at the Admin API.\n'}    webhooks:
+${project}${own ? originLines(origin) : '    # Where the site is exported from is a setting of its project at the Admin API.\n'}    webhooks:
       ${source}:
         secret: "\${${secretVariable(source)}}"
     export:
