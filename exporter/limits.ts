@@ -44,7 +44,7 @@ export type ExportLimits = {
   batchBytes: number;
   /** Fetched bytes that a process caches for rewriting. */
   cacheBytes: number;
-  /** zlib's level for the archive: 5 takes three quarters of the time of 6, for bundles larger by 1.5 to 5 %. */
+  /** zlib's level for the archive: 6 makes it 3 % smaller than 5, for a fifth more time on other threads. */
   gzipLevel: number;
   /** `host:port` pairs of the operator's own network that assets may come from, besides each project's origin. */
   privateHosts: readonly string[];
@@ -76,7 +76,7 @@ export const DEFAULT_LIMITS: ExportLimits = {
   batchFiles: 256,
   batchBytes: 4 * MIB,
   cacheBytes: 32 * MIB,
-  gzipLevel: 5,
+  gzipLevel: 6,
   privateHosts: [],
 };
 
