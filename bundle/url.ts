@@ -61,3 +61,11 @@ export function decodeSegment(segment: string): string {
     return segment;
   }
 }
+
+/** Encodes what a header can't contain: a manifest's redirect may use any script. */
+export function encodeLocation(location: string): string {
+  // Half a surrogate pair can't be encoded; a buffer replaces it.
+  return Buffer.from(location)
+    .toString()
+    .replace(/[^\x21-\x7e]+/g, encodeURIComponent);
+}

@@ -3,7 +3,7 @@ import type { Deployment } from './deployment.ts';
 import { notReady, sendJson, sendMetrics } from './endpoints.ts';
 import type { DeploymentMetrics } from './metrics.ts';
 import { MESSAGE_PAGE_HEADERS, renderMessagePage } from './serve/message-page.ts';
-import { requestTarget } from './serve/resolve-request.ts';
+import { requestTarget } from './serve/request-target.ts';
 import { ENDPOINTS_PREFIX } from './serve/serve.ts';
 
 /** `host` undefined: the deployment for all other host names. */

@@ -1,10 +1,10 @@
 import { pathOfSibling } from '../bundle/manifest.ts';
-import { fillTarget, HEADERS_PATH, matchPath, REDIRECTS_PATH } from '../bundle/static-rules.ts';
-import { canonicalTarget, decodePath } from '../bundle/url.ts';
-import type { BundleFile, BundleManifest, BundleRedirect, ForeignRules } from '../contract/bundle.ts';
+import { createSiteLookup, type SiteLookup } from '../bundle/site-lookup.ts';
+import { matchPath } from '../bundle/static-rules.ts';
+import type { BundleFile, BundleManifest, ForeignRules } from '../contract/bundle.ts';
 
 /** One unpacked version, ready to be served. A request holds it until its last byte. */
-export type ServedSite = {
+export type ServedSite = SiteLookup & {
   manifest: BundleManifest;
   /** The version's name on the disk: SHA-256 of the archive, or of the manifest if only parts of it were fetched. */
   archiveSha256: string;
@@ -14,16 +14,10 @@ export type ServedSite = {
   root: string;
   /** When the version was complete on the disk, by the file system's clock. */
   storedAtMs: number;
-  file(path: string): BundleFile | undefined;
-  /** The file with this URL at the origin, if its path in the bundle differs. The URL is canonical, as for redirects. */
-  original(url: string): BundleFile | undefined;
   /** The page in Markdown: a file as it is sent instead of the page, with that type and `markdown` set. */
   twin(page: BundleFile): BundleFile | undefined;
   /** The file's precompressed siblings, smallest first. */
   siblings(path: string): readonly BundleFile[];
-  redirect(from: string): BundleRedirect | undefined;
-  /** What the bundle's `_redirects` says of a path in plain text, for those before (`force`) or after its files. */
-  rule(path: string, force: boolean): BundleRedirect | undefined;
   /** What the bundle's `_headers` says of a file. */
   headers(file: BundleFile): ForeignHeaders;
   /** Keeps the folder until the returned function is called. */
@@ -43,35 +37,22 @@ export function createSite(
   manifest: BundleManifest,
   { manifestSha256 = '', storedAtMs = 0 }: Partial<Pick<ServedSite, 'manifestSha256' | 'storedAtMs'>> = {},
 ): ServedSite {
-  // Siblings have no URL of their own, because the origin had none.
   const { foreign } = manifest;
-  const isRules = (path: string): boolean => path === REDIRECTS_PATH || path === HEADERS_PATH;
-  const own = manifest.files.filter(
-    ({ encoding, path }) => encoding === undefined && (foreign === undefined || !isRules(path)),
-  );
-  const files = new Map(own.map((file) => [file.path, file]));
-  const originals = new Map<string, BundleFile>();
-  for (const file of own) if (file.url !== undefined) originals.set(canonicalTarget(file.url), file);
-  const twins = new Map(own.flatMap(({ markdown }) => twinAt(markdown, files)));
+  const lookup = createSiteLookup(manifest);
+  const twins = new Map(manifest.files.flatMap(({ markdown }) => twinAt(markdown, lookup)));
   const siblings = siblingsByPath(manifest.files);
-  const redirects = new Map(
-    (foreign === undefined ? manifest.redirects : []).map((redirect) => [canonicalTarget(redirect.from), redirect]),
-  );
   let holders = 0;
   let waiting: (() => void)[] = [];
 
   return {
+    ...lookup,
     manifest,
     archiveSha256,
     manifestSha256,
     root,
     storedAtMs,
-    file: (path) => files.get(path),
-    original: (url) => originals.get(url),
     twin: ({ markdown }) => (markdown === undefined ? undefined : twins.get(markdown)),
     siblings: (path) => siblings.get(path) ?? [],
-    redirect: (from) => redirects.get(from),
-    rule: (path, force) => findRule(foreign?.rules ?? [], path, force),
     headers: (file) => (foreign === undefined ? NO_HEADERS : headersOf(foreign.headers, file)),
     hold() {
       holders += 1;
@@ -91,19 +72,6 @@ export function createSite(
   };
 }
 
-function findRule(rules: ForeignRules['rules'], path: string, force: boolean): BundleRedirect | undefined {
-  for (const rule of rules) {
-    const values = rule.force === force ? matchPath(rule.from, path) : undefined;
-    if (values === undefined) continue;
-    const to = fillTarget(rule.to, values);
-    // A rule that leads to itself would never end.
-    if (rule.status >= 300 && rule.status < 400 && decodePath(to).replace(/\/$/, '') === path.replace(/\/$/, ''))
-      continue;
-    return { from: path, to, status: rule.status };
-  }
-  return undefined;
-}
-
 /** Rules are for URLs: a page has one without its name's end. */
 function headersOf(rules: ForeignRules['headers'], { path }: BundleFile): ForeignHeaders {
   const urls = new Set([`/${path}`, `/${path}`.replace(/(?:index)?\.html$/, '')]);
@@ -121,8 +89,8 @@ function headersOf(rules: ForeignRules['headers'], { path }: BundleFile): Foreig
   return { set, unset };
 }
 
-function twinAt(path: string | undefined, files: ReadonlyMap<string, BundleFile>): [string, BundleFile][] {
-  const file = path === undefined ? undefined : files.get(path);
+function twinAt(path: string | undefined, { file: fileAt }: SiteLookup): [string, BundleFile][] {
+  const file = path === undefined ? undefined : fileAt(path);
   if (path === undefined || file === undefined) return [];
   const isNamed = /^text\/markdown\b/i.test(file.contentType);
   // Origins send other types, such as text/plain.

@@ -1,5 +1,5 @@
+import { resolveRequest } from '../bundle/resolve-request.ts';
 import { canonicalPathAndQuery } from '../bundle/url.ts';
-import { resolveRequest } from '../deployment/serve/resolve-request.ts';
 import type { ServedSite } from '../deployment/site.ts';
 import { isOfSite, normalizeUrl } from '../exporter/urls/identity.ts';
 import type { Site } from '../exporter/urls/types.ts';

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { decodePath } from '../../bundle/url.ts';
+import { resolveRequest } from '../../bundle/resolve-request.ts';
+import { decodePath, encodeLocation } from '../../bundle/url.ts';
 import type { BundleFile } from '../../contract/bundle.ts';
 import { isHashed } from '../../contract/response-headers.ts';
 import type { ServedSite } from '../site.ts';
@@ -11,7 +12,7 @@ import type { FileCache } from './file-cache.ts';
 import type { Fields, HeaderPolicy } from './header-policy.ts';
 import { MESSAGE_PAGE_HEADERS, type MessagePage, renderMessagePage } from './message-page.ts';
 import type { Representations } from './representation.ts';
-import { requestTarget, resolveRequest } from './resolve-request.ts';
+import { requestTarget } from './request-target.ts';
 import { respondFile } from './respond-file.ts';
 
 /** Responds to a request below `/-/`. */
@@ -167,14 +168,6 @@ function sendRedirect({ req, res, deps }: Exchange, location: string, status: nu
   const target = encodeLocation(path.startsWith('/') && !isMounted ? deps.basePath + path : path);
   const own = { Location: target, 'Cache-Control': 'no-store', 'Content-Length': '0' };
   res.writeHead(status, deps.policy().headers(pathOf(req, deps), own)).end();
-}
-
-/** Encodes what a header can't contain: a manifest's redirect may use any script. */
-function encodeLocation(location: string): string {
-  // Half a surrogate pair can't be encoded; a buffer replaces it.
-  return Buffer.from(location)
-    .toString()
-    .replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
 
 function sendPage({ req, res, deps }: Exchange, page: MessagePage, headers: Fields = {}): void {

@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { requestTarget, resolveRequest } from '../../../deployment/serve/resolve-request.ts';
+import { resolveRequest } from '../../../bundle/resolve-request.ts';
+import { requestTarget } from '../../../deployment/serve/request-target.ts';
 import { createSite } from '../../../deployment/site.ts';
 import { manifestOf } from '../bundles.ts';
 

@@ -1,9 +1,8 @@
-import type { IncomingMessage } from 'node:http';
-import { canonicalTarget, decodePath, escapeBytes } from '../../bundle/url.ts';
-import type { BundleFile } from '../../contract/bundle.ts';
-import type { ServedSite } from '../site.ts';
+import type { BundleFile } from '../contract/bundle.ts';
+import type { SiteLookup } from './site-lookup.ts';
+import { canonicalTarget, decodePath } from './url.ts';
 
-type Resolved =
+export type Resolved =
   | { kind: 'file'; file: BundleFile }
   | { kind: 'redirect'; location: string; status: number }
   /** `page`: the file to send instead, by a rule of the bundle. */
@@ -11,15 +10,13 @@ type Resolved =
   /** A path that no browser sends: broken escapes, control characters. */
   | { kind: 'malformed' };
 
-type Lookup = Pick<ServedSite, 'file' | 'original' | 'redirect' | 'rule'>;
-
 /**
  * Resolves a request target. Uses only the manifest, never the disk, so no spelling of a path can escape. In this
  * order: the origin's redirects, the file with this URL at the origin, the bundle's rules with `!`, the file of this name,
- * the page without its `.html`, the folder's index page, the bundle's other rules. All spellings of a URL are the same (`bundle/url.ts`).
+ * the page without its `.html`, the folder's index page, the bundle's other rules. All spellings of a URL are the same (`url.ts`).
  * @param target path and query from the request line, still encoded
  */
-export function resolveRequest(target: string, site: Lookup): Resolved {
+export function resolveRequest(target: string, site: SiteLookup): Resolved {
   if (!target.startsWith('/')) return { kind: 'malformed' };
   const url = canonicalTarget(target);
   const mark = url.indexOf('?');
@@ -48,7 +45,7 @@ export function resolveRequest(target: string, site: Lookup): Resolved {
 function resolveRule(
   path: string,
   { search }: Requested,
-  site: Lookup,
+  site: SiteLookup,
   force: boolean,
 ): Extract<Resolved, { kind: 'redirect' | 'not-found' }> | undefined {
   const rule = site.rule(path, force);
@@ -75,7 +72,7 @@ const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
 
 type Requested = { encodedPath: string; search: string };
 
-function resolveName(name: string, { encodedPath, search }: Requested, site: Lookup): Resolved | undefined {
+function resolveName(name: string, { encodedPath, search }: Requested, site: SiteLookup): Resolved | undefined {
   const file = site.file(name === '' || name.endsWith('/') ? `${name}index.html` : name) ?? site.file(`${name}.html`);
   if (file !== undefined) return homeOf(file, search, site) ?? { kind: 'file', file };
 
@@ -105,21 +102,9 @@ function withoutLastSlashes(text: string): string {
  * `/guides/start`), redirect the browser there: routers in the page know only that URL, and relative links work from
  * both. Pages that ended in `.html` at the origin stay.
  */
-function homeOf(file: BundleFile, search: string, site: Lookup): Resolved | undefined {
+function homeOf(file: BundleFile, search: string, site: SiteLookup): Resolved | undefined {
   if (file.url === undefined || !file.contentType.startsWith('text/html')) return undefined;
   const url = canonicalTarget(file.url);
   if (site.original(url) !== file || site.redirect(url) !== undefined) return undefined;
   return movedTo(url.includes('?') ? url : url + search);
-}
-
-/**
- * Path and query. A request line may also name the scheme and host, as clients of proxies send it (RFC 9112, 3.2.2), and
- * hold bytes that should be escaped.
- */
-export function requestTarget({ url: line = '/' }: IncomingMessage): string {
-  const url = escapeBytes(line);
-  if (url.startsWith('/')) return url;
-  const [, target] = /^https?:\/\/[^/?]+(.*)$/i.exec(url) ?? [];
-  if (target === undefined) return url;
-  return target.startsWith('/') ? target : `/${target}`;
 }
