@@ -133,6 +133,10 @@ export const bundle = z.object({
 });
 export type Bundle = z.infer<typeof bundle>;
 
+/** A page of the export at an unguessable URL, for a day. */
+export const exportPreview = z.object({ previewUrl: z.url(), expiresAt: timestamp });
+export type ExportPreview = z.infer<typeof exportPreview>;
+
 const cancelResult = z.enum(['accepted', 'already-finished']);
 
 export const exportCancellation = z.object({ result: cancelResult, job: exportJob });

@@ -15,7 +15,7 @@ const PARTS: Record<string, readonly string[]> = {
   web: ['base', 'contract', 'ui'],
   api: ['base', 'contract', 'workflows', 'ui', 'web'],
   exporter: ['base', 'contract', 'bundle'],
-  platform: ['base', 'contract', 'exporter', 'forge', 'ui', 'web'],
+  platform: ['base', 'contract', 'bundle', 'exporter', 'forge', 'ui', 'web'],
   deployment: ['base', 'contract', 'bundle'],
   proof: ['base', 'contract', 'bundle', 'deployment', 'exporter'],
 };

@@ -15,6 +15,7 @@ import { addObjectLinkRoutes } from './object-links.ts';
 import { addOpenApiRoutes } from './openapi/routes.ts';
 import type { ApiContext, PlatformApiDeps } from './platform-api-deps.ts';
 import { requestLog } from './request-log.ts';
+import { addPreviewRoutes } from './static-export/previews.ts';
 import { addStaticExportRoutes } from './static-export/routes.ts';
 
 /**
@@ -42,6 +43,7 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   addAgentJobRoutes(app, context);
   addStaticExportRoutes(app, context);
   addObjectLinkRoutes(app, context.objects);
+  addPreviewRoutes(app, context);
   addRoute(app, `${ASSETS_PATH}/:file`, { get: [serveAssets(), notFound] });
   const { operatorToken, openId, stopped, wait } = deps;
   const dashboard = operatorToken

@@ -7,7 +7,7 @@ const READING = new Set(['GET', 'HEAD']);
 
 /**
  * Gives every request an id (the client's `X-Request-Id` if usable) and logs its result, without the query (which may
- * hold a link's signature), headers, bodies, and pull request ids (which open their pages).
+ * hold a link's signature), headers, bodies, and ids that open what they name: pull requests' and previews'.
  */
 export function requestLog(logger: Logger): RequestHandler {
   return (request, response, next) => {
@@ -19,7 +19,13 @@ export function requestLog(logger: Logger): RequestHandler {
       const status = response.writableFinished ? response.statusCode : null;
       const level = READING.has(method) && status !== null && status < 400 ? 'debug' : 'info';
       logger[level](
-        { requestId, method, path: path.replace(/^\/pulls\/pr_[^/]+/, '/pulls/…').slice(0, 300), status, durationMs },
+        {
+          requestId,
+          method,
+          path: path.replace(/^\/(pulls|previews)\/[^/]+/, '/$1/…').slice(0, 300),
+          status,
+          durationMs,
+        },
         'Request',
       );
     });

@@ -1,6 +1,7 @@
 import { gt, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { apiKeys } from '../store/schema/api-keys.ts';
+import { exportPreviews } from '../store/schema/export-previews.ts';
 import { forgeDeliveries } from '../store/schema/forge-deliveries.ts';
 import { auditLog, invitations, sessions, setupLinks, verifications } from '../store/schema/members.ts';
 import { idempotencyKeys, usageLog } from '../store/schema/requests.ts';
@@ -44,6 +45,7 @@ const ROW_JOBS = {
     { table: setupLinks, gone: lte(setupLinks.expiresAt, at) },
     { table: invitations, gone: lte(invitations.expiresAt, before(at, INVITATIONS_KEPT_MS)) },
   ],
+  previews: (at) => [{ table: exportPreviews, gone: lte(exportPreviews.expiresAt, at) }],
   keys: (at) => [
     {
       table: apiKeys,

@@ -21,7 +21,7 @@ export async function createBundleLink(
   const link = await context.objects.presign(archiveKey, { ttlMs, fileName: 'bundle.tar.gz' });
   return {
     jobId: job.id,
-    bundleUrl: absolute(link.url, context.publicUrl()),
+    bundleUrl: absoluteUrl(link.url, context.publicUrl()),
     expiresAt: link.expiresAt.toISOString(),
     sizeBytes: archiveSizeBytes,
     sha256: archiveSha256,
@@ -46,7 +46,7 @@ export async function readLinkedReport(
 ): Promise<ExportReport> {
   const report = await readReport(objects, job);
   if (report.proof === undefined || report.proof.counts.pages === 0) return report;
-  const link = (form: ProofForm) => absolute(proofPath(job.id, form), publicUrl());
+  const link = (form: ProofForm) => absoluteUrl(proofPath(job.id, form), publicUrl());
   return { ...report, proof: { ...report.proof, html: link('html'), json: link('json') } };
 }
 
@@ -86,6 +86,6 @@ function emptyReport(jobId: string): ExportReport {
 }
 
 /** A link to the platform itself, under its public URL, which may have a path. */
-function absolute(url: string, publicUrl: string): string {
+export function absoluteUrl(url: string, publicUrl: string): string {
   return url.startsWith('/') ? publicUrl.replace(/\/+$/, '') + url : url;
 }

@@ -6,6 +6,7 @@ import {
   exportJob,
   exportJobId,
   exportJobPage,
+  exportPreview,
   exportReport,
   projectExportJob,
   startExportRequest,
@@ -26,6 +27,7 @@ export const STATIC_EXPORT_SCHEMAS = {
   ExportJobPage: exportJobPage,
   ExportCancellation: exportCancellation,
   Bundle: bundle,
+  ExportPreview: exportPreview,
   ExportReport: exportReport,
   ExportChanges: exportChanges,
 };
@@ -42,10 +44,9 @@ const projectJobPath = [...projectPath, ...jobPath];
 
 /** Links to the next operations on a job that was just started. */
 const NEXT = Object.fromEntries(
-  ['getExport', 'cancelExport', 'generateBundle', 'getExportReport', 'getExportChanges'].map((operationId) => [
-    operationId,
-    { operationId, parameters: { jobId: '$response.body#/jobId' } },
-  ]),
+  ['getExport', 'cancelExport', 'generateBundle', 'createPreview', 'getExportReport', 'getExportChanges'].map(
+    (operationId) => [operationId, { operationId, parameters: { jobId: '$response.body#/jobId' } }],
+  ),
 );
 
 const startExport = operation({
@@ -101,6 +102,16 @@ const generateBundle = operation({
     'Only the link expires: each call signs another one to the same bytes. 409 while the job is not completed.',
   parameters: jobPath,
   responses: { ...ok('The link.', 'Bundle'), ...refusals(401, 403, 404, 409, 410) },
+});
+
+const createPreview = operation({
+  operationId: 'createPreview',
+  summary: "Serve a completed job's export under an unguessable URL for a day",
+  description:
+    'Whoever has the URL sees the whole export, without signing in. Pages are not indexed, set no cookies, and their ' +
+    'scripts run in a sandbox. Each call makes another URL. 409 while the job is not completed.',
+  parameters: jobPath,
+  responses: { 201: success('The URL.', 'ExportPreview'), ...refusals(401, 403, 404, 409, 410) },
 });
 
 const getExportReport = operation({
@@ -170,6 +181,7 @@ export const STATIC_EXPORT_PATHS = {
   '/v1/static-export/jobs/{jobId}': { get: getExport },
   '/v1/static-export/jobs/{jobId}/cancel': { post: cancelExport },
   '/v1/static-export/jobs/{jobId}/bundle': { post: generateBundle },
+  '/v1/static-export/jobs/{jobId}/preview': { post: createPreview },
   '/v1/static-export/jobs/{jobId}/report': { get: getExportReport },
   '/v1/static-export/jobs/{jobId}/changes': { get: getExportChanges },
   '/v1/static-export/{projectId}/jobs': { post: startProjectExport },

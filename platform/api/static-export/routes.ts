@@ -2,12 +2,13 @@ import type { Express } from 'express';
 import { parseInput } from '../../parse-input.ts';
 import type { ExportJobRow } from '../../store/export-jobs.ts';
 import { addRoute } from '../add-route.ts';
-import { forCaller } from '../authenticate.ts';
+import { authenticate, forCaller } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
 import { cancelExport } from './cancel-export.ts';
 import { readExportChanges } from './export-changes.ts';
 import { exportJobView, findExport } from './export-job-view.ts';
 import { createBundleLink, readLinkedReport } from './export-results.ts';
+import { createPreview } from './previews.ts';
 import { readProjectExport, startProjectExportHandler } from './project-form.ts';
 import { listExports, listExportsQuery } from './read-exports.ts';
 import { startExportHandler } from './start-export.ts';
@@ -29,6 +30,12 @@ export function addStaticExportRoutes(app: Express, context: ApiContext): void {
     post: forCaller(db, (caller, { params }) => cancelExport(context, caller, params.jobId)),
   });
   addRoute(app, `${JOBS}/:jobId/bundle`, { post: ofJob((job) => createBundleLink(context, job)) });
+  addRoute(app, `${JOBS}/:jobId/preview`, {
+    post: async (request, response) => {
+      const job = await findExport(db, await authenticate(db, request), request.params.jobId);
+      response.status(201).json(await createPreview(context, job));
+    },
+  });
   addRoute(app, `${JOBS}/:jobId/report`, { get: ofJob((job) => readLinkedReport(context, job)) });
   addRoute(app, `${JOBS}/:jobId/changes`, { get: ofJob((job) => readExportChanges(context, job)) });
   addRoute(app, PROJECT_JOBS, { post: startProjectExportHandler(context) });

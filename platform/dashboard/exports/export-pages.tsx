@@ -170,7 +170,7 @@ export function ExportParts({ signed, facts }: { signed: SignedMember; facts: Ex
         </Message>
       )}
       <ProgressPanel facts={facts} />
-      {bundle !== null && <BundlePanel bundle={bundle} now={now} />}
+      {bundle !== null && <BundlePanel bundle={bundle} csrf={signed.csrf} now={now} />}
       {isOver && job.status === 'completed' && <ChangesPanel jobId={job.id} changes={changes} />}
       {isOver && <ReportPanel report={report} />}
     </div>
@@ -240,7 +240,7 @@ function StageTimes({ stage: { state, from, to }, now }: { stage: StageRow; now:
   );
 }
 
-function BundlePanel({ bundle, now }: { bundle: Bundle; now: Date }) {
+function BundlePanel({ bundle, csrf, now }: { bundle: Bundle; csrf: string; now: Date }) {
   const leftMs = Date.parse(bundle.expiresAt) - now.getTime();
   return (
     <Panel title="Bundle" aside={<ButtonLink href={bundle.bundleUrl}>Download</ButtonLink>}>
@@ -263,6 +263,9 @@ function BundlePanel({ bundle, now }: { bundle: Bundle; now: Date }) {
           { term: 'Size', value: formatBytes(bundle.sizeBytes) },
         ]}
       />
+      <ActionButton action={pathOf('exports', bundle.jobId, 'preview')} csrf={csrf}>
+        Preview
+      </ActionButton>
       <p class="small soft">
         SHA-256 <code>{bundle.sha256}</code>. Load this page again for a new link to the same bytes.
       </p>
@@ -283,6 +286,9 @@ export function ChangedPage({ signed, jobId, path, before, after }: ChangedProps
       <h1>
         <Text>{path}</Text>
       </h1>
+      <ActionButton action={pathOf('exports', jobId, 'preview')} csrf={signed.csrf} fields={{ path }}>
+        Preview
+      </ActionButton>
       <TextDiff path={path} before={before} after={after} />
     </MemberLayout>
   );

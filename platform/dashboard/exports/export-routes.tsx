@@ -1,4 +1,5 @@
 import type { Router } from 'express';
+import { encodePath } from '../../../bundle/url.ts';
 import { exportJobStatus, startExportRequest } from '../../../contract/admin-api.ts';
 import { HttpError } from '../../../web/http-error.ts';
 import { renderBounded } from '../../../web/render-bounded.ts';
@@ -16,6 +17,7 @@ import {
   readLinkedReport,
   readProof,
 } from '../../api/static-export/export-results.ts';
+import { createPreview } from '../../api/static-export/previews.ts';
 import { listExports, listExportsQuery } from '../../api/static-export/read-exports.ts';
 import { startExport } from '../../api/static-export/start-export.ts';
 import { parseInput } from '../../parse-input.ts';
@@ -28,7 +30,7 @@ import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { PATHS, pathOf } from '../layout.tsx';
 import { streamPart } from '../live.ts';
-import { addAction, addPage, MAKERS } from '../pages.ts';
+import { addAction, addPage, EVERYONE, MAKERS } from '../pages.ts';
 import { ChangedPage, type ExportFacts, ExportPage, ExportParts, ExportsPage } from './export-pages.tsx';
 import { readVersions } from './read-versions.ts';
 
@@ -142,6 +144,12 @@ function addActions(router: Router, context: DashboardContext): void {
   addAction(router, `${PATHS.exports}/:jobId/cancel`, MAKERS, async (request, { caller }) => {
     const { result, job } = await cancelExport(context, caller, request.params.jobId);
     return withMessage(pathOf('exports', job.jobId), result === 'accepted' ? 'export-canceled' : 'export-ended');
+  });
+  addAction(router, `${PATHS.exports}/:jobId/preview`, EVERYONE, async (request, { caller }) => {
+    const job = await findExport(context.db, caller, request.params.jobId);
+    const { previewUrl } = await createPreview(context, job);
+    // At the host that the member uses, which may not be that of the public URL.
+    return new URL(previewUrl).pathname + encodePath(fieldOf(request, 'path'));
   });
   addAction(router, `${PATHS.exports}/:jobId/again`, MAKERS, async (request, { caller }) => {
     const job = await findOwnJob(context.db, caller, request.params.jobId);

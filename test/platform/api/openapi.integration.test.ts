@@ -45,11 +45,11 @@ describe('the OpenAPI document', () => {
     await agents.api.get(`${JOBS}?limit=0`, { key });
     const endpoints = (job: string) => [
       ...['', '/report', '/changes'].map((rest) => ['GET', `${JOBS}/${job}${rest}`] as const),
-      ...['/bundle', '/cancel'].map((rest) => ['POST', `${JOBS}/${job}${rest}`] as const),
+      ...['/bundle', '/preview', '/cancel'].map((rest) => ['POST', `${JOBS}/${job}${rest}`] as const),
     ];
     const own = [...endpoints(jobId), ['GET', JOBS] as const];
     for (const result of ['report', 'changes']) await agents.api.get(`${JOBS}/${jobId}/${result}`, { key });
-    await agents.api.post(`${JOBS}/${jobId}/bundle`, { key });
+    for (const made of ['bundle', 'preview']) await agents.api.post(`${JOBS}/${jobId}/${made}`, { key });
     await agents.platform.complete(jobId, await buildBundle({ files: { 'index.html': 'home' }, jobId }));
     await logUses(agents.platform, customer, { of: 'starts', count: 60 });
     await agents.api.post(JOBS, { key, body: { domain } });

@@ -34,6 +34,7 @@ const PAGES: readonly PageRow[] = [
   ['GET /ui/exports/:jobId/changed', 'in', 'in', 'in', 404],
   ['GET /ui/exports/:jobId/proof.html', 'in', 'in', 'in', 404],
   ['GET /ui/exports/:jobId/proof.json', 'in', 'in', 'in', 404],
+  ['POST /ui/exports/:jobId/preview', 'in', 'in', 'in', 404],
   ['POST /ui/exports/:jobId/again', 'in', 'in', 403, 404],
   ['POST /ui/exports/:jobId/cancel', 'in', 'in', 403, 404],
   ['GET /ui/agents', 'in', 'in', 'in', 'in'],
@@ -90,6 +91,7 @@ const ENDPOINTS: readonly [route: string, own: Cell, other: Cell, body?: object]
   ['GET /v1/static-export/jobs/:jobId', 'in', 404],
   ['POST /v1/static-export/jobs/:jobId/cancel', 'in', 404],
   ['POST /v1/static-export/jobs/:jobId/bundle', 'in', 404],
+  ['POST /v1/static-export/jobs/:jobId/preview', 'in', 404],
   ['GET /v1/static-export/jobs/:jobId/report', 'in', 404],
   ['GET /v1/static-export/jobs/:jobId/changes', 'in', 404],
   ['POST /v1/static-export/:projectId/jobs', 'in', 404, { basePath: '/elsewhere' }],
@@ -136,6 +138,8 @@ const OPEN = [
   'GET /pulls/:id/codeowners',
   'GET /pulls/:id/review',
   'GET /pulls/:id/reviews',
+  'GET /previews/:token',
+  'GET /previews/:token/',
 ];
 
 function cellOf({ status, location }: Pick<Shown, 'status' | 'location'>): Cell {

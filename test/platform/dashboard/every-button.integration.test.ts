@@ -5,7 +5,7 @@ import { setProject } from '../../../platform/admin/projects.ts';
 import { createResetLink } from '../../../platform/admin/reset-links.ts';
 import { createSetupUrl } from '../../../platform/dashboard/first-administrator.ts';
 import { createEmbeddedForge } from '../../../platform/forge/embedded-forge.ts';
-import { buildBundle } from '../../deployment/bundles.ts';
+import { buildMemberBundle } from '../../deployment/member-bundle.ts';
 import { createTestRepository, type TestRepository } from '../../helpers/forge-repository.ts';
 import type { Browser } from './browser.ts';
 import { type Buttons, watchButtons } from './buttons.ts';
@@ -90,11 +90,13 @@ describe('every button of the dashboard and of a pull request', () => {
     expect(await press(owner, shown, 'POST /ui/exports/:jobId/cancel')).toBe(`${shown}?done=export-canceled`);
     await press(owner, shown, 'POST /ui/exports/:jobId/again');
     const again = await one(`select id from export_jobs where status = 'queued'`);
-    const bundle = await buildBundle({ files: { 'index.html': '<title>Handbook</title>' }, jobId: again });
+    const bundle = await buildMemberBundle({ files: { 'index.html': '<title>Handbook</title>' }, jobId: again });
     await fixture.platform.complete(again, bundle);
     const text = await buttons.look(owner, `/ui/exports/${again}`);
     const download = /href="([^"]+)"[^>]*>Download</.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? 'no link';
     expect(Buffer.from(await (await fetch(download)).arrayBuffer())).toEqual(bundle);
+    const preview = await press(owner, `/ui/exports/${again}`, 'POST /ui/exports/:jobId/preview');
+    expect(await (await fetch(fixture.platform.baseUrl + preview)).text()).toBe('<title>Handbook</title>');
   });
 
   test('agent jobs', async () => {
