@@ -1,6 +1,6 @@
 import { migrateWhenReachable } from '../platform/store/migrate.ts';
 import { createAgentWorker } from '../platform/worker.ts';
-import { agentDepsOf, warnAboutAgentCommand } from './parts/agents.ts';
+import { agentDepsOf, requireSandbox, warnAboutAgentCommand } from './parts/agents.ts';
 import { openWorkerParts } from './parts/worker-parts.ts';
 import type { ProcessContext } from './process/context.ts';
 import { runWorker } from './temporal/run-worker.ts';
@@ -15,6 +15,7 @@ export async function startAgentWorker(context: ProcessContext): Promise<string>
   const { settings, store, temporal, lifetime } = parts;
   const logger = parts.logger.child({ part: 'agent worker' });
   const agents = agentDepsOf({ ...parts, logger });
+  await requireSandbox(settings);
   await warnAboutAgentCommand(settings, logger);
   await migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
   const { namespace, dataConverter } = temporal;

@@ -1,4 +1,4 @@
-import { errorCode } from '../../base/error-code.ts';
+import { errorCode, errorText } from '../../base/error-code.ts';
 
 const SYSTEM_CODES = new Set([
   'ECONNREFUSED',
@@ -19,6 +19,15 @@ const SYSTEM_CODES = new Set([
  * primary after a failover), and an unknown table (migrations haven't run yet).
  */
 const SQL_STATES = /^(08...|28...|3D000|53...|57P0[1-5]|25006|42P01)$/;
+
+/** Of these, what no wait mends: a rejected login, no such database; and no permission. */
+const REFUSALS = /^(28...|3D000|42501)$/;
+
+/** The server's words if it refuses this login or database, rather than being away for a while. */
+export function refusalOf(error: unknown): string | undefined {
+  const code = errorCode(error);
+  return code !== undefined && REFUSALS.test(code) ? `${errorText(error)} (${code})` : undefined;
+}
 
 /** node-postgres names these by message only. */
 const MESSAGES =

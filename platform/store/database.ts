@@ -53,7 +53,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
 
 /**
  * Connects and applies the migrations, waiting until the database is available: no program exits because it
- * isn't. Throws if a migration fails or `signal` is aborted.
+ * isn't. Throws if it refuses the login, a migration fails, or `signal` is aborted.
  */
 export async function openDatabase(options: DatabaseOptions & { signal?: AbortSignal }): Promise<Database> {
   const database = connectDatabase(options);

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { applyMigrations } from './apply-migrations.ts';
-import { isDatabaseAway } from './database-away.ts';
+import { isDatabaseAway, refusalOf } from './database-away.ts';
 import { withoutValues } from './query-error.ts';
 
 /** Next to this file in the source and, copied by the build, in dist/. */
@@ -80,7 +81,10 @@ async function takeLock(client: pg.Client, { logger, signal }: Omit<MigrationOpt
   }
 }
 
-/** `migrateDatabase`, retried while the database is unavailable. Throws any other failure, and on abort. */
+/**
+ * `migrateDatabase`, retried while the database is unavailable. Throws any other failure, and on abort.
+ * @throws ConfigurationError if the server refuses the login, the database or the permission: that ends no wait.
+ */
 export async function migrateWhenReachable(
   database: { pool: pg.Pool },
   { logger, signal }: { logger: Logger; signal?: AbortSignal },
@@ -92,9 +96,17 @@ export async function migrateWhenReachable(
       return;
     } catch (error) {
       signal?.throwIfAborted();
+      const refusal = refusalOf(error);
+      if (refusal !== undefined) throw refused(refusal);
       if (!isDatabaseAway(error)) throw error;
       logger.warn({ err: withoutValues(error), retryInMs: waitMs }, 'The database is away; waiting for it');
       await sleep(waitMs, undefined, signal && { signal });
     }
   }
+}
+
+function refused(said: string): ConfigurationError {
+  return new ConfigurationError([
+    `DATABASE_URL: expected a login that may create tables in an existing database, but the server says: ${said}`,
+  ]);
 }

@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Logger } from 'pino';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { AgentDeps } from '../../platform/activities/agent/agent-deps.ts';
 import type { AgentRunner } from '../../platform/activities/agent/agent-runner.ts';
 import { splitCommandLine } from '../../platform/activities/agent/runners/command-line.ts';
@@ -101,6 +102,23 @@ export async function warnAboutAgentCommand(
   } catch (error) {
     if (!(error instanceof SandboxMissingError)) throw error;
     logger.warn(`${error.message} Until then every agent job fails.`);
+  }
+}
+
+/**
+ * Proves the sandbox before a process that only runs agents becomes ready: without one it would fail every job, or hold the
+ * example agent to nothing where AGENT_SANDBOX=on is set.
+ * @throws ConfigurationError if the sandbox doesn't work on this machine.
+ */
+export async function requireSandbox(
+  { agent, variables }: Pick<Settings, 'agent' | 'variables'>,
+  probe: (path: string) => Promise<unknown> = readSandbox,
+): Promise<void> {
+  if (!agent.sandbox || (agent.command === undefined && variables.AGENT_SANDBOX === undefined)) return;
+  try {
+    await probe(variables.PATH ?? '');
+  } catch (error) {
+    throw error instanceof SandboxMissingError ? new ConfigurationError([`AGENT_SANDBOX: ${error.message}`]) : error;
   }
 }
 

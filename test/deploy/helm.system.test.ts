@@ -16,6 +16,12 @@ import { locateRealTool } from '../helpers/real-tool.ts';
 /** The oldest release that the charts support, and the newest one whose schemas are installed. */
 const RELEASES = ['1.30', '1.37'] as const;
 
+/** The oldest one whose API server keeps what the sandbox of agents needs. */
+const FOR_AGENTS = '1.33.0';
+
+/** Jobs of Helm's hooks, which end. */
+const isHook = (name: string): boolean => /-(?:config-check|migrations|test)$/.test(name);
+
 const CHARTS = ['galley-deployment', 'galley'] as const;
 const KINDS = ['air-gapped', 'client-hosted', 'cloud'] as const;
 const cases = CHARTS.flatMap((chart) => KINDS.map((kind) => ({ chart, kind })));
@@ -45,10 +51,13 @@ beforeAll(async () => {
   helm = await locateRealTool('helm');
 });
 
+/** Helm's default for `--timeout`. */
+const HELM_TIMEOUT_SECONDS = 300;
+
 const valuesOf = (chart: string, kind: string): string => `deploy/helm/${chart}/ci/${kind}-values.yaml`;
 
 async function render(chart: string, ...options: string[]): Promise<Manifest[]> {
-  const template = ['template', 'docs', `deploy/helm/${chart}`, '--namespace', 'docs', '--kube-version', '1.30.0'];
+  const template = ['template', 'docs', `deploy/helm/${chart}`, '--namespace', 'docs', '--kube-version', FOR_AGENTS];
   const { stdout } = await execa(helm, [...template, ...options]);
   return parseAllDocuments(stdout)
     .map((document): unknown => document.toJS())
@@ -90,7 +99,7 @@ const podsOf = (manifests: readonly Manifest[]) =>
   );
 
 it.each(cases)('helm lint has no complaint about $chart with the values for $kind', async ({ chart, kind }) => {
-  const lint = ['lint', '--strict', '--kube-version', '1.30.0', '--values', valuesOf(chart, kind)];
+  const lint = ['lint', '--strict', '--kube-version', FOR_AGENTS, '--values', valuesOf(chart, kind)];
   const { stdout } = await execa(helm, [...lint, `deploy/helm/${chart}`]);
   expect(stdout).toContain('1 chart(s) linted, 0 chart(s) failed');
 });
@@ -135,7 +144,7 @@ describe('every pod', () => {
           readOnlyRootFilesystem: true,
           capabilities: { drop: ['ALL'] },
         });
-        if (name.endsWith('-migrations')) continue;
+        if (isHook(name)) continue;
         expect(livenessProbe).toMatchObject({ httpGet: { path: expect.stringMatching(/^(?:\/-)?\/healthz$/) } });
         expect(readinessProbe).toMatchObject({ httpGet: { path: expect.stringMatching(/^(?:\/-)?\/readyz$/) } });
       }
@@ -150,7 +159,7 @@ describe('every pod', () => {
       expect(commands).toContain(only?.args[0]);
       const names = only?.env.map((each) => each.name) ?? [];
       expect(names.filter((each) => !known.includes(each))).toEqual([]);
-      if (!name.endsWith('-migrations')) expect(only?.env).toContainEqual({ name: 'HOST', value: '0.0.0.0' });
+      if (!isHook(name)) expect(only?.env).toContainEqual({ name: 'HOST', value: '0.0.0.0' });
       const secrets = only?.env.filter((each) => /TOKEN|DATABASE_URL|_KEY|SECRET|BASIC_AUTH/.test(each.name)) ?? [];
       expect(secrets.filter(({ value }) => value !== undefined)).toEqual([]);
     }
@@ -161,7 +170,7 @@ describe('every pod', () => {
     expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
     const guarded = manifests.filter(({ kind }) => kind === 'NetworkPolicy').map(({ metadata }) => metadata.name);
     const running = podsOf(manifests).map(({ name }) => name);
-    expect(guarded.sort()).toEqual(running.filter((name) => !name.endsWith('-migrations')).sort());
+    expect(guarded.sort()).toEqual(running.filter((name) => !isHook(name)).sort());
   });
 });
 
@@ -179,6 +188,20 @@ describe('the chart galley-deployment', () => {
     }
   });
 
+  it.each([
+    [
+      'a link alone is served',
+      ['bundleUrl=https://a.example/1'],
+      { enabled: true, link: new URL('https://a.example/1') },
+    ],
+    ['a link that is switched off is not', ['bundleUrl=https://a.example/1', 'enabled=false'], { enabled: false }],
+    ['nothing is served without a link', [], { enabled: false }],
+  ])('%s', async (_what, sets, wanted) => {
+    const manifests = await render('galley-deployment', ...sets.flatMap((set) => ['--set', `staticExport.${set}`]));
+    const config = manifests.find(({ kind }) => kind === 'ConfigMap');
+    expect(parseValues(config?.data?.['values.yaml'] ?? '', 'values.yaml')).toMatchObject(wanted);
+  });
+
   it('names the values of the contract', () => {
     const { properties } = z
       .object({ properties: z.object({ staticExport: z.object({ properties: z.record(z.string(), z.unknown()) }) }) })
@@ -189,13 +212,7 @@ describe('the chart galley-deployment', () => {
 
   it('changes no pod for a new link: pods follow the mounted file', async () => {
     const at = async (link: string): Promise<Manifest[]> =>
-      await render(
-        'galley-deployment',
-        '--set',
-        'staticExport.enabled=true',
-        '--set-string',
-        `staticExport.bundleUrl=${link}`,
-      );
+      await render('galley-deployment', '--set-string', `staticExport.bundleUrl=${link}`);
     const [before, after] = [await at('https://a.example/1'), await at('https://a.example/2')];
     const changed = before.filter((each, index) => JSON.stringify(each) !== JSON.stringify(after[index]));
     expect(changed.map(({ kind }) => kind)).toEqual(['ConfigMap']);
@@ -223,15 +240,62 @@ describe('the chart galley', () => {
   it('runs these processes, and migrates before them', async () => {
     const args = async (kind: string) =>
       podsOf(await renderKind('galley', kind)).map(({ spec }) => spec.containers[0]?.args.join(' '));
-    expect((await args('client-hosted')).sort()).toEqual(['api', 'worker']);
+    expect((await args('client-hosted')).sort()).toEqual([
+      'api',
+      'config check',
+      'webhook send handbook sanity --url http://docs-galley-api:3000',
+      'worker',
+    ]);
     expect((await args('air-gapped')).sort()).toEqual([
-      ...['api', 'migrate', 'platform', 'platform-worker --no-agents', 'worker'],
+      ...['api', 'config check', 'migrate', 'platform', 'platform-worker --no-agents'],
+      ...['webhook send handbook standard --url http://docs-galley-api:3000', 'worker'],
     ]);
     expect((await args('cloud')).sort()).toEqual([
-      ...['agent-worker', 'api', 'migrate', 'platform', 'platform-worker --no-agents', 'worker'],
+      ...['agent-worker', 'api', 'config check', 'migrate', 'platform', 'platform-worker --no-agents'],
+      ...['webhook send handbook contentful --url http://docs-galley-api:3000', 'worker'],
     ]);
-    const job = (await renderKind('galley', 'cloud')).find(({ kind }) => kind === 'Job');
-    expect(job?.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'pre-install,pre-upgrade' });
+  });
+
+  it('checks its configuration and migrates before anything changes, and ends both before Helm gives up', async () => {
+    const hooks = (await renderKind('galley', 'cloud')).filter(
+      ({ metadata }) => metadata.annotations?.['helm.sh/hook'],
+    );
+    const weights = hooks.map(({ metadata: { name, annotations }, kind }) => [
+      ...[`${kind} ${name}`, annotations?.['helm.sh/hook'], annotations?.['helm.sh/hook-weight']],
+    ]);
+    expect(weights).toEqual([
+      ['ConfigMap docs-galley-config-check', 'pre-install,pre-upgrade', '-2'],
+      ['Job docs-galley-config-check', 'pre-install,pre-upgrade', '-1'],
+      ['Job docs-galley-migrations', 'pre-install,pre-upgrade', '0'],
+      ['Job docs-galley-test', 'test', '0'],
+    ]);
+    for (const { spec } of hooks.filter(({ kind }) => kind === 'Job')) {
+      expect(Number(spec?.activeDeadlineSeconds)).toBeLessThan(HELM_TIMEOUT_SECONDS);
+      expect(spec).toMatchObject({
+        ttlSecondsAfterFinished: expect.any(Number),
+        podFailurePolicy: { rules: [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [2] } }] },
+      });
+    }
+  });
+
+  it('keeps the configuration of an earlier release, because another text has another name', async () => {
+    const named = async (config: string) => {
+      const manifests = await render('galley', '--values', valuesOf('galley', 'air-gapped'), '--set-string', config);
+      const [own] = manifests.filter(({ kind, metadata }) => kind === 'ConfigMap' && !isHook(metadata.name));
+      return { name: own?.metadata.name ?? '', pods: JSON.stringify(podsOf(manifests)) };
+    };
+    const [before, after] = [await named('config=sites: {}'), await named('config=sites: {} # changed')];
+    expect(before.name).not.toBe(after.name);
+    expect(before.pods).toContain(`"configMap":{"name":"${before.name}"}`);
+    expect(after.pods).toContain(`"configMap":{"name":"${after.name}"}`);
+  });
+
+  it('starts without sites and so without a key, which only its own Admin API can make', async () => {
+    const values = ['--values', valuesOf('galley', 'air-gapped'), '--set-string', 'config=sites: {}'];
+    const args = podsOf(await render('galley', ...values)).map(({ spec }) => spec.containers[0]?.args.join(' '));
+    expect(args.sort()).toEqual([
+      ...['api --no-config', 'migrate', 'platform', 'platform-worker --no-agents', 'worker --no-config'],
+    ]);
   });
 
   it('gives the operator token to the two processes that check it, and to no worker', async () => {
@@ -244,7 +308,7 @@ describe('the chart galley', () => {
 
 type Mistake = [chart: (typeof CHARTS)[number], set: string, error: string];
 const mistakes: Mistake[] = [
-  ['galley-deployment', 'staticExport.enabled=yes', "at '/staticExport/enabled': got string, want boolean"],
+  ['galley-deployment', 'staticExport.enabled=yes', "at '/staticExport/enabled': got string, want null or boolean"],
   ['galley-deployment', 'staticExport.bundleUrl=ftp://a', "at '/staticExport/bundleUrl'"],
   ['galley-deployment', 'staticExport.bundelUrl=x', "additional properties 'bundelUrl' not allowed"],
   ['galley-deployment', 'deployment.kind=on-premise', "value must be one of 'cloud', 'client-hosted', 'air-gapped'"],
@@ -270,6 +334,13 @@ it.each(mistakes)('%s: %s is an error that says what was expected', async (chart
     (reason: unknown) => String(reason),
   );
   expect(failed).toContain(error);
+});
+
+it('a release of Kubernetes that drops what the sandbox of agents needs is refused', async () => {
+  const failed = render('galley', '--values', valuesOf('galley', 'cloud'), '--kube-version', '1.32.9');
+  await expect(failed).rejects.toThrow(
+    'agentWorker.enabled: expected Kubernetes 1.33 or newer, because v1.32.9 drops what the sandbox of agents needs',
+  );
 });
 
 it('each chart has these example values, a README and notes', () => {

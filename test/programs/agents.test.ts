@@ -9,6 +9,7 @@ import {
   agentEnvironment,
   agentRunnerOf,
   checkAgentCommand,
+  requireSandbox,
   warnAboutAgentCommand,
 } from '../../programs/parts/agents.ts';
 import { forgesOf } from '../../programs/parts/forges.ts';
@@ -73,6 +74,25 @@ describe('the start of a worker with an incomplete agent', () => {
     const { logger, lines } = listening();
     await warnAboutAgentCommand(readSettings({ AGENT_COMMAND: 'sh', AGENT_SANDBOX: 'off' }), logger, missing);
     expect(lines).toEqual([]);
+  });
+});
+
+describe('a process that only runs agents', () => {
+  const missing = async (): Promise<never> => {
+    throw new SandboxMissingError('this machine forbids it.');
+  };
+
+  test.each([{ AGENT_COMMAND: 'sh' }, { AGENT_SANDBOX: 'on' }])('ends without a sandbox: %j', async (variables) => {
+    const ended = requireSandbox(readSettings(variables), missing);
+    await expect(ended).rejects.toThrow(new ConfigurationError(['AGENT_SANDBOX: this machine forbids it.']));
+  });
+
+  test.each([{}, { AGENT_COMMAND: 'sh', AGENT_SANDBOX: 'off' }])('needs none: %j', async (variables) => {
+    await expect(requireSandbox(readSettings(variables), missing)).resolves.toBeUndefined();
+  });
+
+  test('goes on with one', async () => {
+    await expect(requireSandbox(readSettings({ AGENT_COMMAND: 'sh' }), async () => ({}))).resolves.toBeUndefined();
   });
 });
 

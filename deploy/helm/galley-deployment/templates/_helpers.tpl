@@ -23,9 +23,15 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
+{{/* Empty if nothing is served. Unless `enabled` says otherwise, a link is enough. */}}
+{{- define "galley-deployment.enabled" -}}
+{{- $given := .Values.staticExport -}}
+{{- if ternary $given.bundleUrl $given.enabled (kindIs "invalid" $given.enabled) }}true{{ end -}}
+{{- end -}}
+
 {{/* The values file: the program reads these two groups of the chart's own values, by the same names. */}}
 {{- define "galley-deployment.valuesFile" -}}
-{{- $staticExport := dict "enabled" .Values.staticExport.enabled -}}
+{{- $staticExport := dict "enabled" (ne (include "galley-deployment.enabled" .) "") -}}
 {{- range $key := list "bundleUrl" "version" "publicKey" "integrity" -}}
 {{- with index $.Values.staticExport $key }}{{ $_ := set $staticExport $key . }}{{ end -}}
 {{- end -}}

@@ -25,6 +25,16 @@ app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 {{- end -}}
 
+{{/* Empty if `config` has no sites: then nothing needs a key of the Admin API, which can't exist before its first install. */}}
+{{- define "galley.hasSites" -}}
+{{- if ne (trim .Values.config) "sites: {}" }}true{{ end -}}
+{{- end -}}
+
+{{/* Named by its contents: a later release changes nothing that pods of an earlier one read. */}}
+{{- define "galley.configName" -}}
+{{- printf "%s-config-%s" (include "galley.fullname" .) (.Values.config | sha256sum | trunc 10) -}}
+{{- end -}}
+
 {{/*
 The processes as JSON: {component: {args, values, port, live, ready, …}}. `site` ones read galley.yaml, `platform` ones the
 database and the object store.
@@ -32,8 +42,9 @@ database and the object store.
 {{- define "galley.components" -}}
 {{- $v := .Values -}}
 {{- $all := dict -}}
-{{- $_ := set $all "api" (dict "args" (list "api") "values" $v.api "port" 3000 "portName" "http" "probes" "/" "metrics" "/metrics" "site" true "operator" true) -}}
-{{- $_ := set $all "worker" (dict "args" (list "worker") "values" $v.worker "port" 9464 "portName" "metrics" "probes" "/-/" "metrics" "/metrics" "site" true) -}}
+{{- $sites := ternary list (list "--no-config") (ne (include "galley.hasSites" .) "") -}}
+{{- $_ := set $all "api" (dict "args" (concat (list "api") $sites) "values" $v.api "port" 3000 "portName" "http" "probes" "/" "metrics" "/metrics" "site" true "operator" true) -}}
+{{- $_ := set $all "worker" (dict "args" (concat (list "worker") $sites) "values" $v.worker "port" 9464 "portName" "metrics" "probes" "/-/" "metrics" "/metrics" "site" true) -}}
 {{- if $v.platform.enabled -}}
 {{- $_ := set $all "platform" (dict "args" (list "platform") "values" $v.platform "port" 3100 "portName" "http" "probes" "/" "metrics" "/metrics" "platform" true "operator" true) -}}
 {{- $_ := set $all "platform-worker" (dict "args" (list "platform-worker" "--no-agents") "values" $v.platformWorker "port" 9464 "portName" "metrics" "probes" "/-/" "metrics" "/metrics" "platform" true) -}}
@@ -46,6 +57,26 @@ database and the object store.
 
 {{- define "galley.image" -}}
 {{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- end -}}
+
+{{/* What galley.yaml is read with, besides secrets.sites. */}}
+{{- define "galley.siteEnv" -}}
+- name: GALLEY_CONFIG
+  value: /config/galley.yaml
+- name: ADMIN_API_URL
+  value: {{ default (printf "http://%s-platform:3100" (include "galley.fullname" .)) .Values.adminApi.url | quote }}
+{{- with .Values.api.publicUrl }}
+- name: API_PUBLIC_URL
+  value: {{ . | quote }}
+{{- end }}
+{{- end -}}
+
+{{- define "galley.databaseEnv" -}}
+- name: DATABASE_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.secrets.database.name }}
+      key: {{ .Values.secrets.database.key }}
 {{- end -}}
 
 {{/* Variables of a component: {root, process}. */}}
@@ -83,21 +114,10 @@ database and the object store.
       key: {{ $v.secrets.operatorToken.key }}
 {{- end }}
 {{- if .process.site }}
-- name: GALLEY_CONFIG
-  value: /config/galley.yaml
-- name: ADMIN_API_URL
-  value: {{ default (printf "http://%s-platform:3100" (include "galley.fullname" .root)) $v.adminApi.url | quote }}
-{{- with $v.api.publicUrl }}
-- name: API_PUBLIC_URL
-  value: {{ . | quote }}
-{{- end }}
+{{ include "galley.siteEnv" .root }}
 {{- end }}
 {{- if .process.platform }}
-- name: DATABASE_URL
-  valueFrom:
-    secretKeyRef:
-      name: {{ $v.secrets.database.name }}
-      key: {{ $v.secrets.database.key }}
+{{ include "galley.databaseEnv" .root }}
 - name: OBJECT_STORE_URL
   value: {{ $v.platform.objectStoreUrl | quote }}
 - name: PLATFORM_PUBLIC_URL
@@ -120,6 +140,11 @@ database and the object store.
       name: {{ . }}
       key: {{ $v.secrets.objectStore.secretAccessKeyKey }}
 {{- end }}
+{{- end }}
+{{- if .process.agents }}
+# Without a sandbox, the process ends with the reason, and no pod becomes ready.
+- name: AGENT_SANDBOX
+  value: "on"
 {{- end }}
 {{- with .process.values.extraEnv }}
 {{ toYaml . }}
