@@ -1,9 +1,13 @@
 import type { AdminApiClient, RequestOptions } from '../client/admin-api-client.ts';
-import { AdminApiError } from '../client/admin-api-error.ts';
+import { AdminApiError, isRedirect } from '../client/admin-api-error.ts';
 import { createContext } from '../programs/process/context.ts';
 import { ADMIN_KEY_FILE, openHome } from '../programs/process/home.ts';
 import { CommandError, UsageError } from './command-error.ts';
+import { explainSilence } from './explain-silence.ts';
+import { poll } from './follow/poll.ts';
+import { createScreen } from './follow/screen.ts';
 import { printJson } from './output.ts';
+import { plainText } from './plain-reason.ts';
 
 /** A person waits for the command, so it reports a failure soon. */
 const QUICK_RETRY = { attempts: 2, longestDelayMs: 5_000 };
@@ -13,26 +17,65 @@ const TIMEOUT_MS = 20_000;
 export const KEY_HELP =
   '\nNeeds ADMIN_API_URL and ADMIN_API_KEY, except beside a running `up`, which keeps its key in GALLEY_HOME.';
 
+interface Shown<Result> {
+  request: (client: AdminApiClient, options: RequestOptions) => Promise<Result>;
+  print: (result: Result) => void;
+  /** What to say if the service has no such thing. */
+  missing?: string;
+  /** Asks again until the job has ended, and says meanwhile what it does. */
+  follow?: {
+    isEnded: (result: Result) => boolean;
+    describe: (result: Result) => string;
+    failureOf: (result: Result) => string | undefined;
+  };
+}
+
 /**
  * Sends a command's request. Prints the response as the service sent it with `--json`, otherwise by `print`.
- * @throws UsageError without a URL or a key, and AdminApiError
+ * @throws UsageError without a URL or a key, and CommandError with the reason of the service
  */
-export async function showResponse<Result>(
-  { json }: { json?: boolean },
-  request: (client: AdminApiClient, options: RequestOptions) => Promise<Result>,
-  print: (result: Result) => void,
-): Promise<void> {
+export async function showResponse<Result>({ json }: { json?: boolean }, shown: Shown<Result>): Promise<void> {
+  const { request, print, follow, missing } = shown;
   const { url, client } = await openAdminApi();
   let body: unknown;
   const onResponse: RequestOptions['onResponse'] = (response) => {
     body = response.body;
   };
-  const result = await request(client, { onResponse }).catch((error: unknown) => {
-    if (!(error instanceof AdminApiError) || error.status !== null) throw error;
-    throw new CommandError(`${url} can't be reached: ${error.reason}`);
-  });
+  const read = (): Promise<Result> =>
+    explainSilence(`Waiting for the Admin API at ${url}`, request(client, { onResponse })).catch((error: unknown) => {
+      throw error instanceof AdminApiError ? failureOf(error, url, missing) : error;
+    });
+  const result = follow === undefined ? await read() : await followJob(read, follow, json === true);
   if (json) printJson(body);
   else print(result);
+  const failure = follow?.failureOf(result);
+  if (failure !== undefined) throw new CommandError(failure);
+}
+
+async function followJob<Result>(
+  read: () => Promise<Result>,
+  { isEnded, describe }: NonNullable<Shown<Result>['follow']>,
+  silent: boolean,
+): Promise<Result> {
+  const screen = createScreen({ silent });
+  const look = (result: Result): { result: Result } | undefined => {
+    if (isEnded(result)) return { result };
+    screen.status(describe(result));
+    return undefined;
+  };
+  const goesOn = 'The job goes on without this command';
+  return (await poll(read, look, goesOn).finally(() => screen.end())).result;
+}
+
+/** The service's reason, with what to do about it. */
+function failureOf({ status, reason }: AdminApiError, url: string, missing: string | undefined): Error {
+  if (status === null)
+    return new CommandError(`The Admin API at ${url} can't be reached: ${plainText(reason)}. See ADMIN_API_URL`);
+  if (isRedirect(status)) return new UsageError(`ADMIN_API_URL: ${url} redirects elsewhere: expected the final URL`);
+  if (status === 400) return new UsageError(reason);
+  if (status === 401) return new CommandError(`ADMIN_API_KEY: the Admin API at ${url} rejects the key: ${reason}`);
+  if (status === 404 && missing !== undefined) return new CommandError(`The Admin API at ${url} has ${missing}`);
+  return new CommandError(`The Admin API at ${url} refuses (${status}): ${reason}`);
 }
 
 async function openAdminApi(): Promise<{ url: string; client: AdminApiClient }> {

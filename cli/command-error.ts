@@ -7,3 +7,8 @@ export class CommandError extends Error {
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
+
+/** Thrown at Ctrl-C, with what goes on without the command. Exit code 130, as shells report it. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}

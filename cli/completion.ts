@@ -1,22 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
 import completions, { type ArgumentHandler, type OptionHandler } from '@bomb.sh/tab';
 import registerCommands from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
-import { parse } from 'yaml';
-import { z } from 'zod';
-import { configFile } from '../programs/settings/env-file.ts';
 import { printJson } from './output.ts';
-
-/** Only names matter, so a file with mistakes will do. */
-const configuredSites = z.object({
-  sites: z.record(
-    z.string(),
-    z.object({
-      webhooks: z.record(z.string(), z.unknown()).catch({}),
-      export: z.object({ deployments: z.array(z.object({ name: z.string().optional() })) }).catch({ deployments: [] }),
-    }),
-  ),
-});
+import { configuredSites, type NamedSites } from './sites/configured-sites.ts';
 
 /** The script needs this function of the package bash-completion, which many machines lack. */
 const BASH_FALLBACK = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
@@ -55,7 +41,7 @@ function scriptOf(shell: Shell): string {
 export function complete(program: Command, words: string[]): void {
   // Adds the commands `completion` and `complete` too, so the program must not have them.
   registerCommands(program, { completionCommandName: 'completion' });
-  const names = namesOf(readSites());
+  const names = namesOf(configuredSites());
   for (const command of completions.commands.values()) {
     for (const argument of command.arguments.values()) {
       const known = names[argument.name];
@@ -75,22 +61,10 @@ function adding(names: readonly string[]): ArgumentHandler & OptionHandler {
   };
 }
 
-type Sites = z.infer<typeof configuredSites>['sites'];
-
 /** What an argument or an option of this name can be. */
-function namesOf(sites: Sites): Record<string, readonly string[]> {
+function namesOf(sites: NamedSites): Record<string, readonly string[]> {
   const sources = Object.values(sites).flatMap(({ webhooks }) => Object.keys(webhooks));
   const deployments = Object.values(sites).flatMap(({ export: { deployments } }) => deployments);
   const names = deployments.flatMap(({ name }) => name ?? []);
   return { site: Object.keys(sites), source: [...new Set(sources)], deployment: [...new Set(names)] };
-}
-
-function readSites(): Sites {
-  try {
-    const file = configFile();
-    if (!existsSync(file)) return {};
-    return configuredSites.parse(parse(readFileSync(file, 'utf8'), { logLevel: 'silent' })).sites;
-  } catch {
-    return {};
-  }
 }

@@ -3,7 +3,7 @@ import { createContext } from '../programs/process/context.ts';
 import { openHome, type RunningAddresses } from '../programs/process/home.ts';
 import type { Variables } from '../programs/settings/environment.ts';
 import { CommandError, UsageError } from './command-error.ts';
-import { openOrchestrator, orchestratorUrl } from './orchestrator-client.ts';
+import { openOrchestrator, orchestratorUrl, sitePath } from './orchestrator-client.ts';
 import { printJson, printLines } from './output.ts';
 
 export interface OpenOptions {
@@ -28,11 +28,11 @@ export async function openPage(site: string | undefined, options: OpenOptions): 
 
 /** The sites page or one site's, by a link that signs in once if the api makes one. */
 async function sitesPage(site: string | undefined, options: OpenOptions): Promise<string> {
-  const ask = await openOrchestrator(options);
+  const { ask } = await openOrchestrator(options);
   const base = await orchestratorUrl(options);
   const path = site === undefined ? '/' : `/ui/sites/${encodeURIComponent(site)}`;
   // Reports an unknown site before the browser does.
-  if (site !== undefined) await ask(`/sites/${encodeURIComponent(site)}`);
+  if (site !== undefined) await ask(sitePath(site));
   // An api of another release makes no links: its page asks for the token.
   const link = await ask('/ui/sign-in/links', 'POST').then(
     (response) => signInLink.safeParse(response).data?.path,

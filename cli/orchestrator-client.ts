@@ -1,13 +1,22 @@
 import { userInfo } from 'node:os';
+import { z } from 'zod';
 import { errorCode } from '../base/error-code.ts';
 import { createContext } from '../programs/process/context.ts';
 import { OPERATOR_TOKEN_FILE, openHome } from '../programs/process/home.ts';
 import { listeningUrl } from '../programs/process/serve.ts';
-import { UsageError } from './command-error.ts';
-import { type JsonRequest, nothingListens, requestJson } from './request-json.ts';
+import { CommandError, UsageError } from './command-error.ts';
+import { plain } from './output.ts';
+import { type JsonRequest, NotFound, nothingListens, requestJson } from './request-json.ts';
+import { insteadOf } from './sites/configured-sites.ts';
+import { type ShownSite, siteStatus } from './sites/describe-site.ts';
 
-/** Calls a running `galley api` as its operator; resolves with the response's JSON. */
-export type OrchestratorClient = (path: string, method?: JsonRequest['method'], body?: object) => Promise<unknown>;
+/** A running `galley api`, called as its operator. */
+export interface Orchestrator {
+  /** Resolves with the response's JSON. */
+  ask: (path: string, method?: JsonRequest['method'], body?: object) => Promise<unknown>;
+  /** All sites, from all pages. */
+  sites: () => Promise<ShownSite[]>;
+}
 
 /** The api itself gives an action 45 s. */
 const TIMEOUT_MS = 60_000;
@@ -21,7 +30,7 @@ export const API_URL_OPTION = [
 export const TOKEN_HELP = '\nNeeds OPERATOR_TOKEN, except beside a running `up`, which keeps it in GALLEY_HOME.';
 
 /** @throws UsageError without an operator token, and what `requestJson` throws. */
-export async function openOrchestrator(options: { url?: string | undefined }): Promise<OrchestratorClient> {
+export async function openOrchestrator(options: { url?: string | undefined }): Promise<Orchestrator> {
   const { settings, home, running, base } = await locate(options);
   const token = settings.operatorToken ?? (running ? await home.readSecret(OPERATOR_TOKEN_FILE) : undefined);
   if (token === undefined) {
@@ -29,8 +38,60 @@ export async function openOrchestrator(options: { url?: string | undefined }): P
     throw new UsageError('OPERATOR_TOKEN: expected the token that the api was started with');
   }
   const headers = { 'x-galley-actor': userName() };
-  return (path, method = 'GET', body = undefined) =>
+  const request = (path: string, method: JsonRequest['method'] = 'GET', body: object | undefined = undefined) =>
     requestJson({ url: new URL(path, base), token, method, body, headers, timeoutMs: TIMEOUT_MS });
+  const sites = (): Promise<ShownSite[]> => readAll(request);
+  return {
+    sites,
+    ask: (path, method, body) =>
+      request(path, method, body).catch(async (error: unknown) => {
+        throw (await unknownSite(error, path, { sites, base })) ?? error;
+      }),
+  };
+}
+
+/** The path of a site, or of an action on it. */
+export function sitePath(site: string, ...more: readonly string[]): string {
+  return ['/sites', site, ...more].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join('/');
+}
+
+const siteList = z.object({ sites: z.array(siteStatus), nextCursor: z.string().nullish() });
+
+async function readAll(request: Orchestrator['ask']): Promise<ShownSite[]> {
+  const sites: ShownSite[] = [];
+  for (let path: string | undefined = '/sites?limit=200'; path !== undefined; ) {
+    const parsed: z.ZodSafeParseResult<z.infer<typeof siteList>> = siteList.safeParse(await request(path));
+    if (!parsed.success) throw new CommandError('The list of sites has a format that this release can not read');
+    sites.push(...parsed.data.sites);
+    const { nextCursor } = parsed.data;
+    const goesOn = typeof nextCursor === 'string' && parsed.data.sites.length > 0;
+    path = goesOn ? `/sites?limit=200&cursor=${encodeURIComponent(nextCursor)}` : undefined;
+  }
+  return sites;
+}
+
+/** What to say about a site that the api doesn't have; undefined for any other failure. */
+async function unknownSite(
+  error: unknown,
+  path: string,
+  { sites, base }: Pick<Orchestrator, 'sites'> & { base: string },
+): Promise<CommandError | undefined> {
+  const named = /^\/sites\/([^/?]+)/.exec(path)?.[1];
+  if (!(error instanceof NotFound) || named === undefined) return undefined;
+  const site = decodeURIComponent(named);
+  const all = await sites().catch(() => undefined);
+  if (all === undefined || all.some((each) => each.site === site)) return undefined;
+  const names = insteadOf(
+    site,
+    all.map((each) => each.site),
+  );
+  return new CommandError(`The api at ${base} has no site ${plain(site)}; it has ${names}`);
+}
+
+/** The URLs of the deployments of the running `up`, by their values files; none for an api elsewhere. */
+export async function deploymentUrls({ url }: { url?: string | undefined }): Promise<ReadonlyMap<string, string>> {
+  const running = url === undefined ? await openHome(createContext().settings.home).running() : undefined;
+  return new Map((running?.deployments ?? []).map((each) => [each.valuesFile, each.url]));
 }
 
 /** The URL of the option, or of the running `up`, or what HOST and PORT name. */

@@ -3,18 +3,24 @@ import { wrapText } from '../contract/wrap-text.ts';
 
 /** How commands print. */
 
+let document: unknown;
+
+/** Prints the command's one JSON document, once it has ended: a failure adds `error` to it. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  document = value;
+}
+
+/** Writes what `printJson` was given. With an error, the document is an object that has it. */
+export function writeDocument(error?: string): void {
+  const isObject = typeof document === 'object' && document !== null && !Array.isArray(document);
+  const value = error === undefined ? document : { ...(isObject ? Object(document) : {}), error };
+  document = undefined;
+  if (value !== undefined) process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
 /** Prints the lines that are given; false ones are left out. */
 export function printLines(lines: readonly (string | false | null | undefined)[]): void {
   process.stdout.write(lines.map((line) => (line ? `${line}\n` : '')).join(''));
-}
-
-/** Prints rows as columns separated by tabs; empty cells are left out. */
-export function printRows(rows: readonly (readonly (string | false | null | undefined)[])[]): void {
-  printLines(rows.map((row) => row.filter(Boolean).join('\t')));
 }
 
 /** A text that someone else chose, without terminal sequences. */

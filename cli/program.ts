@@ -28,6 +28,7 @@ const COMMANDS = new Map(
     backup: async () => (await import('./commands/backup.ts')).backupCommand(),
     restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
     sites: async () => (await import('./commands/sites.ts')).sitesCommand(),
+    logs: async () => (await import('./commands/logs.ts')).logsCommand(),
     deliveries: async () => (await import('./commands/deliveries.ts')).deliveriesCommand(),
     agents: async () => (await import('./commands/agents.ts')).agentsCommand(),
     webhook: async () => (await import('./commands/webhook.ts')).webhookCommand(),

@@ -1,6 +1,8 @@
-import { errorCode, errorText } from '../base/error-code.ts';
+import { errorCode } from '../base/error-code.ts';
 import { errorBody } from '../web/http-error.ts';
 import { CommandError, UsageError } from './command-error.ts';
+import { explainSilence } from './explain-silence.ts';
+import { plainReason } from './plain-reason.ts';
 
 const TIMEOUT_MS = 20_000;
 
@@ -12,6 +14,9 @@ export interface JsonRequest {
   headers?: Readonly<Record<string, string>>;
   timeoutMs?: number;
 }
+
+/** The service has no such thing. */
+export class NotFound extends CommandError {}
 
 /**
  * Calls a Galley service for a command; resolves with the response's JSON (null for no body).
@@ -27,30 +32,33 @@ export async function requestJson({
 }: JsonRequest): Promise<unknown> {
   // Unlike `fetch`, this also reaches ports that browsers block. Loaded here, because most commands make no request.
   const { request } = await import('undici');
-  const response = await request(url, {
-    method,
-    headers: {
-      authorization: `Bearer ${token}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    signal: AbortSignal.timeout(timeoutMs),
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch((error: unknown) => {
+  const response = await explainSilence(
+    `Waiting for ${url.origin}`,
+    request(url, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+  ).catch((error: unknown) => {
     if (errorCode(error) === 'ECONNREFUSED') throw nothingListens(url);
-    throw new CommandError(`${url.origin} can't be reached: ${errorText(error)}`);
+    throw new CommandError(`${url.origin} can't be reached: ${plainReason(error)}`);
   });
   const { statusCode } = response;
   const text = await response.body.text();
   if (statusCode === 400) throw new UsageError(said(text));
-  if (statusCode < 200 || statusCode > 299) {
-    throw new CommandError(`${method} ${url.pathname} was answered ${statusCode}: ${said(text)}`);
-  }
+  if (statusCode === 401) throw new CommandError(`OPERATOR_TOKEN: ${url.origin} was started with another token`);
+  if (statusCode === 404) throw new NotFound(said(text));
+  if (statusCode < 200 || statusCode > 299) throw new CommandError(said(text));
   if (text === '') return null;
   try {
     return JSON.parse(text);
   } catch {
-    throw new CommandError(`${method} ${url.pathname} returned something other than JSON`);
+    throw new CommandError(`${url.origin} is no Galley service: it returned something other than JSON. Check its URL`);
   }
 }
 
@@ -63,6 +71,6 @@ function said(text: string): string {
     return errorBody.parse(JSON.parse(text)).error;
   } catch {
     // For example a proxy's page, on one line.
-    return text.replace(/\s+/g, ' ').trim().slice(0, 200) || 'nothing';
+    return text.replace(/\s+/g, ' ').trim().slice(0, 200) || 'it gave no reason';
   }
 }

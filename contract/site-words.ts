@@ -1,4 +1,13 @@
-import type { DesiredReason, ExportRecord, UnservedReason } from './site-state.ts';
+import type {
+  ActionName,
+  DeliveryRecord,
+  DeploymentState,
+  DeploymentStatus,
+  DesiredReason,
+  ExportRecord,
+  SitePhase,
+  UnservedReason,
+} from './site-state.ts';
 import type { StartPlace } from './start-gate.ts';
 
 /** How pages and commands say what the words of a site's state mean. */
@@ -30,6 +39,93 @@ export const DESIRED_WORDS: Record<DesiredReason, string> = {
   'waits-for-wave': 'waits for an earlier wave',
   'waits-for-approval': 'waits for approval',
   nothing: 'nothing to deploy yet',
+};
+
+/** What a site does, in the order of a publish. */
+export const PHASE_WORDS: Record<SitePhase, string> = {
+  idle: 'Not published',
+  debouncing: 'Collecting',
+  exporting: 'Exporting',
+  bundling: 'Bundling',
+  waiting: 'Waiting for the limit',
+  deploying: 'Deploying',
+  confirming: 'Confirming',
+  live: 'Live',
+  locked: 'Locked',
+  proposed: 'Pull request open',
+  held: 'Held',
+  off: 'Off',
+  paused: 'Paused',
+  review: 'Waiting for review',
+  failed: 'Failed',
+  unconfigured: 'Not configured',
+};
+
+/** A phase that another release sends is shown as it is. */
+export function phaseWords(phase: string | undefined): string {
+  const words: Readonly<Record<string, string>> = PHASE_WORDS;
+  return words[phase ?? ''] ?? phase ?? 'Unknown';
+}
+
+const DEPLOYMENT_WORDS: Record<DeploymentStatus, string> = {
+  waiting: 'Waiting',
+  approval: 'Needs approval',
+  writing: 'Being written',
+  confirming: 'Not served yet',
+  unknown: 'Does not answer',
+  live: 'Served',
+  proposed: 'Pull request open',
+  held: 'Held',
+  off: 'Off',
+  locked: 'Locked',
+  failed: 'Failing',
+};
+
+/** What a deployment does. Without a `statusUrl`, nothing says what it serves. */
+export function deploymentWords({ state, confirmed }: Pick<DeploymentState, 'state' | 'confirmed'>): string {
+  return state === 'live' && confirmed === null ? 'Written' : DEPLOYMENT_WORDS[state];
+}
+
+/** How far an export came. */
+export const OUTCOME_WORDS: Record<NonNullable<ExportRecord['outcome']>, string> = {
+  served: 'Served',
+  written: 'Written',
+  partly: 'Partly deployed',
+  superseded: 'Superseded',
+  held: 'Held',
+  rejected: 'Rejected',
+  failed: 'Failed',
+  canceled: 'Canceled',
+};
+
+export const DELIVERY_WORDS: Record<DeliveryRecord['outcome'], string> = {
+  verified: 'Verified',
+  started: 'Accepted',
+  coalesced: 'Accepted',
+  duplicate: 'Duplicate',
+  filtered: 'Filtered',
+};
+
+export const TRIGGER_WORDS: Record<ExportRecord['trigger'], string> = {
+  publish: 'publish',
+  request: 'operator',
+  'lost-bundle': 'lost bundle',
+};
+
+/** What operators do. */
+export const ACTION_WORDS: Record<ActionName, string> = {
+  export: 'Export',
+  refresh: 'Refresh link',
+  pause: 'Pause',
+  resume: 'Resume',
+  rollback: 'Roll back',
+  lock: 'Lock',
+  unlock: 'Unlock',
+  rename: 'Rename',
+  approve: 'Approve',
+  reject: 'Reject',
+  remove: 'Remove',
+  'run-again': 'Run again',
 };
 
 /** What became of an export. */

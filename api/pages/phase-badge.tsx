@@ -1,28 +1,28 @@
+import { PHASE_WORDS, phaseWords } from '../../contract/site-words.ts';
 import { Badge, type BadgeProps } from '../../ui/components/badge.tsx';
 
-/** How each phase is named and colored. */
-const PHASES: Record<string, BadgeProps> = {
-  idle: { tone: 'neutral', label: 'Not published' },
-  debouncing: { tone: 'busy', label: 'Collecting' },
-  exporting: { tone: 'busy', label: 'Exporting' },
-  bundling: { tone: 'busy', label: 'Bundling' },
-  waiting: { tone: 'busy', label: 'Waiting for the limit' },
-  deploying: { tone: 'busy', label: 'Deploying' },
-  confirming: { tone: 'busy', label: 'Confirming' },
-  live: { tone: 'good', label: 'Live' },
-  locked: { tone: 'warn', label: 'Locked' },
-  proposed: { tone: 'warn', label: 'Pull request open' },
-  held: { tone: 'warn', label: 'Held' },
-  off: { tone: 'warn', label: 'Off' },
-  paused: { tone: 'warn', label: 'Paused' },
-  review: { tone: 'warn', label: 'Waiting for review' },
-  failed: { tone: 'bad', label: 'Failed' },
-  unconfigured: { tone: 'bad', label: 'Not configured' },
+/** How each phase is colored; neutral if it isn't here. */
+const TONES: Record<string, BadgeProps['tone']> = {
+  debouncing: 'busy',
+  exporting: 'busy',
+  bundling: 'busy',
+  waiting: 'busy',
+  deploying: 'busy',
+  confirming: 'busy',
+  live: 'good',
+  locked: 'warn',
+  proposed: 'warn',
+  held: 'warn',
+  off: 'warn',
+  paused: 'warn',
+  review: 'warn',
+  failed: 'bad',
+  unconfigured: 'bad',
 };
 
 export function PhaseBadge({ phase }: { phase: string | undefined }) {
-  return <Badge {...(PHASES[phase ?? ''] ?? { tone: 'neutral' as const, label: phase ?? 'Unknown' })} />;
+  return <Badge tone={TONES[phase ?? ''] ?? 'neutral'} label={phaseWords(phase)} />;
 }
 
 /** The options of the list's filter, in the order of a publish. */
-export const PHASE_OPTIONS = Object.entries(PHASES).map(([value, { label }]) => ({ value, label }));
+export const PHASE_OPTIONS = Object.entries(PHASE_WORDS).map(([value, label]) => ({ value, label }));

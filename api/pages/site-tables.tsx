@@ -1,6 +1,13 @@
 import { WORKFLOW_IDS } from '../../contract/names.ts';
 import type { ActionRecord, DeliveryRecord, DeploymentState, ExportRecord } from '../../contract/site-state.ts';
-import { DESIRED_WORDS } from '../../contract/site-words.ts';
+import {
+  ACTION_WORDS,
+  DELIVERY_WORDS,
+  DESIRED_WORDS,
+  deploymentWords,
+  OUTCOME_WORDS,
+  TRIGGER_WORDS,
+} from '../../contract/site-words.ts';
 import { Badge, type BadgeProps } from '../../ui/components/badge.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { ActionButton, ButtonLink } from '../../ui/components/form.tsx';
@@ -53,25 +60,23 @@ function DeploymentName({ deployment, hasWaves }: { deployment: DeploymentState;
   );
 }
 
-const DEPLOYMENT_STATES: Record<DeploymentState['state'], BadgeProps> = {
-  waiting: { tone: 'neutral', label: 'Waiting' },
-  approval: { tone: 'warn', label: 'Needs approval' },
-  writing: { tone: 'busy', label: 'Being written' },
-  confirming: { tone: 'busy', label: 'Not served yet' },
-  unknown: { tone: 'warn', label: 'Does not answer' },
-  live: { tone: 'good', label: 'Served' },
-  proposed: { tone: 'warn', label: 'Pull request open' },
-  held: { tone: 'warn', label: 'Held' },
-  off: { tone: 'warn', label: 'Off' },
-  locked: { tone: 'warn', label: 'Locked' },
-  failed: { tone: 'bad', label: 'Failing' },
+const DEPLOYMENT_TONES: Partial<Record<DeploymentState['state'], BadgeProps['tone']>> = {
+  approval: 'warn',
+  writing: 'busy',
+  confirming: 'busy',
+  unknown: 'warn',
+  live: 'good',
+  proposed: 'warn',
+  held: 'warn',
+  off: 'warn',
+  locked: 'warn',
+  failed: 'bad',
 };
 
 function DeploymentBadge({ state, confirmed, proposal }: DeploymentState) {
-  const isOnlyWritten = state === 'live' && confirmed === null;
   return (
     <>
-      <Badge {...DEPLOYMENT_STATES[state]} {...(isOnlyWritten && { label: 'Written' })} />
+      <Badge tone={DEPLOYMENT_TONES[state] ?? 'neutral'} label={deploymentWords({ state, confirmed })} />
       {proposal !== null && (
         <div class="small">
           {/^https?:\/\//i.test(proposal) ? <a href={proposal}>Pull request</a> : <Text>{proposal}</Text>}
@@ -103,32 +108,25 @@ function Optional({ children }: { children: string | null | undefined }) {
   return <Text>{children}</Text>;
 }
 
-const OUTCOMES: Record<NonNullable<ExportRecord['outcome']>, BadgeProps> = {
-  served: { tone: 'good', label: 'Served' },
-  written: { tone: 'good', label: 'Written' },
-  partly: { tone: 'neutral', label: 'Partly deployed' },
-  superseded: { tone: 'neutral', label: 'Superseded' },
-  held: { tone: 'warn', label: 'Held' },
-  rejected: { tone: 'neutral', label: 'Rejected' },
-  failed: { tone: 'bad', label: 'Failed' },
-  canceled: { tone: 'neutral', label: 'Canceled' },
+const OUTCOME_TONES: Partial<Record<NonNullable<ExportRecord['outcome']>, BadgeProps['tone']>> = {
+  served: 'good',
+  written: 'good',
+  held: 'warn',
+  failed: 'bad',
 };
 
 function OutcomeBadges({ outcome, exportedAt, rolledBackAt }: ExportRecord) {
-  const underWay = { tone: 'busy' as const, label: exportedAt === null ? 'Running' : 'Being deployed' };
   return (
     <>
-      <Badge {...(outcome === null ? underWay : OUTCOMES[outcome])} />
+      {outcome === null ? (
+        <Badge tone="busy" label={exportedAt === null ? 'Running' : 'Being deployed'} />
+      ) : (
+        <Badge tone={OUTCOME_TONES[outcome] ?? 'neutral'} label={OUTCOME_WORDS[outcome]} />
+      )}
       {rolledBackAt !== null && <Badge tone="warn" label="Rolled back" />}
     </>
   );
 }
-
-const TRIGGERS: Record<ExportRecord['trigger'], string> = {
-  publish: 'publish',
-  request: 'operator',
-  'lost-bundle': 'lost bundle',
-};
 
 export function ExportsTable({ view, exports }: { view: SiteView; exports: readonly ExportRecord[] }) {
   const { status, now } = view;
@@ -173,7 +171,7 @@ function Trigger({ record: { trigger, publishCount, title, author, error } }: { 
   const more = publishCount > 1 ? ` and ${publishCount - 1} more` : '';
   return (
     <>
-      {title === null ? TRIGGERS[trigger] : <Text>{title}</Text>}
+      {title === null ? TRIGGER_WORDS[trigger] : <Text>{title}</Text>}
       {more}
       {author !== null && (
         <span class="soft">
@@ -203,14 +201,6 @@ function RollBack({ record, status }: { record: ExportRecord; status: SiteStatus
     </ButtonLink>
   );
 }
-
-const DELIVERY_OUTCOMES: Record<DeliveryRecord['outcome'], BadgeProps> = {
-  verified: { tone: 'neutral', label: 'Verified' },
-  started: { tone: 'good', label: 'Accepted' },
-  coalesced: { tone: 'good', label: 'Accepted' },
-  duplicate: { tone: 'neutral', label: 'Duplicate' },
-  filtered: { tone: 'neutral', label: 'Filtered' },
-};
 
 type DeliveriesProps = { view: SiteView; deliveries: readonly DeliveryRecord[] };
 
@@ -284,7 +274,10 @@ function ResultCell({ delivery, site }: { delivery: DeliveryRecord; site: string
   const { outcome, why, exportNumber } = delivery;
   return (
     <span class="title-line">
-      <Badge {...DELIVERY_OUTCOMES[outcome]} />
+      <Badge
+        tone={outcome === 'started' || outcome === 'coalesced' ? 'good' : 'neutral'}
+        label={DELIVERY_WORDS[outcome]}
+      />
       {exportNumber === null && <span class="soft">waits for its export</span>}
       {typeof exportNumber === 'number' && (
         <a href={`${sitePath(site)}?export=${exportNumber}`}>export {exportNumber}</a>
@@ -326,21 +319,6 @@ export function RulesTable({ view: { status, rules } }: { view: SiteView }) {
   );
 }
 
-const ACTION_LABELS: Record<ActionRecord['action'], string> = {
-  export: 'Export',
-  refresh: 'Refresh link',
-  pause: 'Pause',
-  resume: 'Resume',
-  rollback: 'Roll back',
-  lock: 'Lock',
-  unlock: 'Unlock',
-  rename: 'Rename',
-  approve: 'Approve',
-  reject: 'Reject',
-  remove: 'Remove',
-  'run-again': 'Run again',
-};
-
 export function ActionsTable({ actions, now }: { actions: readonly ActionRecord[]; now: Date }) {
   if (actions.length === 0) return <EmptyState title="No operator has acted on this site yet" />;
   return (
@@ -351,7 +329,7 @@ export function ActionsTable({ actions, now }: { actions: readonly ActionRecord[
       columns={[
         { label: 'When', cell: ({ at }) => <RelativeTime at={at} now={now} /> },
         { label: 'Who', cell: ({ actor }) => <Text>{actor}</Text> },
-        { label: 'Action', cell: ({ action }) => ACTION_LABELS[action] },
+        { label: 'Action', cell: ({ action }) => ACTION_WORDS[action] },
         { label: 'Detail', cell: ({ detail }) => <Optional>{detail}</Optional> },
         { label: 'Result', cell: ({ error }) => (error === null ? 'Done' : <Text>{error}</Text>) },
       ]}

@@ -1,10 +1,18 @@
 import { Command } from 'commander';
 import type { z } from 'zod';
-import type { AgentJob, AgentJobRef, Cancellation } from '../../client/admin-api-client.ts';
+import type {
+  AdminApiClient,
+  AgentJob,
+  AgentJobRef,
+  Cancellation,
+  RequestOptions,
+} from '../../client/admin-api-client.ts';
 import { agentRuleState } from '../../contract/agent-state.ts';
 import { KEY_HELP, showResponse } from '../admin-api.ts';
-import { API_URL_OPTION, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
-import { plain, printJson, printLines, printRows } from '../output.ts';
+import { API_URL_OPTION, openOrchestrator, sitePath, TOKEN_HELP } from '../orchestrator-client.ts';
+import { plain, printJson, printLines } from '../output.ts';
+import { SITE_ARGUMENT, siteFirst } from '../sites/configured-sites.ts';
+import { ago, type Columns, printTable } from '../table.ts';
 
 /** Parsed loosely, because an api of another release may send more or fewer fields. */
 const ended = agentRuleState.partial().loose();
@@ -19,43 +27,39 @@ export function agentsCommand(): Command {
     .option('--limit <n>', 'how many, 1 to 100', '20')
     .description("list a project's newest agent jobs")
     .action(list);
-  ofProject(command.command('show'))
-    .argument('<job>', 'the id of the job, aj_…')
-    .description('show an agent job')
-    .action(async (id: string, options: Options) => {
-      const job = await refOf(options, id);
-      await showResponse(options, (client, request) => client.agentJobs.get(job, request), printJob);
-    });
+  ofJob(command.command('show'), 'show an agent job', (client, job, request) =>
+    client.agentJobs.get(job, request),
+  ).option('--follow', 'until its agent has ended');
   ofProject(command.command('message'))
     .argument('<job>', 'the id of the job, aj_…')
     .argument('<prompt>', 'what the agent should do next')
     .description('send a follow-up prompt to a completed job, which becomes active again')
     .action(async (id: string, prompt: string, options: Options) => {
       const job = await refOf(options, id);
-      await showResponse(options, (client, request) => client.agentJobs.message({ ...job, prompt }, request), printJob);
+      await showResponse(options, {
+        request: (client, request) => client.agentJobs.message({ ...job, prompt }, request),
+        print: printJob,
+        missing: missing(job),
+      });
     });
   ofProject(command.command('cancel'))
     .argument('<job>', 'the id of the job, aj_…')
     .description('cancel an active job')
     .action(async (id: string, options: Options) => {
       const job = await refOf(options, id);
-      await showResponse(
-        options,
-        (client, request) => client.agentJobs.cancel(job, request),
-        (cancellation) => printCancellation(id, cancellation),
-      );
+      await showResponse(options, {
+        request: (client, request) => client.agentJobs.cancel(job, request),
+        print: (cancellation) => printCancellation(id, cancellation),
+        missing: missing(job),
+      });
     });
-  ofProject(command.command('archive'))
-    .argument('<job>', 'the id of the job, aj_…')
-    .description('archive a job: it takes no more prompts')
-    .action(async (id: string, options: Options) => {
-      const job = await refOf(options, id);
-      await showResponse(options, (client, request) => client.agentJobs.archive(job, request), printJob);
-    });
+  ofJob(command.command('archive'), 'archive a job: it takes no more prompts', (client, job, request) =>
+    client.agentJobs.archive(job, request),
+  );
   command
     .command('remove')
-    .argument('<site>', 'the name of the site')
-    .argument('<rule>', 'the name of the rule')
+    .argument(...SITE_ARGUMENT)
+    .argument('[rule]', 'the name of the rule')
     .option('--json', 'print what was removed as JSON')
     .option(...API_URL_OPTION)
     .description('end an agent rule and report what ended')
@@ -63,9 +67,11 @@ export function agentsCommand(): Command {
       'after',
       `\nChanges that the rule started continue. Take the rule out of galley.yaml first: the next publish starts it again.\n${TOKEN_HELP}`,
     )
-    .action(async (site: string, rule: string, options: { json?: boolean; url?: string }) => {
-      const ask = await openOrchestrator(options);
-      const response = await ask(`/sites/${encodeURIComponent(site)}/agents/${encodeURIComponent(rule)}`, 'DELETE');
+    .action(async (...args: [string | undefined, string | undefined, { json?: boolean; url?: string }]) => {
+      const [given, named, options] = args;
+      const [site, rule = ''] = siteFirst([given, named], ['RULE']);
+      const { ask } = await openOrchestrator(options);
+      const response = await ask(sitePath(site, 'agents', rule), 'DELETE');
       if (options.json) printJson(response);
       else printLines(whatEnded(site, rule, ended.parse(response)));
     });
@@ -74,11 +80,30 @@ export function agentsCommand(): Command {
 
 async function list({ project, limit, ...options }: Options & { limit: string }): Promise<void> {
   const filter = { projectId: project ?? (await projectOfSites()), limit: Number(limit) };
-  await showResponse(
-    options,
-    (client, request) => client.agentJobs.list(filter, request).page(),
-    ({ jobs }) => (jobs.length === 0 ? printLines(['no agent jobs']) : printRows(jobs.map(columns))),
-  );
+  await showResponse(options, {
+    request: (client, request) => client.agentJobs.list(filter, request).page(),
+    print: ({ jobs }) => printTable(jobs, COLUMNS, 'no agent jobs'),
+    missing: `no project ${plain(filter.projectId)}: galley projects list shows them`,
+  });
+}
+
+const COLUMNS: Columns<AgentJob> = {
+  Job: ({ id }) => id,
+  Status: ({ status }) => status,
+  Started: ({ createdAt }) => ago(createdAt),
+  'Pull request': ({ prLink }) => prLink,
+  '': ({ error }) => error,
+};
+
+const ENDS = {
+  isEnded: ({ status }: AgentJob) => status !== 'active',
+  describe: ({ id, status }: AgentJob) => `${id}: ${status}`,
+  failureOf: ({ id, status, error }: AgentJob) =>
+    status === 'failed' ? `The agent job ${id} failed: ${plain(error ?? 'no reason is known')}` : undefined,
+};
+
+function missing({ projectId, id }: AgentJobRef): string {
+  return `no agent job ${plain(id)} in the project ${plain(projectId)}: galley agents list shows the newest`;
 }
 
 function ofProject(command: Command): Command {
@@ -88,12 +113,26 @@ function ofProject(command: Command): Command {
     .addHelpText('after', KEY_HELP);
 }
 
-async function refOf({ project }: Options, id: string): Promise<AgentJobRef> {
-  return { projectId: project ?? (await projectOfSites()), id };
+type AskForJob = (client: AdminApiClient, job: AgentJobRef, request: RequestOptions) => Promise<AgentJob>;
+
+/** A command that shows the job which the service responds with. */
+function ofJob(command: Command, description: string, ask: AskForJob): Command {
+  return ofProject(command)
+    .argument('<job>', 'the id of the job, aj_…')
+    .description(description)
+    .action(async (id: string, { follow, ...options }: Options & { follow?: boolean }) => {
+      const job = await refOf(options, id);
+      await showResponse(options, {
+        request: (client, request) => ask(client, job, request),
+        print: printJob,
+        missing: missing(job),
+        ...(follow && { follow: ENDS }),
+      });
+    });
 }
 
-function columns({ id, status, prLink, createdAt, error }: AgentJob): (string | null)[] {
-  return [id, status, prLink, createdAt, error && plain(error)];
+async function refOf({ project }: Options, id: string): Promise<AgentJobRef> {
+  return { projectId: project ?? (await projectOfSites()), id };
 }
 
 function printJob({ id, status, source, prLink, createdAt, updatedAt, error }: AgentJob): void {
@@ -101,7 +140,7 @@ function printJob({ id, status, source, prLink, createdAt, updatedAt, error }: A
     `${id}: ${status}`,
     source.repository && `repository ${source.repository}${source.ref === null ? '' : `, branch ${source.ref}`}`,
     prLink && `pull request ${prLink}`,
-    createdAt && `created ${createdAt}, last change ${updatedAt ?? createdAt}`,
+    createdAt && `started ${ago(createdAt)}, last change ${ago(updatedAt ?? createdAt)}`,
     error && `error: ${plain(error)}`,
   ]);
 }

@@ -2,11 +2,13 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { agentRuleState } from '../../contract/agent-state.ts';
 import { type DeliveryRecord, type ExportRecord, siteState } from '../../contract/site-state.ts';
-import { outcomeWords } from '../../contract/site-words.ts';
+import { DELIVERY_WORDS, outcomeWords } from '../../contract/site-words.ts';
 import { CommandError } from '../command-error.ts';
-import { API_URL_OPTION, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
-import { plain, printJson, printLines, printRows } from '../output.ts';
+import { API_URL_OPTION, openOrchestrator, sitePath, TOKEN_HELP } from '../orchestrator-client.ts';
+import { plain, printJson, printLines } from '../output.ts';
+import { SITE_ARGUMENT, siteFirst } from '../sites/configured-sites.ts';
 import { rejectedDeliveries } from '../sites/describe-site.ts';
+import { ago, type Columns, localTime, printTable } from '../table.ts';
 
 /** Parsed loosely, because an api of another release may send more or fewer fields. */
 const siteDeliveries = siteState
@@ -19,26 +21,24 @@ const prompted = agentRuleState.pick({ newest: true }).loose();
 
 type Options = { json?: boolean; url?: string };
 
-const SITE = ['<site>', 'the name of the site in galley.yaml'] as const;
-const DELIVERY = ['<delivery>', 'the id of the delivery'] as const;
-
 export function deliveriesCommand(): Command {
   const command = new Command('deliveries').description('the deliveries of webhooks to a running api');
   command
     .command('list')
-    .argument(...SITE)
+    .argument(...SITE_ARGUMENT)
     .option('--json', 'print the deliveries as JSON')
     .option(...API_URL_OPTION)
     .description("list a site's newest deliveries, at most 200, and what became of each")
     .addHelpText('after', TOKEN_HELP)
-    .action(async (site: string, options: Options) => {
+    .action(async (given: string | undefined, options: Options) => {
+      const [site] = siteFirst([given]);
       const { deliveries, exports, rejected } = await read(site, options);
       if (options.json) printJson({ deliveries, rejected });
-      else list({ deliveries, exports, rejected });
+      else printDeliveries({ deliveries, exports, rejected });
     });
   command
     .command('show')
-    .argument(...SITE)
+    .argument(...SITE_ARGUMENT)
     .argument('[delivery]', 'the id of the delivery; without it all of them')
     .option('--json', 'print the delivery, and its export, as JSON; without an id a list')
     .option(...API_URL_OPTION)
@@ -47,8 +47,8 @@ export function deliveriesCommand(): Command {
     .action(show);
   command
     .command('run-again')
-    .argument(...SITE)
-    .argument(...DELIVERY)
+    .argument(...SITE_ARGUMENT)
+    .argument('[delivery]', 'the id of the delivery')
     .option('--rule <name>', 'prompt this agent rule with its newest event instead of exporting the site')
     .option('--json', 'print the response as JSON')
     .option(...API_URL_OPTION)
@@ -59,24 +59,30 @@ export function deliveriesCommand(): Command {
 }
 
 async function read(site: string, options: Options): Promise<SiteDeliveries> {
-  const ask = await openOrchestrator(options);
-  return siteDeliveries.parse(await ask(`/sites/${encodeURIComponent(site)}`));
+  const { ask } = await openOrchestrator(options);
+  return siteDeliveries.parse(await ask(sitePath(site)));
 }
 
-async function show(site: string, id: string | undefined, options: Options): Promise<void> {
+async function show(...args: [string | undefined, string | undefined, Options]): Promise<void> {
+  const [given, named, options] = args;
+  const [site, id] = siteFirst([given, named], ['DELIVERY?']);
   const { deliveries, exports } = await read(site, options);
   const found = deliveries.filter((each) => id === undefined || each.id === id);
   if (id !== undefined && found.length === 0)
-    throw new CommandError(`${site} lists no delivery ${plain(id)}: see galley deliveries list`);
+    throw new CommandError(`${site} lists no delivery ${plain(id)}: galley deliveries list ${site} shows them`);
   const shown = found.map((delivery) => ({ delivery, export: exportOf(delivery, exports) }));
   if (options.json) printJson(id !== undefined && shown.length === 1 ? shown[0] : shown);
   else if (shown.length === 0) printLines(['no deliveries']);
   else printLines(shown.flatMap((each) => inFull(each.delivery, each.export)));
 }
 
-async function runAgain(site: string, id: string, { rule, ...options }: Options & { rule?: string }): Promise<void> {
-  const ask = await openOrchestrator(options);
-  const path = `/sites/${encodeURIComponent(site)}/deliveries/${encodeURIComponent(id)}/run-again`;
+type RunAgainOptions = Options & { rule?: string };
+
+async function runAgain(...args: [string | undefined, string | undefined, RunAgainOptions]): Promise<void> {
+  const [given, named, { rule, ...options }] = args;
+  const [site, id = ''] = siteFirst([given, named], ['DELIVERY']);
+  const { ask } = await openOrchestrator(options);
+  const path = sitePath(site, 'deliveries', id, 'run-again');
   const response = await ask(path, 'POST', rule === undefined ? undefined : { rule });
   if (options.json) printJson(response);
   else if (rule === undefined) printLines([`${site} is exported again.`]);
@@ -88,22 +94,31 @@ async function runAgain(site: string, id: string, { rule, ...options }: Options 
   }
 }
 
-function list({ deliveries, exports, rejected }: SiteDeliveries): void {
-  if (deliveries.length === 0) printLines(['no deliveries']);
-  printRows(
-    deliveries.map((delivery) => {
-      const { at, source, id, outcome, topic, title } = delivery;
-      const texts = [id, topic, title].map((text) => text && plain(text));
-      return [at, source, ...texts, outcome, fateOf(delivery, exportOf(delivery, exports))];
-    }),
-  );
-  printRows(
-    rejected.map(({ lastAt, source, reason, count }) => {
-      return [lastAt, source, `rejected: ${reason}`, count === 1 ? 'once' : `${count} times`];
-    }),
-  );
-  printLines(['Filtered and rejected deliveries are those of the api that responded.']);
+function printDeliveries({ deliveries, exports, rejected }: SiteDeliveries): void {
+  const columns: Columns<DeliveryRecord> = {
+    Received: ({ at }) => ago(at),
+    Source: ({ source }) => source,
+    Delivery: ({ id }) => id,
+    Result: ({ outcome }) => DELIVERY_WORDS[outcome],
+    '': (delivery) => {
+      const facts = [delivery.topic, delivery.title, fateOf(delivery, exportOf(delivery, exports))];
+      return facts.filter(Boolean).join(', ');
+    },
+  };
+  printTable(deliveries, columns, 'no deliveries');
+  if (rejected.length > 0) {
+    printLines(['\nRejected:']);
+    printTable(rejected, REJECTED_COLUMNS, '');
+  }
+  printLines(['\nFiltered and rejected deliveries are those of the api that responded.']);
 }
+
+const REJECTED_COLUMNS: Columns<SiteDeliveries['rejected'][number]> = {
+  Last: ({ lastAt }) => ago(lastAt),
+  Source: ({ source }) => source,
+  Reason: ({ reason }) => reason,
+  Count: ({ count }) => count,
+};
 
 function exportOf({ exportNumber }: DeliveryRecord, exports: readonly ExportRecord[]): ExportRecord | null {
   return exports.find(({ number }) => number === exportNumber) ?? null;
@@ -126,7 +141,7 @@ function inFull(delivery: DeliveryRecord, record: ExportRecord | null): (string 
     author && `by ${plain(author)}`,
   ];
   return [
-    `${plain(id)} from ${source} at ${at}: ${outcome}`,
+    `${plain(id)} from ${source}, ${ago(at)}: ${DELIVERY_WORDS[outcome].toLowerCase()}`,
     event.filter(Boolean).join(' ') || undefined,
     fateOf(delivery, record),
     ...(record === null ? [] : exportLines(record)),
@@ -142,17 +157,17 @@ function exportLines(record: ExportRecord): (string | undefined)[] {
     pageCount !== null && `${pageCount} pages`,
     `${publishCount} publish(es)`,
   ];
-  const times = [
-    `requested ${requestedAt}`,
-    `started ${startedAt}`,
-    exportedAt ? `exported ${exportedAt}` : endedAt && `ended ${endedAt}`,
-    writtenAt && `written ${writtenAt}`,
-    servedAt && `served ${servedAt}`,
-    rolledBackAt && `rolled back ${rolledBackAt}`,
+  const times: [what: string, at: string | null][] = [
+    ['requested', requestedAt],
+    ['started', startedAt],
+    exportedAt === null ? ['ended', endedAt] : ['exported', exportedAt],
+    ['written', writtenAt],
+    ['served', servedAt],
+    ['rolled back', rolledBackAt],
   ];
   return [
     `  ${facts.filter(Boolean).join(', ')}`,
-    ...times.filter((time) => time !== null && time !== '').map((time) => `  ${time}`),
+    ...times.map(([what, at]) => (at === null ? undefined : `  ${what} ${localTime(at)}, ${ago(at)}`)),
     record.error === null ? undefined : `  error: ${plain(record.error)}`,
   ];
 }

@@ -2,7 +2,8 @@ import { Command, Option } from 'commander';
 import type { ExportJob } from '../../client/admin-api-client.ts';
 import { type ExportChanges, type ExportJobStatus, exportJobStatus } from '../../contract/admin-api.ts';
 import { KEY_HELP, showResponse } from '../admin-api.ts';
-import { plain, printLines, printRows } from '../output.ts';
+import { plain, printLines } from '../output.ts';
+import { ago, type Columns, printTable } from '../table.ts';
 
 /** `--json` shows all. */
 const MAX_PATHS = 20;
@@ -21,70 +22,85 @@ export function exportsCommand(): Command {
     .description('list the newest exports')
     .addHelpText('after', KEY_HELP)
     .action(list);
-  command
-    .command('show')
-    .argument('<job>', 'the id of the job, se_…')
-    .option('--json', 'print the job as JSON')
-    .description('show an export')
-    .addHelpText('after', KEY_HELP)
-    .action((jobId: string, options: Options) =>
-      showResponse(
-        options,
-        (client, request) => client.exports.get(jobId, request),
-        (job) => printLines(inFull(job)),
-      ),
+  ofJob(command, 'show', 'show an export')
+    .option('--follow', 'until it is completed or failed')
+    .action((jobId: string, { follow, ...options }: Options & { follow?: boolean }) =>
+      showResponse(options, {
+        request: (client, request) => client.exports.get(jobId, request),
+        print: (job) => printLines(inFull(job)),
+        missing: missing(jobId),
+        ...(follow && { follow: ENDS }),
+      }),
     );
-  command
-    .command('changes')
-    .argument('<job>', 'the id of a completed job, se_…')
-    .option('--json', 'print all changes as JSON')
-    .description('show what an export changed since the one before')
-    .addHelpText('after', KEY_HELP)
-    .action((jobId: string, options: Options) =>
-      showResponse(
-        options,
-        (client, request) => client.exports.changes(jobId, request),
-        (changes) => printLines(describe(changes)),
-      ),
-    );
-  command
-    .command('cancel')
-    .argument('<job>', 'the id of the job, se_…')
-    .option('--json', 'print the result as JSON')
-    .description('cancel a queued or running export')
-    .addHelpText('after', KEY_HELP)
-    .action((jobId: string, options: Options) =>
-      showResponse(
-        options,
-        (client, request) => client.exports.cancel(jobId, request),
-        ({ result, job }) => {
-          const ended = `${jobId} was ${job?.status ?? 'already finished'}.`;
-          printLines([result === 'accepted' ? `${jobId} is being cancelled.` : ended]);
-        },
-      ),
-    );
+  ofJob(command, 'changes', 'show what an export changed since the one before').action(
+    (jobId: string, options: Options) =>
+      showResponse(options, {
+        request: (client, request) => client.exports.changes(jobId, request),
+        print: (changes) => printLines(describe(changes)),
+        missing: missing(jobId),
+      }),
+  );
+  ofJob(command, 'cancel', 'cancel a queued or running export').action((jobId: string, options: Options) =>
+    showResponse(options, {
+      request: (client, request) => client.exports.cancel(jobId, request),
+      print({ result, job }) {
+        const ended = `${jobId} was ${job?.status ?? 'already finished'}.`;
+        printLines([result === 'accepted' ? `${jobId} is being cancelled.` : ended]);
+      },
+      missing: missing(jobId),
+    }),
+  );
   return command;
 }
 
-async function list({ domain, status, limit, ...options }: ListOptions): Promise<void> {
-  const filter = { domain, status, limit: Number(limit) };
-  await showResponse(
-    options,
-    (client, request) => client.exports.list(filter, request).page(),
-    ({ jobs }) => (jobs.length === 0 ? printLines(['no exports']) : printRows(jobs.map(columns))),
-  );
+function ofJob(exports: Command, name: string, description: string): Command {
+  return exports
+    .command(name)
+    .argument('<job>', 'the id of the job, se_…')
+    .option('--json', 'print the response as JSON')
+    .description(description)
+    .addHelpText('after', KEY_HELP);
 }
 
-function columns({ jobId, status, progress, pageCount, version, domain, createdAt, error }: ExportJob) {
-  const state = status === 'running' ? `running, ${Math.floor(progress ?? 0)} %` : status;
-  return [jobId, state, `${pageCount ?? 0} pages`, version, domain, createdAt, error === null ? '' : plain(error)];
+function missing(jobId: string): string {
+  return `no export job ${plain(jobId)}: galley exports list shows the newest`;
 }
+
+const ENDS = {
+  isEnded: ({ status }: ExportJob) => status === 'completed' || status === 'failed',
+  describe: (job: ExportJob) => inFull(job)[0] || job.jobId,
+  failureOf: ({ jobId, status, error }: ExportJob) =>
+    status === 'failed' ? `The export ${jobId} failed: ${plain(error ?? 'no reason is known')}` : undefined,
+};
+
+async function list({ domain, status, limit, ...options }: ListOptions): Promise<void> {
+  const filter = { domain, status, limit: Number(limit) };
+  await showResponse(options, {
+    request: (client, request) => client.exports.list(filter, request).page(),
+    print({ jobs }) {
+      const { Domain, ...others } = COLUMNS;
+      const isOfOne = new Set(jobs.map((job) => job.domain)).size === 1;
+      printTable(jobs, isOfOne ? others : COLUMNS, 'no exports');
+    },
+  });
+}
+
+/** The domain only if there are several. */
+const COLUMNS = {
+  Job: ({ jobId }) => jobId,
+  Status: ({ status, progress }) => (status === 'running' ? `running, ${Math.floor(progress ?? 0)} %` : status),
+  Pages: ({ pageCount }) => pageCount,
+  Version: ({ version }) => version,
+  Domain: ({ domain }) => domain,
+  Started: ({ createdAt }) => ago(createdAt),
+  '': ({ error }) => error,
+} satisfies Columns<ExportJob>;
 
 function inFull(job: ExportJob): (string | false | null)[] {
   return [
     `${job.jobId}: ${job.status}, ${Math.floor(job.progress ?? 0)} %, ${job.pageCount ?? 0} pages`,
     job.version !== null && `version ${job.version}${job.domain === null ? '' : ` of ${job.domain}`}`,
-    job.createdAt !== null && `created ${job.createdAt}, last change ${job.updatedAt ?? job.createdAt}`,
+    job.createdAt !== null && `started ${ago(job.createdAt)}, last change ${ago(job.updatedAt ?? job.createdAt)}`,
     job.error !== null && `error: ${plain(job.error)}`,
   ];
 }

@@ -1,19 +1,17 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { exportJobId } from '../../contract/admin-api.ts';
-import { createContext } from '../../programs/process/context.ts';
-import { openHome } from '../../programs/process/home.ts';
 import { CommandError } from '../command-error.ts';
-import { API_URL_OPTION, type OrchestratorClient, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
-import { plain, printJson, printLines } from '../output.ts';
-import { describeBriefly, describeInFull, type ShownSite, siteStatus } from '../sites/describe-site.ts';
+import { API_URL_OPTION, deploymentUrls, openOrchestrator, sitePath, TOKEN_HELP } from '../orchestrator-client.ts';
+import { COLUMNS, plain, printJson, printLines } from '../output.ts';
+import { SITE_ARGUMENT, siteFirst } from '../sites/configured-sites.ts';
+import { describeBriefly, describeInFull, type ShownSite, SITE_COLUMNS, siteStatus } from '../sites/describe-site.ts';
+import { ago, printTable, tableLines } from '../table.ts';
 
-const statusList = z.object({ sites: z.array(siteStatus), nextCursor: z.string().nullish() });
 const removed = siteStatus.extend({ endedRules: z.array(z.string()).default([]) });
 
 /** The operators' actions on a site without options of their own, by the last part of their path. */
 const ACTIONS = {
-  export: 'export a site now, without a publish',
   refresh: 'refresh the links of a site and wait until they are written',
   pause: 'stop exporting a site; its link stays fresh',
   resume: 'export a paused site again',
@@ -33,46 +31,57 @@ export function sitesCommand(): Command {
     .command('list')
     .option('--json', 'print the response as JSON')
     .option(...API_URL_OPTION)
-    .description('list all sites, a line each')
+    .description('list all sites')
     .addHelpText('after', TOKEN_HELP)
     .action(async (options: Options) => void (await listSites(options)));
   command
     .command('status')
     .argument('[site]', 'one site; without it all of them')
-    .option('--json', 'print the response as JSON')
+    .option('--watch', 'show it again whenever it changes, until Ctrl-C')
+    .option('--json', 'print the response as JSON; with --watch one on each line')
     .option(...API_URL_OPTION)
     .description('show the state of each site')
     .addHelpText('after', `${TOKEN_HELP}\nExit code 1 if a site has failed.`)
     .action(showStatus);
+  addAction(command, 'export', 'export a site now, without a publish, and follow it until it is served')
+    .option('--detach', 'return at once, instead of following it')
+    .addHelpText('after', '\nExit code 0 if it is served or written, 1 if it failed or waits for a person.')
+    .action(async (given: string | undefined, { detach, ...options }: Options & { detach?: boolean }) => {
+      const [site] = siteFirst([given]);
+      if (detach) await act({ site, action: 'export' }, options);
+      else await exportAndFollow(site, options);
+    });
   for (const [name, description] of Object.entries(ACTIONS)) {
-    addAction(command, name, description).action(async (site: string, options: Options) => {
+    addAction(command, name, description).action(async (site: string | undefined, options: Options) => {
       await act({ site, action: name }, options);
     });
   }
   addAction(command, 'lock', 'keep what is deployed: export publishes, but deploy none')
     .option(...REASON)
-    .action(async (site: string, { reason, ...options }: Options & { reason?: string }) => {
+    .action(async (site: string | undefined, { reason, ...options }: Options & { reason?: string }) => {
       await act({ site, action: 'lock', body: { reason } }, options);
     });
   addAction(command, 'unlock', 'deploy new versions again, the newest at once').action(
-    async (site: string, options: Options) => {
+    async (site: string | undefined, options: Options) => {
       await act({ site, action: 'unlock' }, options);
     },
   );
   for (const [name, description] of Object.entries(DECISIONS)) {
     addAction(command, name, description)
       .option('--deployment <name>', 'only for this deployment, by its name in galley.yaml')
-      .action(async (site: string, { deployment, ...options }: Options & { deployment?: string }) => {
+      .action(async (site: string | undefined, { deployment, ...options }: Options & { deployment?: string }) => {
         await act({ site, action: name, body: { deployment } }, options);
       });
   }
   addAction(command, 'rollback', 'deploy an earlier export until the next publish')
-    .argument('<version-or-job>', 'an earlier version, or the id of an export job')
+    .argument('[version-or-job]', 'an earlier version, or the id of an export job')
     .option('--lock', 'until the site is unlocked, instead of until the next publish')
     .option(...REASON)
-    .action(async (site: string, name: string, { lock, reason, ...options }: Options & RollbackOptions) => {
-      const earlier = exportJobId.safeParse(name).success ? { jobId: name } : { version: name };
-      await act({ site, action: 'rollback', body: { ...earlier, lock, reason } }, options);
+    .action(async (...args: [string?, string?, (Options & RollbackOptions)?]) => {
+      const [given, earlier, { lock, reason, ...options } = {}] = args;
+      const [site, name = ''] = siteFirst([given, earlier], ['VERSION_OR_JOB']);
+      const named = exportJobId.safeParse(name).success ? { jobId: name } : { version: name };
+      await act({ site, action: 'rollback', body: { ...named, lock, reason } }, options);
     });
   addEndings(command);
   return command;
@@ -83,7 +92,7 @@ const REASON = ['--reason <text>', 'why, for others who look at the site'] as co
 function addAction(sites: Command, name: string, description: string): Command {
   return sites
     .command(name)
-    .argument('<site>', 'the name of the site in galley.yaml')
+    .argument(...SITE_ARGUMENT)
     .option('--json', 'print the site as JSON')
     .option(...API_URL_OPTION)
     .description(description)
@@ -108,7 +117,7 @@ function addEndings(sites: Command): void {
     });
   sites
     .command('remove')
-    .argument('<site>', 'the name of the site')
+    .argument(...SITE_ARGUMENT)
     .option('--json', 'print what was removed as JSON')
     .option(...API_URL_OPTION)
     .description('end a site and its agent rules and report what ended')
@@ -116,9 +125,9 @@ function addEndings(sites: Command): void {
       'after',
       `\nWhat is deployed stays, but its link is no longer refreshed. Take the site out of galley.yaml first: its next\npublish starts it again.\n${TOKEN_HELP}`,
     )
-    .action(async (site: string, options: Options) => {
-      const ask = await openOrchestrator(options);
-      const response = await ask(`/sites/${encodeURIComponent(site)}`, 'DELETE');
+    .action(async (given: string | undefined, options: Options) => {
+      const [site] = siteFirst([given]);
+      const response = await (await openOrchestrator(options)).ask(sitePath(site), 'DELETE');
       if (options.json) printJson(response);
       else printLines(whatEnded(removed.parse(response)));
     });
@@ -127,67 +136,59 @@ function addEndings(sites: Command): void {
 type Options = { json?: boolean; url?: string };
 type RollbackOptions = { lock?: boolean; reason?: string };
 
+type Action = { site: string | undefined; action: string; body?: object };
+
 /** Sends an action, and prints the site. @throws CommandError if what it wrote has failed */
-async function act({ site, action, body }: { site: string; action: string; body?: object }, options: Options) {
-  const ask = await openOrchestrator(options);
-  const response = await ask(`/sites/${encodeURIComponent(site)}/${action}`, 'POST', body);
-  const after = showSite(response, options);
+async function act({ site: given, action, body }: Action, options: Options) {
+  const [site] = siteFirst([given]);
+  const { ask } = await openOrchestrator(options);
+  const response = await ask(sitePath(site, action), 'POST', body);
+  const after = siteStatus.parse(response);
+  if (options.json) printJson(response);
+  else printLines([describeBriefly(after)]);
   if (WRITES.includes(action)) requireNoFailure([after]);
 }
 
+async function exportAndFollow(site: string, options: Options): Promise<void> {
+  const { ask } = await openOrchestrator(options);
+  await ask(sitePath(site, 'export'), 'POST');
+  const { followExport, requestedExport } = await import('../follow/follow-export.ts');
+  await followExport(requestedExport, { site, ask, urls: await deploymentUrls(options), json: options.json });
+}
+
 async function listSites(options: Options): Promise<ShownSite[]> {
-  const sites = await askForAll(await openOrchestrator(options));
+  const sites = await (await openOrchestrator(options)).sites();
   if (options.json) printJson({ sites, nextCursor: null });
-  else printLines(sites.length === 0 ? ['no sites'] : sites.map((each) => describeBriefly(each)));
+  else printTable(sites, SITE_COLUMNS, 'no sites: galley init writes a galley.yaml');
   return sites;
 }
 
 /** @throws CommandError if a site has failed */
-async function showStatus(site: string | undefined, options: Options): Promise<void> {
-  if (site === undefined) {
-    requireNoFailure(await listSites(options));
-    return;
-  }
-  const ask = await openOrchestrator(options);
-  const response = await ask(`/sites/${encodeURIComponent(site)}`);
+async function showStatus(site: string | undefined, options: Options & { watch?: boolean }): Promise<void> {
+  if (options.watch) return await watchSites(site, options);
+  if (site === undefined) return requireNoFailure(await listSites(options));
+  const response = await (await openOrchestrator(options)).ask(sitePath(site));
   const found = siteStatus.parse(response);
   if (options.json) printJson(response);
   else printLines(describeInFull(found, { urls: await deploymentUrls(options), now: new Date() }));
   requireNoFailure([found]);
 }
 
-/** Prints the site of a response. */
-function showSite(response: unknown, options: Options): ShownSite {
-  const site = siteStatus.parse(response);
-  if (options.json) printJson(response);
-  else printLines([describeBriefly(site)]);
-  return site;
-}
-
-/** The URLs of the deployments of the running `up`, by their values files; none for an api elsewhere. */
-async function deploymentUrls({ url }: { url?: string | undefined }): Promise<ReadonlyMap<string, string>> {
-  const running = url === undefined ? await openHome(createContext().settings.home).running() : undefined;
-  return new Map((running?.deployments ?? []).map((each) => [each.valuesFile, each.url]));
+async function watchSites(site: string | undefined, options: Options): Promise<never> {
+  const { ask, sites } = await openOrchestrator(options);
+  const { watch } = await import('../follow/follow-site.ts');
+  if (options.json)
+    return await watch(site === undefined ? sites : () => ask(sitePath(site)), (state) => [JSON.stringify(state)]);
+  const width = process.stdout.columns ?? COLUMNS;
+  if (site === undefined) return await watch(sites, (all) => tableLines(all, SITE_COLUMNS, width));
+  const urls = await deploymentUrls(options);
+  const read = async (): Promise<ShownSite> => siteStatus.parse(await ask(sitePath(site)));
+  return await watch(read, (state) => describeInFull(state, { urls, now: new Date() }));
 }
 
 function requireNoFailure(sites: readonly ShownSite[]): void {
   const failed = sites.filter(({ phase }) => phase === 'failed').map(({ site }) => site);
   if (failed.length > 0) throw new CommandError(`Failed: ${failed.join(', ')}`);
-}
-
-/** All pages of the list, in order. */
-async function askForAll(ask: OrchestratorClient): Promise<ShownSite[]> {
-  const sites: ShownSite[] = [];
-  for (let path: string | undefined = '/sites?limit=200'; path !== undefined; ) {
-    const parsed: z.ZodSafeParseResult<z.infer<typeof statusList>> = statusList.safeParse(await ask(path));
-    if (!parsed.success)
-      throw new CommandError('The api answered GET /sites in a format that this release can not read');
-    sites.push(...parsed.data.sites);
-    const { nextCursor } = parsed.data;
-    const goesOn = typeof nextCursor === 'string' && parsed.data.sites.length > 0;
-    path = goesOn ? `/sites?limit=200&cursor=${encodeURIComponent(nextCursor)}` : undefined;
-  }
-  return sites;
 }
 
 function whatEnded(site: z.infer<typeof removed>): (string | false | null | undefined)[] {
@@ -201,7 +202,7 @@ function whatEnded(site: z.infer<typeof removed>): (string | false | null | unde
     ...(site.deployments ?? []).map(
       ({ name, version }) => version && `${plain(name)} keeps version ${plain(version)}.`,
     ),
-    site.linkExpiresAt && `The link expires at ${site.linkExpiresAt} and is not refreshed.`,
+    site.linkExpiresAt && `The link expires ${ago(site.linkExpiresAt)} and is not refreshed.`,
     'If galley.yaml still names the site, its next publish starts it again.',
   ];
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { sourceFiles } from '../../api/webhooks/source-files.ts';
+import { SITE_ARGUMENT, siteFirst } from '../sites/configured-sites.ts';
 import type { SendOptions } from '../webhook/send.ts';
 
 const NAMES = [...sourceFiles().keys()];
@@ -23,17 +24,20 @@ export function webhookCommand(): Command {
   const command = new Command('webhook').description('set up and test publish webhooks');
   command
     .command('send')
-    .argument('<site>', 'a site of galley.yaml')
-    .argument('<source>', 'one of its webhooks, such as contentful')
+    .argument(...SITE_ARGUMENT)
+    .argument('[source]', 'one of its webhooks, such as contentful')
     .option('--body <file>', 'send this JSON instead of a sample; - reads standard input')
     .option(
       '--url <url>',
       'where to send it: a complete URL or only the host; by default the running `up`, else HOST and PORT',
     )
+    .option('--follow', 'follow its export until it is served')
     .option('--json', 'print the result as JSON')
     .description('sign a sample event with the configured secret and send it to the receiver')
     .addHelpText('after', HELP)
-    .action(async (site: string, source: string, options: SendOptions) => {
+    .action(async (...args: [string | undefined, string | undefined, SendOptions]) => {
+      const [given, named, options] = args;
+      const [site, source = ''] = siteFirst([given, named], ['SOURCE']);
       const { send } = await import('../webhook/send.ts');
       await send(site, source, options);
     });

@@ -1,11 +1,11 @@
 import { sourceNamed } from '../../api/webhooks/registry.ts';
 import type { WebhookSource } from '../../api/webhooks/source.ts';
-import { closest } from '../../contract/closest-word.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { WebhookSettings } from '../../contract/webhook-settings.ts';
 import { loadGalleyConfig, type Sections } from '../../programs/config/galley-yaml.ts';
 import type { Settings } from '../../programs/settings/environment.ts';
 import { UsageError } from '../command-error.ts';
+import { insteadOf } from '../sites/configured-sites.ts';
 
 export interface ConfiguredWebhook {
   site: string;
@@ -60,8 +60,5 @@ function mapping(value: unknown): Sections {
 }
 
 function unknownName(what: string, given: string, configured: Sections): string {
-  const names = Object.keys(configured);
-  const near = closest(given, names);
-  const hint = near === undefined ? '' : `. Did you mean ${near}?`;
-  return `${what}; galley.yaml has ${names.length === 0 ? 'none' : names.join(', ')}${hint}`;
+  return `${what}; galley.yaml has ${insteadOf(given, Object.keys(configured))}`;
 }

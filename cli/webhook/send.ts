@@ -1,5 +1,8 @@
+import { WORKFLOW_IDS } from '../../contract/names.ts';
 import { createContext } from '../../programs/process/context.ts';
 import { CommandError } from '../command-error.ts';
+import { deploymentUrls, openOrchestrator } from '../orchestrator-client.ts';
+import { printJson, printLines } from '../output.ts';
 import { configuredWebhook } from './configured-webhook.ts';
 import { makeDelivery } from './make-delivery.ts';
 import { post } from './post.ts';
@@ -8,7 +11,7 @@ import { receiverReason } from './receiver-reason.ts';
 import { receiverUrl } from './receiver-url.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
-export type SendOptions = { body?: string; url?: string; json?: boolean };
+export type SendOptions = { body?: string; url?: string; follow?: boolean; json?: boolean };
 
 /** Runs the command `webhook send`. */
 export async function send(site: string, source: string, options: SendOptions): Promise<void> {
@@ -25,15 +28,24 @@ export async function send(site: string, source: string, options: SendOptions): 
   const reason = mayAsk ? await receiverReason(settings, { receiver: url, site, source, at, verdict }) : undefined;
 
   const address = `${url.origin}${url.pathname}`;
-  if (options.json) {
-    const result = { site, source, url: address, ...verdict, reason: reason ?? null };
-    process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
-  } else if (verdict.outcome !== 'unreachable') {
-    process.stdout.write(`Sent a signed ${delivery.what} to ${address}\n`);
-  }
+  if (options.json) printJson({ site, source, url: address, ...verdict, reason: reason ?? null });
+  else printLines([verdict.outcome !== 'unreachable' && `Sent a signed ${delivery.what} to ${address}`]);
   const meaning = describe(verdict, reason, options.url === undefined ? site : `${site} --url ${url.origin}`);
   if (verdict.outcome === 'refused' || verdict.outcome === 'unreachable') throw new CommandError(meaning);
-  if (!options.json) process.stdout.write(`${meaning}\n`);
+  const { deliveryId } = verdict;
+  const isExported = verdict.accepted.includes(WORKFLOW_IDS.exportSite(site)) && deliveryId !== null;
+  if (!options.json) printLines([options.follow && isExported ? meaning.split('\n')[0] : meaning]);
+  if (options.follow && isExported) await follow({ site, deliveryId, at: url }, options);
+}
+
+async function follow(
+  { site, deliveryId, at }: { site: string; deliveryId: string; at: URL },
+  { url, json }: SendOptions,
+): Promise<void> {
+  const where = { url: url === undefined ? undefined : at.origin };
+  const { ask } = await openOrchestrator(where);
+  const { exportOfDelivery, followExport } = await import('../follow/follow-export.ts');
+  await followExport(exportOfDelivery(deliveryId), { site, ask, urls: await deploymentUrls(where), json });
 }
 
 /** `target`: the arguments with which `galley sites status` asks the same receiver about the site. */

@@ -34,7 +34,7 @@ const STEERING = [
   ...['list', 'show', 'message', 'cancel', 'archive', 'remove'].map((name) => `agents ${name}`),
   ...['list', 'show', 'run-again'].map((name) => `deliveries ${name}`),
   ...['add', 'set', 'list', 'remove'].map((name) => `projects ${name}`),
-  ...['gc', 'backup', 'restore', 'init', 'doctor', 'open', 'config check', 'completion'],
+  ...['logs', 'gc', 'backup', 'restore', 'init', 'doctor', 'open', 'config check', 'completion'],
 ];
 
 function leaves(command: Command, path: readonly string[] = []): [name: string, command: Command][] {

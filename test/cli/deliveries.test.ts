@@ -53,18 +53,33 @@ async function run(response: { status?: number; body: unknown }, ...args: string
   });
   const ended = await galleyHere(['deliveries', ...args, '--url', api.origin], { OPERATOR_TOKEN: 'token' });
   await api.close();
-  return { ...ended, requests, lines: ended.stdout.split('\n') };
+  // How long ago it was depends on when the test runs.
+  const lines = ended.stdout
+    .replaceAll(/\d+ \w+ ago/g, 'N days ago')
+    .replaceAll(/ +\n/g, '\n')
+    .split('\n');
+  return { ...ended, requests, lines };
 }
 
 test('deliveries list shows the outcome of each, and marks entries of only one process', async () => {
   const { lines } = await run({ body: site }, 'list', 'docs');
   expect(lines).toEqual([
-    `${at}\tgithub\td5\treview\tverified\tagent change agent:docs:changelog:d1`,
-    `${at}\tgithub\td4\tpush\tfiltered\tnot to main`,
-    `${at}\tcms\td3\tstarted\twaits for an export`,
-    `${at}\tcms\td2\tstarted\texport 3`,
-    `${at}\tcms\td1/x\tEntry.publish\tMov [2Jing\tstarted\texport 7: served, rolled back`,
-    `${at}\tcms\trejected: bad-signature\t2 times`,
+    'Received    Source  Delivery  Result',
+    'N days ago  github  d5        Verified',
+    '  review, agent change agent:docs:changelog:d1',
+    'N days ago  github  d4        Filtered',
+    '  push, not to main',
+    'N days ago  cms     d3        Accepted',
+    '  waits for an export',
+    'N days ago  cms     d2        Accepted',
+    '  export 3',
+    'N days ago  cms     d1/x      Accepted',
+    '  Entry.publish, Mov [2Jing, export 7: served, rolled back',
+    '',
+    'Rejected:',
+    'Last        Source  Reason         Count',
+    'N days ago  cms     bad-signature  2',
+    '',
     NOTE,
     '',
   ]);
@@ -72,6 +87,7 @@ test('deliveries list shows the outcome of each, and marks entries of only one p
   expect(JSON.parse(stdout)).toEqual({ deliveries: site.deliveries, rejected: site.rejected });
   expect((await run({ body: { site: 'docs', deliveries: [], exports: [] } }, 'list', 'docs')).lines).toEqual([
     'no deliveries',
+    '',
     NOTE,
     '',
   ]);
@@ -79,16 +95,13 @@ test('deliveries list shows the outcome of each, and marks entries of only one p
 
 test('deliveries show names the export that collected the delivery, with its times', async () => {
   expect((await run({ body: site }, 'show', 'docs', 'd1/x')).lines).toEqual([
-    `d1/x from cms at ${at}: started`,
+    'd1/x from cms, N days ago: accepted',
     'Entry.publish (publish) Mov [2Jing by ada@example.com',
     'export 7: served, rolled back',
     '  job se_1, version v7, 12 pages, 2 publish(es)',
-    `  requested ${at}`,
-    '  started 2026-11-21T08:13:47Z',
-    '  exported 2026-11-21T08:14:01Z',
-    '  written 2026-11-21T08:14:02Z',
-    '  served 2026-11-21T08:14:04Z',
-    '  rolled back 2026-11-21T09:00:00Z',
+    ...['requested', 'started', 'exported', 'written', 'served', 'rolled back'].map((what) =>
+      expect.stringMatching(new RegExp(`^  ${what} 2026-11-21 \\d\\d:\\d\\d:\\d\\d, N days ago$`)),
+    ),
     '',
   ]);
   const { stdout } = await run({ body: site }, 'show', 'docs', 'd3', '--json');

@@ -9,7 +9,8 @@ async function statusOf(respond: (url: URL) => unknown, ...args: string[]): Prom
   });
   const { stdout } = await galleyHere(['sites', 'status', '--url', api.origin, ...args], { OPERATOR_TOKEN: 'token' });
   await api.close();
-  return stdout;
+  // How long ago it was depends on when the test runs.
+  return stdout.replaceAll(/\d+ \w+ ago/g, 'N days ago').replaceAll(/ +\n/g, '\n');
 }
 
 test('sites status lists every site, from all pages', async () => {
@@ -22,7 +23,7 @@ test('sites status lists every site, from all pages', async () => {
     const sites = rest.slice(0, 2).map((site) => ({ site, phase: 'live' }));
     return { sites, nextCursor: rest.length > 2 ? sites.at(-1)?.site : null };
   };
-  expect(await statusOf(page)).toBe(names.map((name) => `${name}: live\n`).join(''));
+  expect(await statusOf(page)).toBe(['Site    Phase', ...names.map((name) => `${name}  live`), ''].join('\n'));
   expect(JSON.parse(await statusOf(page, '--json'))).toEqual({
     sites: names.map((site) => ({ site, phase: 'live' })),
     nextCursor: null,
@@ -48,7 +49,7 @@ test('sites status shows the version that a rollback withholds and disabled depl
   expect((await statusOf(() => state, 'docs')).split('\n')).toEqual([
     'docs: live',
     '  version       v1',
-    '  withholds     the newer v2 of 2026-11-21T08:13:42Z',
+    '  withholds     the newer v2, exported N days ago',
     '  deployments',
     '    a.yaml: off',
     '',
@@ -77,18 +78,20 @@ test('sites status shows the lock, the oldest unserved publish, and what each de
   });
   expect(describeInFull(state, { urls: new Map([['a.yaml', 'http://127.0.0.1:3200']]), now: new Date(at) })).toEqual([
     'docs: locked',
-    `  locked        by ada at ${at}: release [2J`,
-    `  not served    a publish of ${at}: a deployment does not say\n                what it serves`,
+    '  locked        by ada just now: release [2J',
+    '  not served    a publish just now: a deployment does not say what it serves',
     '  deployments',
-    `    staging (wave 1): live, v1, served since ${at},\n    https://staging.example.com`,
-    `    production (wave 2): waiting (should have v2: waits for an earlier wave),\n    v1, written at ${at}`,
-    `    pinned (wave 2): held (should have v2: pinned at v9), v1, written at\n    ${at}`,
-    `    a.yaml (wave 2): failed, v1, written at ${at},\n    http://127.0.0.1:3200`,
+    '    staging (wave 1): served, v1, served just now, https://staging.example.com',
+    '    production (wave 2): waiting (should have v2: waits for an earlier wave),\n    v1, written just now',
+    '    pinned (wave 2): held (should have v2: pinned at v9), v1, written just now',
+    '    a.yaml (wave 2): failing, v1, written just now, http://127.0.0.1:3200',
     '      pull request: https://a/1',
     '      error: ENOSPC',
   ]);
-  expect(describeBriefly(state).replace(/\s+/g, ' ')).toBe(
-    `docs: locked, locked by ada at ${at}: release [2J, pinned is held (should have v2: pinned at v9), a.yaml is failed`,
+  expect(describeBriefly(state).replace(/\s+/g, ' ')).toEqual(
+    expect.stringMatching(
+      /^docs: locked, locked by ada .*: release \[2J, pinned is held \(should have v2: pinned at v9\), a.yaml is failing$/,
+    ),
   );
 });
 
@@ -119,7 +122,7 @@ test('sites status shows the next attempt of a failed export and whole percents,
   });
   const lines = describeInFull(state, { urls: new Map(), now });
   expect(lines).toContain('  progress      41 %, 12 pages');
-  expect(lines).toContain('  next try      2026-11-21T08:13:30Z (in 90 s)');
+  expect(lines).toContain('  next try      in 1 min');
   expect(
     lines
       .join('\n')
@@ -172,11 +175,11 @@ test('sites status of one site lists its newest deliveries and what was rejected
     rejected: [{ source: 'token', reason: 'bad-signature', count: 2, lastAt: at }],
   };
   expect((await statusOf(() => state, 'docs')).split('\n')).toEqual([
-    'docs: idle',
+    'docs: not published',
     '  deliveries',
-    `    ${at} github filtered pu [2Jsh (not to main)`,
-    `    ${at} token started export:docs`,
-    `    ${at} token rejected: bad-signature (2 times)`,
+    `    N days ago github filtered pu [2Jsh (not to main)`,
+    `    N days ago token accepted export:docs`,
+    `    N days ago token rejected: bad-signature (2 times)`,
     '',
   ]);
 });
@@ -210,7 +213,6 @@ test.each([
   ['refresh', 1],
   ['approve', 1],
   ['rollback', 1],
-  ['export', 0],
   ['pause', 0],
 ])('sites %s of a site whose deployment can not be written exits with %i', async (action, expected) => {
   const api = await startHttpSite((_, response) => {
@@ -236,7 +238,7 @@ test('sites remove reports its effects', async () => {
     phase: 'exporting',
     jobId: 'se_2',
     pendingCount: 3,
-    linkExpiresAt: '2026-11-22T08:14:02Z',
+    linkExpiresAt: '2126-11-22T08:14:02Z',
     deployments: [{ ...deployment, name: 'values.yaml' }],
     endedRules: ['changelog'],
   };
@@ -254,7 +256,7 @@ test('sites remove reports its effects', async () => {
     '3 waiting publish(es) were dropped.',
     'The agent rule changelog ended. Changes that it started continue.',
     'values.yaml keeps version v1.',
-    'The link expires at 2026-11-22T08:14:02Z and is not refreshed.',
+    expect.stringMatching(/^The link expires in \d+ days and is not refreshed.$/),
     'If galley.yaml still names the site, its next publish starts it again.',
     '',
   ]);

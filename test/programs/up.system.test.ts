@@ -117,7 +117,7 @@ describe('galley up', () => {
     const status = await galley(['sites', 'status', 'handbook'], variables, folder);
     expect({ code: status.code, stdout: status.stdout }).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^handbook: idle\n {2}deployments\n {4}\S*values\.yaml: waiting, http:/),
+      stdout: expect.stringMatching(/^handbook: not published\n {2}deployments\n {4}\S*values\.yaml: waiting, http:/),
     });
     const token = (await readFile(join(home, 'operator-token'), 'utf8')).trim();
     const site = `${address(first, 'api')}/sites/handbook`;
