@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { createTarget } from '../../../../activities/deployments/create-target.ts';
 import { createS3Target } from '../../../../activities/deployments/targets/s3.ts';
 import { deploymentConfig, targetOf } from '../../../../contract/deployment-config.ts';
 import { parseS3Target } from '../../../../contract/target-kind.ts';
+import { packTar } from '../../../deployment/bundles.ts';
+import { startHttpSite } from '../../../helpers/http-site.ts';
 import { startS3, type TestS3 } from '../../../helpers/s3.ts';
 import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
+import { deploymentWrite } from '../deployment-write.ts';
 import { describeTarget, faultsOfBundles, sizeOf } from './contract.ts';
 
 const Bucket = 'galley-bundles';
@@ -58,6 +62,47 @@ describeTarget('s3', async (bundles) => {
     stagedBytes: () => sizeOf(stagingFolder),
     ...faultsOfBundles(bundles),
   };
+});
+
+test('a bundle without a manifest has its types and its pages without .html, and the next one replaces it', async () => {
+  const settings = parseS3Target(`${server?.url.replace('galley-bundles', 'galley-bundles/foreign')}`);
+  if (settings === undefined) throw new Error('no settings');
+  const target = createS3Target(settings, stagingFolder);
+  const context = { site: 'docs', signal: new AbortController().signal };
+  const write = async (sequence: number, files: Record<string, string>) => {
+    const entries = Object.entries(files).map(([name, content]) => ({
+      header: { name: `./${name}`, type: 'file' as const },
+      content: Buffer.from(content),
+    }));
+    const archive = gzipSync(await packTar(entries));
+    const origin = await startHttpSite((_, response) => response.end(archive));
+    const bundleUrl = `${origin.origin}/bundle.tar.gz`;
+    await target.write(deploymentWrite({ sequence, bundleUrl }), context).finally(origin.close);
+    const { Contents = [] } = await s3().send(new ListObjectsV2Command({ Bucket, Prefix: 'foreign/' }));
+    const keys = Contents.flatMap(({ Key = '' }) => (Key.includes('.galley/') ? [] : [Key])).sort();
+    return await Promise.all(
+      keys.map(async (Key) => {
+        const { Body, ContentType } = await s3().send(new GetObjectCommand({ Bucket, Key }));
+        return [Key.replace('foreign/', ''), ContentType, await Body?.transformToString()];
+      }),
+    );
+  };
+  const [html, css] = ['text/html; charset=utf-8', 'text/css; charset=utf-8'];
+  const files = { 'index.html': 'home', 'guides/start.html': 'start', 'app.css': 'a {}' };
+  expect(await write(1, files)).toEqual([
+    ['app.css', css, 'a {}'],
+    ['guides/start', html, 'start'],
+    ['guides/start.html', html, 'start'],
+    ['index.html', html, 'home'],
+  ]);
+  const next = { 'index.html': 'new', LICENSE: 'free' };
+  const [license, home] = [
+    ['LICENSE', 'application/octet-stream', 'free'],
+    ['index.html', html, 'new'],
+  ];
+  // Pages of the version before may be open, so their files stay for one more version.
+  expect(await write(2, next)).toEqual([license, ['app.css', css, 'a {}'], home]);
+  expect(await write(3, next)).toEqual([license, home]);
 });
 
 test('keys of its own are used instead of the environment’s, and a check says what is wrong with them', async () => {
