@@ -31,8 +31,8 @@ export function explainFailure(stderr: string, command: string, secrets: readonl
 
 /** What a server says about a rejection, such as the rule that a push broke; '' if nothing. */
 export function remoteWords(stderr: string, secrets: readonly string[]): string {
-  const words = linesOf(stderr).flatMap((line) => (line.startsWith('remote: ') ? [line.slice('remote: '.length)] : []));
-  return clean((words.find((line) => line.trim() !== '') ?? '').trim().replace(/^error: /, ''), secrets);
+  const words = linesOf(stderr).flatMap((line) => /^remote: +(?:error: *)?(.*)$/.exec(line)?.[1] ?? []);
+  return clean(words.filter((line) => line !== '').join(' '), secrets);
 }
 
 function tellingLine(stderr: string, secrets: readonly string[]): string {

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import type { AgentDeps } from '../../platform/activities/agent/agent-deps.ts';
+import { type AgentDeps, DEFAULT_AGENT_SETTINGS } from '../../platform/activities/agent/agent-deps.ts';
 import type { AgentRunner } from '../../platform/activities/agent/agent-runner.ts';
 import { splitCommandLine } from '../../platform/activities/agent/runners/command-line.ts';
 import { createCommandRunner } from '../../platform/activities/agent/runners/create-command-runner.ts';
@@ -55,6 +55,9 @@ export function agentDepsOf({ settings, store, home, publicUrl, temporal, logger
     workDir: home.path('agent-work'),
     runTimeoutMs: agent.timeoutMs,
     signingKey: agent.signingKeyFile === undefined ? null : resolve(agent.signingKeyFile),
+    ...(agent.commitEmail === undefined
+      ? {}
+      : { author: { ...DEFAULT_AGENT_SETTINGS.author, email: agent.commitEmail } }),
     secrets: secretsOf(settings),
     gitEnvironment: pick(variables, FOR_GIT),
   };

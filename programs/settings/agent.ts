@@ -75,6 +75,7 @@ export const agentVariables = {
   AGENT_SCRATCH_SIZE: byteSize.default(2 * 1024 * MIB),
   AGENT_MAX_OUTPUT: byteSize.default(10 * MIB),
   AGENT_COMMIT_SIGNING_KEY: z.string().trim().min(1, 'expected a file with an SSH key').optional(),
+  AGENT_COMMIT_EMAIL: z.email('expected a mail address').optional(),
 };
 
 type AgentVariables = z.infer<z.ZodObject<typeof agentVariables>>;
@@ -101,6 +102,8 @@ export function readAgentSettings(env: AgentVariables, withheld: (name: string) 
     outputLimitBytes: env.AGENT_MAX_OUTPUT,
     /** The file of the SSH key that signs commits. */
     signingKeyFile: env.AGENT_COMMIT_SIGNING_KEY,
+    /** The address in commits. Forges accept a signature only from the account with the committer's address. */
+    commitEmail: env.AGENT_COMMIT_EMAIL,
   };
   return { settings, problems: problemsOf(env, withheld) };
 }

@@ -9,8 +9,8 @@ import type { FileChanges, ForgeFixture, ForgeSides, Person, Place, TestReposito
 export type GiteaFixture = ForgeFixture & { gitea: TestGitea; bot: GiteaUser; reviewer: GiteaUser };
 
 /** A Gitea with the organization `acme`. The bot and two reviewers may write to all of its repositories. */
-export async function startGiteaFixture(): Promise<GiteaFixture> {
-  const gitea = await startGitea();
+export async function startGiteaFixture(options: { signsMerges?: boolean } = {}): Promise<GiteaFixture> {
+  const gitea = await startGitea(options);
   const { admin, call } = gitea;
   const [bot, ada, grace, hidden] = await Promise.all([
     gitea.createUser('galley-bot'),

@@ -37,9 +37,10 @@ export type TestGitea = {
 
 /**
  * A real Gitea on a free port, with SQLite and repositories in a temporary folder. It refuses to run as root, so root runs
- * it as the user `nobody`, from copies that this user can read.
+ * it as the user `nobody`, from copies that this user can read. With `signsMerges`, it has a key for the commits that it makes
+ * when a pull request is merged.
  */
-export async function startGitea(): Promise<TestGitea> {
+export async function startGitea(options: { signsMerges?: boolean } = {}): Promise<TestGitea> {
   const built = await locateRealTool('gitea');
   const templates = join(cacheFolder(), 'gitea-static');
   await access(templates).catch(() => {
@@ -56,7 +57,10 @@ export async function startGitea(): Promise<TestGitea> {
   const url = `http://127.0.0.1:${port}`;
   const work = join(folder, 'work');
   const unsynced = await unsyncedFolder('galley-gitea-');
-  await writeFile(join(work, 'app.ini'), settings(folder, join(unsynced, 'gitea.db'), port));
+  const signingKey = join(work, 'signing-key');
+  if (options.signsMerges === true) await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', signingKey]);
+  const lines = options.signsMerges === true ? signing(`${signingKey}.pub`) : '';
+  await writeFile(join(work, 'app.ini'), `${settings(folder, join(unsynced, 'gitea.db'), port)}${lines}`);
   await chmod(folder, 0o755);
   if (user) await run('chown', ['-R', `${user.uid}:${user.gid}`, work, unsynced]);
 
@@ -169,3 +173,13 @@ LEVEL = warn
 DEFAULT_BRANCH = main
 `;
 }
+
+/** As docs/guide/agents.md recommends. */
+const signing = (publicKey: string): string => `
+[repository.signing]
+SIGNING_KEY = ${publicKey}
+SIGNING_FORMAT = ssh
+SIGNING_NAME = Gitea
+SIGNING_EMAIL = gitea@example.org
+MERGES = commitssigned
+`;

@@ -29,6 +29,8 @@ describe('the variables of the agent', () => {
       AGENT_READ: '/opt/coder, /etc/coder.json',
       AGENT_SCRATCH_SIZE: '512MiB',
       AGENT_MAX_OUTPUT: '100KiB',
+      AGENT_COMMIT_SIGNING_KEY: '/etc/galley/agent_ed25519',
+      AGENT_COMMIT_EMAIL: 'galley-bot@example.com',
     });
     expect(agent).toEqual({
       command: 'coder --yes',
@@ -40,6 +42,8 @@ describe('the variables of the agent', () => {
       readablePaths: ['/opt/coder', '/etc/coder.json'],
       scratchSizeBytes: 536_870_912,
       outputLimitBytes: 102_400,
+      signingKeyFile: '/etc/galley/agent_ed25519',
+      commitEmail: 'galley-bot@example.com',
     });
   });
 
@@ -66,6 +70,7 @@ describe('the variables of the agent', () => {
     [{ AGENT_SCRATCH_SIZE: '9999999TiB' }, /^AGENT_SCRATCH_SIZE: expected a size such as/],
     [{ AGENT_ENV: 'A,,B' }, /^AGENT_ENV: expected names of variables/],
     [{ AGENT_ENV: 'AWS_SECRET_ACCESS_KEY', OBJECT_STORE_URL: 's3://bucket' }, /^AGENT_ENV: AWS_SECRET_ACCESS_KEY is/],
+    [{ AGENT_COMMIT_EMAIL: 'bot' }, /^AGENT_COMMIT_EMAIL: expected a mail address/],
     [{ AGENT_READ: '/opt,coder' }, /^AGENT_READ: expected absolute paths/],
     [{ AGENT_ENV: 'HOME' }, /^AGENT_ENV: HOME is set for each run/],
     [{ AGENT_SANDBOX: 'off', AGENT_NETWORK_ALLOW: 'a.example:443' }, /^AGENT_NETWORK_ALLOW: expected AGENT_SANDBOX=on/],

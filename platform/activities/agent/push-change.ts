@@ -116,7 +116,8 @@ async function push(git: Git, { dir, remote, job, commit, expected }: Push): Pro
     if (!(error instanceof GitError)) throw error;
     // Another attempt of this step may have pushed, or the response to the push was lost.
     if ((await headOf(git, remote, job)) === commit) return;
-    throw error.reason === 'conflict' ? moved(job) : error;
+    if (error.reason === 'conflict') throw moved(job);
+    throw error.reason === 'rejected' && MAYBE_UNSIGNED.test(error.message) ? unsigned(error) : error;
   }
 }
 
@@ -124,4 +125,12 @@ function moved({ branch }: AgentJobRow) {
   return impossible(
     `Somebody pushed to ${branch} while the agent worked, so its change was not pushed. A message starts from there`,
   );
+}
+
+/** GitHub's words. Gitea 1.26 only reports an internal error. */
+const MAYBE_UNSIGNED = /verified|signature|internal server error/i;
+
+function unsigned({ message }: GitError): GitError {
+  const hint = 'If its branches require signed commits, see AGENT_COMMIT_SIGNING_KEY and AGENT_COMMIT_EMAIL';
+  return new GitError(`${message}. ${hint}`, 'rejected');
 }

@@ -169,9 +169,9 @@ describe('a failure of git', () => {
     expect(message).not.toMatch(/s3cr3t|u:p|\n/);
     expect(message).not.toContain('\u001b');
     expect(message.length).toBeLessThan(400);
-    expect(remoteWords('remote: \nremote: error: GH006: Protected branch\nremote: more', [])).toBe(
-      'GH006: Protected branch',
-    );
+    const remote =
+      'remote: \nremote: error: \nremote: error: GH006: Protected branch\nremote: error: Sign commits.   \n';
+    expect(remoteWords(remote, [])).toBe('GH006: Protected branch Sign commits.');
   });
 
   it('is in English, because git runs with LC_ALL=C, and without prompts', () => {
