@@ -37,7 +37,7 @@ export type ExportLimits = {
   activityMs: number;
   /** How long a lease lasts unless it is renewed. */
   leaseMs: number;
-  /** The approximate size of a piece of the archive, before compression. */
+  /** The approximate size of a piece of the archive, before compression: smaller pieces, a larger archive, smaller updates. */
   pieceBytes: number;
   /** The limits of a batch, the pieces that a worker makes at a time. */
   batchFiles: number;
@@ -72,7 +72,7 @@ export const DEFAULT_LIMITS: ExportLimits = {
   parallelActivities: 8,
   activityMs: 50_000,
   leaseMs: 60_000,
-  pieceBytes: 32 * 1024,
+  pieceBytes: 29 * 1024,
   batchFiles: 256,
   batchBytes: 4 * MIB,
   cacheBytes: 32 * MIB,
