@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
+import { startNginx } from '../../../bench/export/nginx-site.ts';
+import { deployToFolder, documentedServer } from '../../activities/deployments/targets/deploy-to-folder.ts';
 import { launchChromium, problemsOf } from '../../helpers/chromium.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
+import { createCleanups } from '../../helpers/system/cleanups.ts';
 import { makeSearchable, openReader, type Reader, type Searchable, searchFor } from './searchable.ts';
 
 const POLICY =
@@ -41,7 +44,7 @@ let reader: Reader;
 
 beforeAll(async () => {
   origin = await startHttpSite(serveFiles(PAGES));
-  [browser, site] = await Promise.all([launchChromium(), makeSearchable(origin.origin)]);
+  [browser, site] = await Promise.all([launchChromium(), makeSearchable(origin.origin, { markdown: 'on' })]);
   // Nothing may need the origin.
   await origin.close();
 });
@@ -55,6 +58,28 @@ afterEach(() => reader.leave());
 afterAll(async () => {
   await browser?.close();
   await site?.close();
+});
+
+it('works from a folder that nginx serves, beside the pages in Markdown', async () => {
+  const cleanups = createCleanups();
+  const folder = await mkdtemp(join(tmpdir(), 'galley-folder-'));
+  try {
+    await deployToFolder(folder, site.archive, 1);
+    const lifetime = cleanups;
+    const nginx = await startNginx({ folder, lifetime, serverOn: (port) => documentedServer(folder, port) });
+    const there = await openReader(browser, { url: nginx.origin });
+    await there.page.goto(`${nginx.origin}/guide/install`);
+    await there.page.keyboard.press('/');
+    await there.page.waitForURL('**/_search*');
+    expect(await searchFor(there.page, 'unpack')).toEqual([`${nginx.origin}/guide/install.html`]);
+    expect(there.faults).toEqual([]);
+    await there.leave();
+    const twin = await fetch(`${nginx.origin}/guide/install.html.md`);
+    expect([twin.status, await twin.text()]).toEqual([200, expect.stringContaining('# Install')]);
+  } finally {
+    await cleanups.run();
+    await rm(folder, { recursive: true, force: true });
+  }
 });
 
 describe('a search page', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createDirectoryTarget } from '../../../../activities/deployments/targets/directory.ts';
 import { startHttpSite } from '../../../helpers/http-site.ts';
 import { deploymentWrite } from '../deployment-write.ts';
@@ -13,4 +14,13 @@ export async function deployToFolder(root: string, bundle: Buffer, sequence: num
   } finally {
     await server.close();
   }
+}
+
+/** The guide's configuration of nginx, on another port and folder. */
+export function documentedServer(root: string, port: number): string {
+  const guide = readFileSync('docs/guide/deployment-targets.md', 'utf8');
+  const [, block = ''] = /```nginx\n([\s\S]*?)```/.exec(guide) ?? [];
+  const ours = block.replaceAll('/srv/www/docs', root).replace(/listen .*;/, `listen 127.0.0.1:${port};`);
+  expect(ours).toContain(`127.0.0.1:${port}`);
+  return ours;
 }

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { startNginx } from '../../../../bench/export/nginx-site.ts';
 import { SECURITY_HEADERS } from '../../../../contract/response-headers.ts';
 import { buildBundle } from '../../../deployment/bundles.ts';
 import { createCleanups } from '../../../helpers/system/cleanups.ts';
 import { waitFor } from '../../../helpers/system/wait-for.ts';
 import { emptiedFolder } from '../../../helpers/temporary-folder.ts';
-import { deployToFolder } from './deploy-to-folder.ts';
+import { deployToFolder, documentedServer } from './deploy-to-folder.ts';
 
 const securityHeaders = Object.fromEntries(
   Object.entries(SECURITY_HEADERS).map(([name, value]) => [name.toLowerCase(), value]),
@@ -13,15 +12,6 @@ const securityHeaders = Object.fromEntries(
 const root = emptiedFolder();
 const cleanups = createCleanups();
 afterEach(() => cleanups.run());
-
-/** The configuration in the guide, on another port and folder. */
-function documentedServer(port: number): string {
-  const guide = readFileSync('docs/guide/deployment-targets.md', 'utf8');
-  const [, block = ''] = /```nginx\n([\s\S]*?)```/.exec(guide) ?? [];
-  const ours = block.replaceAll('/srv/www/docs', root).replace(/listen .*;/, `listen 127.0.0.1:${port};`);
-  expect(ours).toContain(`127.0.0.1:${port}`);
-  return ours;
-}
 
 const files = {
   '404.html': 'not found',
@@ -72,7 +62,7 @@ it('nginx serves the folder with the configuration in the guide, and follows its
   const { origin, readConfiguration } = await startNginx({
     folder: root,
     lifetime: cleanups,
-    serverOn: documentedServer,
+    serverOn: (port) => documentedServer(root, port),
   });
 
   async function get(path: string): Promise<[number, string]> {
