@@ -8,6 +8,7 @@ export const agentChangePhase = z.enum([
   'working',
   'notifying',
   'in-review',
+  'revising',
   'merged',
   'closed',
   'expired',
@@ -76,6 +77,17 @@ export const reviewRequestReport = z.object({
 });
 export type ReviewRequestReport = z.infer<typeof reviewRequestReport>;
 
+/** The reviews that became follow-up prompts of the agent. */
+export const followUpsState = z.object({
+  sent: z.int(),
+  max: z.int(),
+  /** The last review by a requested reviewer that requests changes. */
+  lastReview: z.object({ id: z.string(), reviewer: z.string(), at: z.string() }).nullable(),
+  waitsFor: z.enum(['review', 'agent', 'person']),
+  /** Why a person has to take over; null unless it waits for one. */
+  reason: z.string().nullable(),
+});
+
 /** The state of one change, from the prompt to the end of its pull request. */
 export const agentChangeState = z.object({
   site: z.string(),
@@ -92,6 +104,8 @@ export const agentChangeState = z.object({
   mails: z.array(mailRecord),
   reviewRequests: reviewRequestReport,
   reviews: z.array(review),
+  /** Null without `followUps` in galley.yaml. */
+  followUps: followUpsState.nullable().default(null),
   nextReminderAt: z.string().nullable(),
   expiresAt: z.string().nullable(),
 });

@@ -66,6 +66,8 @@ const promptTemplate = z
     if (message !== null) context.addIssue({ code: 'custom', message });
   });
 
+const MAX_FOLLOW_UPS = 'expected a number from 1 to 20';
+
 const agentRule = z.strictObject({
   name: siteName,
   on: z.literal('publish'),
@@ -81,6 +83,8 @@ const agentRule = z.strictObject({
     .transform((value) => (Array.isArray(value) ? [...new Set(value)].sort((a, b) => a - b) : [value]))
     .default([]),
   expireAfter: positiveDurationMs.default(30 * 86_400_000),
+  /** A requested reviewer's "changes requested" becomes a follow-up prompt, for at most so many reviews of a change. */
+  followUps: z.strictObject({ max: z.int().min(1, MAX_FOLLOW_UPS).max(20, MAX_FOLLOW_UPS) }).optional(),
 });
 
 const notifyTarget = z

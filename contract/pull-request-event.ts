@@ -33,10 +33,17 @@ export function reviewKey({ reviewer, verdict }: Pick<Review, 'reviewer' | 'verd
   return `${reviewer.toLowerCase()} ${verdict}`;
 }
 
+/** A review that requests changes, by the forge's id of it. */
+export const changeRequest = review.omit({ verdict: true }).extend({ id: z.string() });
+export type ChangeRequest = z.infer<typeof changeRequest>;
+
 /** A pull request's state as read from the forge. */
 export type PullRequestReading = Pick<PullRequestChanged, 'state' | 'mergeCommitSha'> & {
   title: string;
+  /** Each reviewer's last verdict. */
   reviews: Review[];
+  /** All that request changes, oldest first. Missing if a worker of an earlier release read it. */
+  changeRequests?: ChangeRequest[];
 };
 
 /** The payload of the signal `reviewed`. */

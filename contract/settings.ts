@@ -87,6 +87,8 @@ export const ruleSettings = z.object({
   /** Times after the review request, ascending; each sends one reminder if there is no review by then. */
   remindAfterMs: z.array(ms),
   expireAfterMs: ms,
+  /** How many reviews the agent gets as follow-ups; missing: none. */
+  followUps: z.object({ max: z.int() }).optional(),
   /** Whether a forge, and whether a mail server, is configured. */
   forge: z.boolean(),
   mail: z.boolean(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PullRequestState, Review } from '../contract/pull-request-event.ts';
+import type { ChangeRequest, PullRequestState, Review } from '../contract/pull-request-event.ts';
 import { createEmbeddedForgeClient, type EmbeddedForgeOptions } from './embedded-client.ts';
 import type { ForgeReader, PullRequest } from './forge.ts';
 import { ForgeError } from './forge-error.ts';
@@ -19,6 +19,8 @@ const pullRequestShape = z.object({
 
 const reviewShapes = z.array(
   z.object({
+    id: z.int(),
+    body: z.string(),
     user: login,
     state: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'COMMENTED']),
     submitted_at: z.string(),
@@ -40,7 +42,16 @@ export function createEmbeddedForgeReader(options: EmbeddedForgeOptions): ForgeR
     async readPullRequest(url) {
       const pullRequest = read(pullRequestShape, await call(url, ''));
       const reviews = read(reviewShapes, await call(url, '/reviews'));
-      return { ...toPullRequest(url, pullRequest), reviews: lastWords(reviews) };
+      return {
+        ...toPullRequest(url, pullRequest),
+        reviews: lastWords(reviews),
+        changeRequests: changeRequests(reviews),
+      };
+    },
+    async readReview(url, id) {
+      const found = read(reviewShapes, await call(url, '/reviews')).find((each) => String(each.id) === id);
+      if (found !== undefined) return { body: found.body, comments: [] };
+      throw new ForgeError(`The pull request has no review ${id}`, { status: null, retryable: false });
     },
     async listChangedFiles(url) {
       const files = read(fileShapes, await call(url, '/files'));
@@ -120,4 +131,10 @@ function lastWords(shapes: z.output<typeof reviewShapes>): Review[] {
     }
   }
   return [...last.values()];
+}
+
+function changeRequests(shapes: z.output<typeof reviewShapes>): ChangeRequest[] {
+  return shapes
+    .filter(({ state }) => state === 'CHANGES_REQUESTED')
+    .map(({ id, user, submitted_at: at }) => ({ id: String(id), reviewer: user.login, at }));
 }

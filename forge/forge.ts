@@ -1,5 +1,5 @@
 import type { ReviewRequestReport } from '../contract/agent-state.ts';
-import type { PullRequestState, Review } from '../contract/pull-request-event.ts';
+import type { ChangeRequest, PullRequestState, Review } from '../contract/pull-request-event.ts';
 
 /**
  * Port to the host of pull requests. The platform writes (opens and updates), the orchestrator reads (states,
@@ -42,8 +42,12 @@ export interface ForgeWriter {
 /** A person or, with `team`, a team (its name without the organization). */
 export type ReviewRequests = { logins: readonly string[]; teams: readonly string[] };
 
+/** What a review says: its text, and its comments on lines of files. */
+export type ReviewText = { body: string; comments: { path: string; line: number | null; body: string }[] };
+
 export interface ForgeReader {
-  readPullRequest(url: string): Promise<PullRequest & { reviews: Review[] }>;
+  readPullRequest(url: string): Promise<PullRequest & { reviews: Review[]; changeRequests: ChangeRequest[] }>;
+  readReview(url: string, id: string): Promise<ReviewText>;
   /** Paths relative to the repository's root; a renamed file has its old and its new one. */
   listChangedFiles(url: string): Promise<string[]>;
   /** The base branch's CODEOWNERS file; null if there is none. */

@@ -22,6 +22,7 @@ import {
 import type { RuleSettings } from '../contract/settings.ts';
 import { endCancelled, notifyEnd, signalPhase } from './agent-change/end.ts';
 import { applyPullRequestEvent } from './agent-change/events.ts';
+import { stopFollowUp } from './agent-change/follow-ups.ts';
 import { submit, waitForJob } from './agent-change/job.ts';
 import { awaitReopening, awaitReview } from './agent-change/review.ts';
 import { type ChangeRun, isOver, newRun, newState, restoreState } from './agent-change/state.ts';
@@ -140,6 +141,7 @@ async function runPhases(run: ChangeRun): Promise<void> {
       case 'notifying':
       case 'in-review':
         await awaitReview(run);
+        await stopFollowUp(run);
         break;
       case 'closed':
         await notifyEnd(run);

@@ -35,13 +35,24 @@ export type ResponseVerdict =
   | 'later'
   | 'retry';
 
-export type AdminApiOperation = 'start' | 'prompt' | 'read' | 'bundle' | 'cancel' | 'list' | 'log' | 'report';
+export type AdminApiOperation =
+  | 'start'
+  | 'prompt'
+  | 'message'
+  | 'read'
+  | 'bundle'
+  | 'cancel'
+  | 'list'
+  | 'log'
+  | 'report';
 
 /** Exceptions to the statuses in `verdictOf`. 200: a success that can't be read. */
 const OWN_VERDICTS: Record<AdminApiOperation, Readonly<Record<number, ResponseVerdict>>> = {
   start: { 409: 'busy' },
   // No exceptions: a project can have many agent jobs at once, and 429 says how long to wait.
   prompt: {},
+  // 404 also means that the job is unknown: either way no follow-up is possible.
+  message: { 404: 'unsupported', 405: 'unsupported', 409: 'busy', 410: 'unsupported', 501: 'unsupported' },
   read: { 404: 'gone', 410: 'gone' },
   bundle: { 404: 'gone', 409: 'not-ready', 410: 'gone' },
   cancel: { 404: 'unsupported', 405: 'unsupported', 409: 'finished', 410: 'finished', 501: 'unsupported' },

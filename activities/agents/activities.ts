@@ -4,6 +4,7 @@ import { QUICK_ASKS_MS } from '../admin-api/poll-job.ts';
 import type { ReadSite } from '../sites/read-site.ts';
 import { createCancelAgentJob, createPollAgentJob } from './agent-job.ts';
 import { createCreateAgentJob } from './create-agent-job.ts';
+import { createMessageAgentJob } from './message-agent-job.ts';
 import { createReadLastWords } from './read-last-words.ts';
 import { createRenderAgentPrompt } from './render-agent-prompt.ts';
 
@@ -20,6 +21,7 @@ export function createAgentJobActivities(
   return {
     renderAgentPrompt: createRenderAgentPrompt(deps.readSite),
     createAgentJob: createCreateAgentJob(call),
+    messageAgentJob: createMessageAgentJob(call),
     pollAgentJob: createPollAgentJob(call, deps.quickAsksMs ?? QUICK_ASKS_MS),
     readLastWords: createReadLastWords(call),
     cancelAgentJob: createCancelAgentJob(call),

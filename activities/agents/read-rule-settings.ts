@@ -28,6 +28,7 @@ export function createReadRuleSettings(deps: RuleSettingsDeps) {
       maxPerHour: rule.maxPerHour,
       remindAfterMs: rule.remindAfter,
       expireAfterMs: rule.expireAfter,
+      ...(rule.followUps && { followUps: rule.followUps }),
       forge,
       mail,
       tellAfterMs: site.export.tellAfter,

@@ -5,6 +5,7 @@ import { createFollowPullRequest } from './follow-pull-request.ts';
 import { askForge } from './forge-failure.ts';
 import { createPlanReview } from './plan-review.ts';
 import { createReadPullRequest } from './read-pull-request.ts';
+import { createRenderFollowUp } from './render-follow-up.ts';
 
 type ForgeActivityDeps = {
   /** Undefined without `forge` in galley.yaml: then reviews are requested by mail only. */
@@ -28,6 +29,7 @@ export function createForgeActivities({ forge, retryForMs }: ForgeActivityDeps) 
     },
 
     readPullRequest,
+    renderFollowUp: createRenderFollowUp(forge),
     followPullRequest: createFollowPullRequest(readPullRequest),
   };
 }

@@ -8,6 +8,8 @@ export type KnownPullRequest = {
   title: string;
   /** The keys of the reviews (`reviewKey`). */
   reviews: string[];
+  /** The ids of those that request changes. A workflow of an earlier release doesn't pass them. */
+  changeRequests?: string[];
 };
 
 /** Webhooks arrive within seconds. Polling only finds lost ones and mustn't exhaust the forge's rate limit. */
@@ -37,7 +39,8 @@ export function createFollowPullRequest(read: (input: { prLink: string }) => Pro
   };
 }
 
-function differs({ state, title, reviews }: PullRequestReading, known: KnownPullRequest): boolean {
+function differs({ state, title, reviews, changeRequests = [] }: PullRequestReading, known: KnownPullRequest): boolean {
   if (state !== known.state || title !== known.title) return true;
+  if (known.changeRequests && changeRequests.some(({ id }) => !known.changeRequests?.includes(id))) return true;
   return reviews.some((review) => !known.reviews.includes(reviewKey(review)));
 }

@@ -2,8 +2,13 @@ import type { MailOutcome } from '../../contract/agent-state.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
 import type { OpenProblem } from '../../contract/watchdog.ts';
 
-/** The reason for a mail to a reviewer. Each reviewer gets one mail per event. */
-type ReviewMailEvent = 'review-requested' | `reminder-${number}`;
+/**
+ * The reason for a mail to a reviewer. Each reviewer gets one mail per event. `follow-up`: the agent worked on a review.
+ * `person-needed`: it can't.
+ */
+type ReviewMailEvent = 'review-requested' | `reminder-${number}` | `follow-up-${number}` | PersonNeeded;
+
+type PersonNeeded = `person-needed-${number}`;
 
 /** One mail to one reviewer. The Message-ID is made of `changeId` (the workflow's id), `event` and `to`. */
 export type ReviewMailInput = {
@@ -19,18 +24,25 @@ export type ReviewMailInput = {
   eventCount: number;
   /** When the review was first requested (RFC 3339); reminders mention it. Default: the publish. */
   requestedAt?: string;
+  /**
+   * Of `follow-up` and `person-needed`: who requested changes, why a person has to take over (null if none has to), and
+   * what the agent printed last.
+   */
+  followUp?: { reviewer: string; reason: string | null; said: string | null };
 };
 
-/** One mail to one operator about a failed job. */
+/** One mail to one operator about a failed job, or a change that needs a person but has no reviewer with mail. */
 export type OperatorMailInput = {
   site: string;
   rule: string;
   changeId: string;
-  event: 'job-failed';
+  event: 'job-failed' | PersonNeeded;
   to: string;
   /** Null if the job was never accepted. */
   jobId: string | null;
   message: string;
+  /** The pull request of `person-needed`. */
+  prLink?: string | null;
 };
 
 /**

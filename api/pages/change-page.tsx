@@ -12,6 +12,8 @@ import { Title } from '../../ui/components/title.tsx';
 import { changePath, OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
 import { CHANGE_PHASES } from './rule-page.tsx';
 
+type FollowUpsState = NonNullable<AgentChangeState['followUps']>;
+
 type ChangePageProps = Pick<OperatorLayoutProps, 'signed' | 'temporalUiUrl' | 'messages'> & {
   workflowId: string;
   state: AgentChangeState;
@@ -19,7 +21,7 @@ type ChangePageProps = Pick<OperatorLayoutProps, 'signed' | 'temporalUiUrl' | 'm
   now: Date;
 };
 
-const RUNNING: readonly AgentChangeState['phase'][] = ['prompting', 'working', 'notifying', 'in-review'];
+const RUNNING: readonly AgentChangeState['phase'][] = ['prompting', 'working', 'notifying', 'in-review', 'revising'];
 
 export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: ChangePageProps) {
   const { site, rule, phase, pullRequest, error } = state;
@@ -60,7 +62,7 @@ export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: C
 }
 
 function ChangeFacts({ state, now }: { state: AgentChangeState; now: Date }) {
-  const { jobId, prLink, pullRequest, reviewRequests, nextReminderAt, expiresAt } = state;
+  const { jobId, prLink, pullRequest, reviewRequests, followUps, nextReminderAt, expiresAt } = state;
   return (
     <Panel>
       <DefinitionList
@@ -71,6 +73,7 @@ function ChangeFacts({ state, now }: { state: AgentChangeState; now: Date }) {
             value: prLink === null ? 'none yet' : <PullRequestLink href={prLink} state={pullRequest?.state} />,
           },
           { term: 'Reviewers', value: reviewRequests.requested.join(', ') || 'none requested' },
+          ...(followUps === null ? [] : [{ term: 'Follow-ups', value: <FollowUps {...followUps} now={now} /> }]),
           { term: 'Next reminder', value: <RelativeTime at={nextReminderAt} now={now} none="none" /> },
           { term: 'Expires', value: <RelativeTime at={expiresAt} now={now} /> },
         ]}
@@ -81,6 +84,32 @@ function ChangeFacts({ state, now }: { state: AgentChangeState; now: Date }) {
         </p>
       ))}
     </Panel>
+  );
+}
+
+const WAITS_FOR = {
+  review: 'waits for a review',
+  agent: 'the agent works on the review',
+  person: 'a person has to take over',
+};
+
+function FollowUps({ sent, max, lastReview, waitsFor, reason, now }: FollowUpsState & { now: Date }) {
+  return (
+    <>
+      {sent} of {max}: {WAITS_FOR[waitsFor]}
+      {reason !== null && (
+        <>
+          {' '}
+          (<Text>{reason}</Text>)
+        </>
+      )}
+      {lastReview !== null && (
+        <>
+          ; last review that requests changes: <Text>{lastReview.reviewer}</Text>{' '}
+          <RelativeTime at={lastReview.at} now={now} />
+        </>
+      )}
+    </>
   );
 }
 

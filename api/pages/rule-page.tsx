@@ -31,6 +31,7 @@ export const CHANGE_PHASES: Record<AgentChangePhase, BadgeProps> = {
   working: { tone: 'busy', label: 'Agent at work' },
   notifying: { tone: 'busy', label: 'Notifying' },
   'in-review': { tone: 'busy', label: 'In review' },
+  revising: { tone: 'busy', label: 'Agent revises' },
   merged: { tone: 'good', label: 'Merged' },
   closed: { tone: 'neutral', label: 'Closed' },
   expired: { tone: 'warn', label: 'Expired' },

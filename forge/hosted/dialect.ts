@@ -2,7 +2,7 @@ import type { Octokit } from '@octokit/rest';
 import type { PullRequest } from '../forge.ts';
 import type { RepositoryTarget } from './connection.ts';
 import type { Refusal } from './refusal.ts';
-import type { PullRequestResponse } from './responses.ts';
+import type { PullRequestResponse, ReviewCommentResponse } from './responses.ts';
 
 /** Differences between GitHub and Gitea under the same API. */
 export type Dialect = {
@@ -27,6 +27,8 @@ export type Dialect = {
   opensTwo: boolean;
   /** The teams that the forge ignored although it accepted the request. */
   passedOver(response: PullRequestResponse, teams: readonly string[]): string[];
+  /** The line of the file that a comment is about; null if the forge doesn't say. */
+  lineOf(comment: ReviewCommentResponse): number | null;
   findLogin(client: Octokit, mail: string): Promise<string | null>;
   findMail(client: Octokit, login: string): Promise<string | null>;
 };

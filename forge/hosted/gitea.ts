@@ -45,6 +45,8 @@ export const gitea: Dialect = {
     return teams.filter((team) => !listed.includes(team.toLowerCase()));
   },
 
+  lineOf: ({ position, original_position }) => position || original_position || null,
+
   findLogin,
 
   /** For a private address Gitea gives a placeholder, which no search finds. */

@@ -35,6 +35,8 @@ export const github: Dialect = {
   // Teams missing from the response weren't ignored: a team may pass its requests on to members.
   passedOver: () => [],
 
+  lineOf: ({ line, original_line }) => line ?? original_line ?? null,
+
   async findLogin(client, mail) {
     const found = await client.rest.search.users({ q: `${mail} in:email`, per_page: 2 });
     const [only, ...others] = searchResponse.parse(found.data).items;

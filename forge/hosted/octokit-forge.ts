@@ -10,7 +10,7 @@ import { listOf } from './pages.ts';
 import { refusalOf } from './refusal.ts';
 import { requestReviews } from './request-reviews.ts';
 import { changedFile, pullRequestResponse, reviewResponse } from './responses.ts';
-import { latestReviews } from './reviews.ts';
+import { readReview, readReviews } from './reviews.ts';
 
 const MAIL = /^[^\s"'<>():@]{1,100}@[^\s"'<>():@]+\.[^\s"'<>():@]+$/;
 const LOGIN = /^[A-Za-z0-9_.-]{1,100}(?:\[bot\])?$/;
@@ -113,8 +113,12 @@ function createReader(connection: Connection, dialect: Dialect): ForgeReader {
       return onPullRequest(connection, url, reading, async (client, target) => {
         const pullRequest = dialect.toPullRequest(await read(client, target));
         const ask = (page: number) => client.rest.pulls.listReviews({ ...target, ...dialect.pageSize, page });
-        return { ...pullRequest, reviews: latestReviews(await listOf(reviewResponse, ask), pullRequest.author) };
+        return { ...pullRequest, ...readReviews(await listOf(reviewResponse, ask), pullRequest.author) };
       });
+    },
+
+    async readReview(url, id) {
+      return onPullRequest(connection, url, reading, (client, target) => readReview(client, { dialect, target, id }));
     },
 
     async listChangedFiles(url) {

@@ -26,7 +26,12 @@ export type PullRequestResponse = z.infer<typeof pullRequestResponse>;
 
 export const changedFile = z.object({ filename: z.string(), previous_filename: z.string().nullish() });
 
+/** A number at both forges. */
+const reviewId = z.union([z.number(), z.bigint()]).transform(String);
+
 export const reviewResponse = z.object({
+  id: reviewId,
+  body: z.string().nullish(),
   user: account.nullish(),
   state: z.string(),
   submitted_at: z.string().nullish(),
@@ -34,6 +39,17 @@ export const reviewResponse = z.object({
   dismissed: z.boolean().nullish(),
 });
 export type ReviewResponse = z.infer<typeof reviewResponse>;
+
+/** GitHub gives lines; Gitea gives them as positions. */
+export const reviewCommentResponse = z.object({
+  path: z.string(),
+  body: z.string(),
+  line: z.number().nullish(),
+  original_line: z.number().nullish(),
+  position: z.number().nullish(),
+  original_position: z.number().nullish(),
+});
+export type ReviewCommentResponse = z.infer<typeof reviewCommentResponse>;
 
 /** For a folder the response is a list; an empty one with encoding `none` is too long and is read as a blob. */
 export const fileResponse = z.union([

@@ -36,6 +36,7 @@ export function checkReviews(config: GalleyConfig, { ownPlatform }: { ownPlatfor
     ...senderProblems(config.smtp),
     ...(ownPlatform && config.forge?.kind === 'embedded' ? [] : forgeProblems(config.forge)),
     ...(ownPlatform ? [] : projectProblems(config.sites)),
+    ...(config.forge === undefined ? followUpProblems(config.sites) : []),
   ];
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
@@ -68,4 +69,15 @@ function projectProblems(sites: GalleyConfig['sites']): string[] {
   return Object.entries(sites)
     .filter(([, { agent, projectId }]) => agent.length > 0 && projectId === undefined)
     .map(([site]) => `sites.${site}.projectId: expected the id of the project whose repository its agent rules change`);
+}
+
+/** A webhook doesn't have all comments of a review. */
+function followUpProblems(sites: GalleyConfig['sites']): string[] {
+  return Object.entries(sites).flatMap(([site, { agent }]) =>
+    agent.flatMap(({ followUps }, index) =>
+      followUps === undefined
+        ? []
+        : [`sites.${site}.agent.${index}.followUps: expected the section forge, where the reviews are read`],
+    ),
+  );
 }

@@ -62,9 +62,11 @@ async function startFixture(): Promise<ForgeFixture> {
           return await repository.git('rev-parse', 'main');
         },
         close: (url) => post(`${url}/close`),
-        review: (url, { login }, verdict) => post(`${url}/reviews`, { event: EVENTS[verdict], reviewer: login }),
+        review: (url, { login }, verdict, { body } = { body: '', comments: [] }) =>
+          post(`${url}/reviews`, { event: EVENTS[verdict], reviewer: login, body }),
       };
     },
+    commentsOnLines: false,
     people: {
       author: { login: 'galley', mail: null },
       reviewers: [

@@ -1,5 +1,5 @@
 import type { ReviewVerdict } from '../../contract/pull-request-event.ts';
-import type { ForgeReader, ForgeWriter } from '../../forge/forge.ts';
+import type { ForgeReader, ForgeWriter, ReviewText } from '../../forge/forge.ts';
 
 /** Path to content, or null to remove the file. A moved file is removed and added with the same content. */
 export type FileChanges = Readonly<Record<string, string | null>>;
@@ -25,11 +25,13 @@ export type TestRepository = {
   merge(url: string): Promise<string>;
   close(url: string): Promise<void>;
   /** Submits a review by this person. */
-  review(url: string, by: Person, verdict: ReviewVerdict): Promise<void>;
+  review(url: string, by: Person, verdict: ReviewVerdict, text?: ReviewText): Promise<void>;
 };
 
 /** A forge under test, with what the contract suite needs. */
 export type ForgeFixture = {
+  /** Whether a review has comments on lines. */
+  commentsOnLines: boolean;
   writer: ForgeWriter;
   reader: ForgeReader;
   /** A new repository with these files on its branch `main`. */

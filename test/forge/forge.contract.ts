@@ -175,6 +175,26 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
         expect(verdicts(read)).toEqual({ [ada.login]: 'approved', [grace.login]: 'changes-requested' });
         for (const { at } of read.reviews) expect(Date.parse(at)).not.toBeNaN();
       });
+
+      it('and reads all that request changes, with what they say', async () => {
+        const { url } = await open();
+        const [ada, grace] = fixture.people.reviewers;
+        expect((await fixture.reader.readPullRequest(url)).changeRequests).toEqual([]);
+        const comments = fixture.commentsOnLines ? [{ path: 'README.md', line: 1, body: 'Whose?\n> Ours.' }] : [];
+        const texts = [
+          { body: 'Say `whose` handbook.\n\nIgnore "this" & <that>.', comments },
+          { body: 'Still unclear.', comments: [] },
+        ];
+        await files.review(url, ada, 'commented');
+        for (const text of texts) await files.review(url, ada, 'changes-requested', text);
+        await files.review(url, grace, 'approved');
+        const { changeRequests } = await fixture.reader.readPullRequest(url);
+        expect(changeRequests.map(({ reviewer }) => reviewer)).toEqual([ada.login, ada.login]);
+        const ids = changeRequests.map(({ id }) => id);
+        expect(new Set(ids).size).toBe(2);
+        expect(await Promise.all(ids.map((id) => fixture.reader.readReview(url, id)))).toEqual(texts);
+        expect(await caught(fixture.reader.readReview(url, '999999'))).toMatchObject({ retryable: false });
+      });
     });
 
     it('finds people by their public email address and the other way round, but not by a private one', async () => {
@@ -200,6 +220,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
           sides.writer?.openPullRequest(request),
           sides.writer?.updatePullRequest(url, { title: 'Another' }),
           sides.reader?.readPullRequest(url),
+          sides.reader?.readReview(url, '1'),
           sides.reader?.listChangedFiles(url),
           sides.reader?.readCodeOwners(url),
           sides.reader?.requestReviews(url, { logins: ['ada'], teams: [] }),

@@ -46,6 +46,7 @@ export async function startGiteaFixture(options: { signsMerges?: boolean } = {})
     reviewer: ada,
     writer,
     reader,
+    commentsOnLines: true,
     people: {
       author: person(bot),
       reviewers: [person(ada), person(grace)],
@@ -113,10 +114,14 @@ async function createRepository(
     async close(page) {
       await call(admin, 'PATCH', pull(page), { state: 'closed' });
     },
-    async review(page, { login }, verdict) {
+    async review(page, { login }, verdict, { body, comments } = { body: 'Read it.', comments: [] }) {
       const by = people.find((each) => each.login === login);
       if (!by) throw new Error(`${login} is no reviewer of the fixture`);
-      await call(by, 'POST', `${pull(page)}/reviews`, { event: VERDICTS[verdict], body: 'Read it.' });
+      await call(by, 'POST', `${pull(page)}/reviews`, {
+        event: VERDICTS[verdict],
+        body,
+        comments: comments.map(({ path, line, body: remark }) => ({ path, new_position: line, body: remark })),
+      });
     },
   };
 }

@@ -54,6 +54,7 @@ export async function startGitHubFixture(): Promise<GitHubFixture> {
     addRepository,
     writer: forge,
     reader: forge,
+    commentsOnLines: true,
     people: {
       author: { login: 'galley-bot', mail: null },
       reviewers: [
@@ -90,9 +91,9 @@ function testRepository(url: string, repository: Repository, files: FileChanges)
     commit: async (branch, changes) => commitTo(repository, branch, changes),
     merge: async (page) => mergePull(repository, pull(page)),
     close: async (page) => closePull(pull(page)),
-    async review(page, { login }, verdict) {
+    async review(page, { login }, verdict, text) {
       pull(page).reviewers.delete(login);
-      pull(page).reviews.push({ login, state: STATES[verdict], submittedAt: new Date().toISOString() });
+      pull(page).reviews.push({ login, state: STATES[verdict], submittedAt: new Date().toISOString(), text });
     },
   };
 }

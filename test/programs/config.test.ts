@@ -148,6 +148,21 @@ describe('galley.yaml', () => {
   });
 
   it.each([
+    ['{max: 0}', '.max: expected a number from 1 to 20'],
+    ['{max: 21}', '.max: expected a number from 1 to 20'],
+    ['{max: 1.5}', '.max: expected a whole number'],
+    ['{max: 3, min: 1}', '.min: unknown key: expected one of max'],
+    ['{}', '.max: expected a number'],
+    ['3', ': expected a mapping'],
+  ])('rejects the follow-ups %s', (text, problem) => {
+    const rule = `      - {name: a, on: publish, prompt: b, followUps: ${text}}`;
+    const config = `sites:\n  handbook:\n    domain: docs.example.com\n    agent:\n${rule}\n`;
+    const [only = '', ...more] = problemsOf(config);
+    expect(only).toContain(`sites.handbook.agent.0.followUps${problem}`);
+    expect(more).toEqual([]);
+  });
+
+  it.each([
     ['contentfull: {secret: x}', 'contentfull: unknown key: did you mean contentful?'],
     ['github: {branch: main}', 'github.secret: expected a secret (text) or a list of secrets'],
     ['github:', 'github: expected a mapping, got nothing'],

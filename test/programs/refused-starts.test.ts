@@ -17,6 +17,8 @@ const WRONG_REVIEWS = {
   forge: { kind: 'gitea' },
   sites: { docs: { domain: 'docs.example.com', agent: [{ name: 'notes', on: 'publish', prompt: 'Do' }] } },
 };
+const followingUp = { name: 'notes', on: 'publish', prompt: 'Do', followUps: { max: 3 } };
+const NO_FORGE = { sites: { docs: { domain: 'docs.example.com', projectId: 'prj_docs', agent: [followingUp] } } };
 const REVIEW_KEYS = ['smtp.from', 'forge.url', 'forge.token', 'sites.docs.projectId'];
 
 describe('a program with an invalid configuration exits with 2 and names each mistake', () => {
@@ -25,6 +27,7 @@ describe('a program with an invalid configuration exits with 2 and names each mi
     { command: 'up', config: WRONG_DURATION, variables: {}, names: ['sites.docs.export.quietPeriod'] },
     { command: 'worker', config: WRONG_REVIEWS, variables: ADMIN_API, names: REVIEW_KEYS },
     { command: 'config check', config: WRONG_REVIEWS, variables: ADMIN_API, names: REVIEW_KEYS },
+    { command: 'config check', config: NO_FORGE, variables: ADMIN_API, names: ['sites.docs.agent.0.followUps'] },
     { command: 'config check', config: {}, variables: { ...ADMIN_API, PORT: 'http' }, names: ['PORT'] },
     { command: 'up', config: {}, variables: { AGENT_COMMAND: "coder 'open" }, names: ['AGENT_COMMAND'] },
     {

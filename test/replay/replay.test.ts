@@ -58,12 +58,12 @@ const WORKFLOWS = [
     folder: 'agent-change',
     bundle: orchestrator,
     shows: {
-      ACTIVITY_TASK_SCHEDULED: words(`cancelAgentJob createAgentJob followPullRequest planReview pollAgentJob
-        readLastWords readPullRequest readRuleSettings renderAgentPrompt requestReview sendOperatorMail sendReviewMail
-        startNotifications`),
+      ACTIVITY_TASK_SCHEDULED: words(`cancelAgentJob createAgentJob followPullRequest messageAgentJob planReview
+        pollAgentJob readLastWords readPullRequest readRuleSettings renderAgentPrompt renderFollowUp requestReview
+        sendOperatorMail sendReviewMail startNotifications`),
       ACTIVITY_TASK_FAILED:
-        words(`createAgentJob followPullRequest planReview pollAgentJob readLastWords readRuleSettings
-        sendReviewMail`),
+        words(`createAgentJob followPullRequest messageAgentJob planReview pollAgentJob readLastWords
+        readRuleSettings sendReviewMail`),
       ACTIVITY_TASK_CANCELED: words('createAgentJob pollAgentJob'),
       WORKFLOW_EXECUTION_SIGNALED: words('configChanged pullRequestChanged reviewed'),
       WORKFLOW_EXECUTION_UPDATE_ACCEPTED: words('cancel'),

@@ -50,6 +50,10 @@ export type Outside = {
   owners: { mails: string[]; logins: string[]; teams: string[] };
   onMail: (mail: AgentMail, attempt: number) => Promise<MailResult> | MailResult;
   onForge: (call: 'plan' | 'request' | 'read') => void;
+  /** Called for each attempt to send a follow-up. May throw. */
+  onMessage: (attempt: number) => 'accepted' | 'unsupported';
+  /** What the review with this id says. */
+  onReview: (id: string) => string | null;
 };
 
 /** A created job: the request, and the events that its prompt was rendered from. */
@@ -63,6 +67,8 @@ export type AgentFixture = {
   /** The number of attempts to create a job. */
   creates: number;
   cancelled: string[];
+  /** The accepted follow-ups by their keys. */
+  messages: Map<string, string>;
   /** The accepted mails, as `event recipient`. */
   mails: string[];
   /** Events whose notifications were started. */
@@ -138,6 +144,8 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
     owners: { mails: [], logins: ['ada'], teams: [] },
     onMail: () => ({ outcome: 'sent', detail: '250 queued' }),
     onForge: () => {},
+    onMessage: () => 'accepted',
+    onReview: (id) => `what ${id} says`,
   };
 
   const attempt = (): number => Context.current().info.attempt;
@@ -193,6 +201,14 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
       fixture.cancelled.push(jobId);
       return 'accepted';
     },
+    async messageAgentJob({ prompt, idempotencyKey }) {
+      const outcome = outside.onMessage(attempt());
+      if (outcome === 'accepted') fixture.messages.set(idempotencyKey, prompt);
+      return outcome;
+    },
+    async renderFollowUp({ review }) {
+      return { prompt: outside.onReview(review.id) };
+    },
     async planReview({ reviewers }) {
       outside.onForge('plan');
       const { mails, logins, teams } = outside.owners;
@@ -238,6 +254,7 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
     jobs: [],
     creates: 0,
     cancelled: [],
+    messages: new Map(),
     mails: [],
     notified: [],
     requests: [],

@@ -14,6 +14,8 @@ const NAMES = [
   'pollAgentJob',
   'readLastWords',
   'cancelAgentJob',
+  'messageAgentJob',
+  'renderFollowUp',
   'planReview',
   'requestReview',
   'readPullRequest',

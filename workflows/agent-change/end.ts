@@ -3,6 +3,7 @@ import type { ChangeEnded } from '../../contract/agent-state.ts';
 import { cutText } from '../../contract/cut-text.ts';
 import { SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import { emptyOutbox } from '../notifications/outbox.ts';
+import { stopFollowUp } from './follow-ups.ts';
 import { cancelChangeJob } from './job.ts';
 import { mailOperators } from './mails.ts';
 import { notifyPullRequest } from './notifications.ts';
@@ -72,7 +73,8 @@ async function mergeCommitOf({ state, settings }: ChangeRun): Promise<string | n
 
 async function notifyOperators(run: ChangeRun): Promise<void> {
   const { state, settings } = run;
-  if (settings.mail && settings.operators.length > 0) await mailOperators(run, state.error ?? 'it failed');
+  if (settings.mail && settings.operators.length > 0)
+    await mailOperators(run, 'job-failed', state.error ?? 'it failed');
   else addNote(state, 'no mail was sent about the failure: no operator or no mail server is configured');
 }
 
@@ -81,6 +83,7 @@ export async function endCancelled(run: ChangeRun): Promise<void> {
   const { state } = run;
   if (isOver(state.phase)) return;
   if (state.phase === 'prompting' || state.phase === 'working') await cancelChangeJob(run, 'the change is cancelled');
+  await stopFollowUp(run);
   reportLostJob(state);
   end(state, 'cancelled');
 }

@@ -1,5 +1,11 @@
 import { cutText } from '../../contract/cut-text.ts';
-import { type PullRequestReading, type Review, reviewKey } from '../../contract/pull-request-event.ts';
+import {
+  type ChangeRequest,
+  type PullRequestReading,
+  type Review,
+  type Reviewed,
+  reviewKey,
+} from '../../contract/pull-request-event.ts';
 import { hash64 } from '../deliveries/hash64.ts';
 import { isOver, type MutableState, type PullRequestEvent } from './state.ts';
 
@@ -25,7 +31,7 @@ export function applyPullRequestEvent(state: MutableState, event: PullRequestEve
   const hash = hash64(event.deliveryId);
   if (!isSamePage(event.url, prLink) || state.seenNews.includes(hash)) return;
   state.seenNews = [...state.seenNews, hash].slice(-MAX_SEEN);
-  if (!('state' in event)) addReviews(state, [event]);
+  if (!('state' in event)) addReview(state, event);
   else if (event.state === 'merged' || event.at >= (state.pullRequest?.eventAt ?? '')) applyStatus(state, event);
 }
 
@@ -35,12 +41,32 @@ export function applyEarlyEvents(state: MutableState): void {
   for (const event of earlyNews) applyPullRequestEvent(state, event);
 }
 
+function addReview(state: MutableState, event: Reviewed): void {
+  addReviews(state, [event]);
+  if (event.verdict === 'changes-requested') state.followUps = { ...state.followUps, unread: true };
+}
+
 /** Applies the pull request as the forge returns it. */
 export function applyReading(state: MutableState, reading: PullRequestReading): void {
   if (isSettled(state)) return;
   applyStatus(state, reading);
   if (state.pullRequest) state.pullRequest.title = cutText(reading.title, MAX_TEXT);
   addReviews(state, reading.reviews);
+  addChangeRequests(state, reading.changeRequests ?? []);
+}
+
+function addChangeRequests(state: MutableState, requests: readonly ChangeRequest[]): void {
+  const { handled, pending, current } = state.followUps;
+  const known = new Set([...handled, ...pending.map(({ id }) => id), current?.review.id]);
+  const added = requests
+    .filter(({ id }) => !known.has(id))
+    .map(({ id, reviewer, at, bot }) => ({
+      id,
+      reviewer: reviewer.slice(0, 254),
+      at: at.slice(0, MAX_AT),
+      ...(bot && { bot }),
+    }));
+  if (added.length > 0) state.followUps = { ...state.followUps, pending: [...pending, ...added].slice(-MAX_REVIEWS) };
 }
 
 /** Sets the title unless one is known: events have none. */

@@ -7,7 +7,7 @@ import { adminApiCall, inPool, quickActivity } from '../retry/activity-timeouts.
 import { retryUntil } from '../retry/retry-until.ts';
 import { notifyPullRequest } from './notifications.ts';
 import { isTooLate } from './schedule.ts';
-import { type ChangeRun, inProgress } from './state.ts';
+import { type ChangeRun, inProgress, type State } from './state.ts';
 import {
   addNote,
   beginWork,
@@ -45,6 +45,8 @@ const { renderAgentPrompt } = proxyActivities<Activities>({
 
 /** A job that hasn't ended by then never will. */
 const JOB_TIMEOUT_MS = 24 * 3_600_000;
+
+export const NEVER_ENDED = `didn't end within ${formatDurationMs(JOB_TIMEOUT_MS)} and was given up`;
 
 /** A poll gets at least this much time, even after the timeout: the job may have ended meanwhile. */
 const LAST_POLL_MS = 5_000;
@@ -96,37 +98,56 @@ async function render(run: ChangeRun, isOver: () => boolean): Promise<ChangeRun[
 /** Waits for the end of the job, through outages of the service. */
 export async function waitForJob(run: ChangeRun): Promise<void> {
   const { state } = run;
-  const { job } = state;
-  if (job === null) throw new Error('a change without a job waits for it');
-  const { projectId, jobId } = job;
-  const poll = (): Promise<FinishedAgentJob> => {
-    const leftMs = job.createdAtMs + JOB_TIMEOUT_MS - Date.now();
-    const options = { scheduleToCloseTimeout: Math.max(leftMs, LAST_POLL_MS), summary: `wait for ${jobId}` };
-    return pollAgentJob.executeWithOptions(options, [{ projectId, jobId }]);
-  };
-  const outcome = await retryUntil(state, poll, () => state.phase !== 'working' || isTooLate(run));
+  const { jobId } = jobOf(state);
+  const outcome = await pollUntilEnd(
+    run,
+    state.job?.createdAtMs ?? 0,
+    () => state.phase !== 'working' || isTooLate(run),
+  );
   if (outcome === undefined) {
     if (state.phase === 'working') end(state, 'expired');
   } else if ('value' in outcome) {
-    if (resultOf(outcome.value) === 'unchanged') await recordLastWords(run, { projectId, jobId });
+    if (resultOf(outcome.value) === 'unchanged') setLastWords(state, await lastWordsOf(run));
     applyResult(run, outcome.value);
   } else if (outcome.failure.type === 'TimedOut') {
     await cancelChangeJob(run, 'it took too long');
-    failChange(state, `${jobId} didn't end within ${formatDurationMs(JOB_TIMEOUT_MS)} and was given up`);
+    failChange(state, `${jobId} ${NEVER_ENDED}`);
   } else failChange(state, outcome.failure.message);
 }
 
-/** An agent that changes nothing usually says why. */
-async function recordLastWords(run: ChangeRun, job: { projectId: string; jobId: string }): Promise<void> {
+/** Polls the job until it ends, through outages of the service, for at most 24 hours since it began to work. */
+export async function pollUntilEnd(
+  { state }: ChangeRun,
+  sinceMs: number,
+  isOver: () => boolean,
+): ReturnType<typeof retryUntil<FinishedAgentJob>> {
+  const job = jobOf(state);
+  const poll = (): Promise<FinishedAgentJob> => {
+    const leftMs = sinceMs + JOB_TIMEOUT_MS - Date.now();
+    const options = { scheduleToCloseTimeout: Math.max(leftMs, LAST_POLL_MS), summary: `wait for ${job.jobId}` };
+    return pollAgentJob.executeWithOptions(options, [job]);
+  };
+  return await retryUntil(state, poll, isOver);
+}
+
+/** What the agent printed last: one that changes nothing usually says why. Null, with a note, if it isn't known. */
+export async function lastWordsOf(run: ChangeRun): Promise<string | null> {
   const { state } = run;
+  const job = jobOf(state);
   try {
     const summary = `what did the agent of ${job.jobId} say last`.slice(0, 200);
-    const words = await inProgress(run, () => readLastWords.executeWithOptions({ summary }, [job]));
-    setLastWords(state, words);
+    return await inProgress(run, () => readLastWords.executeWithOptions({ summary }, [job]));
   } catch (error) {
     if (isCancellation(error)) throw error;
     addNote(state, `what the agent said last isn't known: ${readFailure(error).message}`);
+    return null;
   }
+}
+
+/** The job as activities name it. */
+export function jobOf({ job }: State): { projectId: string; jobId: string } {
+  if (job === null) throw new Error('a change without a job has no pull request and waits for none');
+  return { projectId: job.projectId, jobId: job.jobId };
 }
 
 /** Cancels the job at the service. A failure becomes a note. */

@@ -15,11 +15,15 @@ const MAX_RECIPIENTS = 50;
 
 const INTERRUPTED: MailResult = { outcome: 'unknown', detail: 'the change ended while it was being sent' };
 
-/** Sends one mail of an event to each reviewer. */
+/**
+ * Sends one mail of an event to each reviewer.
+ * @param followUp what the mail says if it is about a follow-up
+ */
 export async function mailReviewers(
   run: ChangeRun,
   event: ReviewMailInput['event'],
   addresses: readonly string[],
+  followUp?: ReviewMailInput['followUp'],
 ): Promise<void> {
   const { site, rule, state } = run;
   const { prLink, reviewSinceMs } = state;
@@ -35,6 +39,7 @@ export async function mailReviewers(
     publish,
     eventCount: state.eventCount,
     requestedAt: new Date(reviewSinceMs ?? Date.now()).toISOString(),
+    ...(followUp && { followUp }),
   };
   await sendEach(run, event, addresses, async (to, summary) => {
     run.mailing.add(to.toLowerCase());
@@ -46,12 +51,21 @@ export async function mailReviewers(
   });
 }
 
-/** Notifies each operator of the failed job. */
-export async function mailOperators(run: ChangeRun, message: string): Promise<void> {
+/** The reviewers with mail, without those that reject it, have unsubscribed or are still to get the last mail. */
+export function reachable({ state, mailing }: ChangeRun): string[] {
+  return (state.plan?.mails ?? []).filter((to) => {
+    if (mailing.has(to.toLowerCase())) return false;
+    const outcome = mailOf(state, 'review-requested', to)?.outcome;
+    return outcome !== 'refused' && outcome !== 'unsubscribed';
+  });
+}
+
+/** Notifies each operator of the failed job, or that a person has to take over. */
+export async function mailOperators(run: ChangeRun, event: OperatorMailInput['event'], message: string): Promise<void> {
   const { site, rule, state, settings } = run;
-  const event: OperatorMailInput['event'] = 'job-failed';
   const jobId = state.job?.jobId ?? null;
-  const mail = { site, rule, changeId: workflowInfo().workflowId, event, jobId, message };
+  const link = event === 'job-failed' ? {} : { prLink: state.prLink };
+  const mail = { site, rule, changeId: workflowInfo().workflowId, event, jobId, message, ...link };
   await sendEach(run, event, settings.operators, (to, summary) =>
     sendOperatorMail.executeWithOptions({ summary }, [{ ...mail, to }]),
   );

@@ -1,40 +1,32 @@
-import { ActivityCancellationType, condition, isCancellation, proxyActivities } from '@temporalio/workflow';
+import { condition, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
 import { cutText } from '../../contract/cut-text.ts';
 import { reviewKey } from '../../contract/pull-request-event.ts';
 import { runUntil, waitAtMost } from '../entity/coroutines.ts';
 import { readFailure } from '../failures/read-failure.ts';
-import { inPool, retryPolicy } from '../retry/activity-timeouts.ts';
+import { forgeCalls } from '../retry/activity-timeouts.ts';
 import { applyReading, setTitle } from './events.ts';
-import { mailOf, mailReviewers } from './mails.ts';
+import { followReviews } from './follow-ups.ts';
+import { mailReviewers, reachable } from './mails.ts';
 import { expiresAtMs, reminderOf } from './schedule.ts';
 import { type ChangeRun, inProgress, isOver, type ReviewPlan } from './state.ts';
 import { addNote, beginReview, end, reminderSent, reviewReopened, reviewsRequested, setPlan } from './transitions.ts';
-
-/** A few calls to the forge each. */
-const forgeTimeouts = {
-  ...inPool('forge'),
-  startToCloseTimeout: '2m',
-  heartbeatTimeout: '5s',
-  retry: { ...retryPolicy, maximumInterval: '2m' },
-  cancellationType: ActivityCancellationType.TRY_CANCEL,
-} as const;
 
 /**
  * The activity itself decides how long it waits for a forge that is down. This limit is for attempts that time out, for
  * example with hundreds of owners to look up; then only the rule's own reviewers are notified.
  */
-const { planReview } = proxyActivities<Activities>({ ...forgeTimeouts, scheduleToCloseTimeout: '1h' });
+const { planReview } = proxyActivities<Activities>({ ...forgeCalls, scheduleToCloseTimeout: '1h' });
 
 /** Reviewers also get a mail, so this is optional. */
-const { requestReview } = proxyActivities<Activities>({ ...forgeTimeouts, scheduleToCloseTimeout: '1h' });
+const { requestReview } = proxyActivities<Activities>({ ...forgeCalls, scheduleToCloseTimeout: '1h' });
 
 /** A reminder and the end of a change read it first. Neither waits long for a forge that is down. */
-export const { readPullRequest } = proxyActivities<Activities>({ ...forgeTimeouts, scheduleToCloseTimeout: '1m' });
+export const { readPullRequest } = proxyActivities<Activities>({ ...forgeCalls, scheduleToCloseTimeout: '1m' });
 
 /** Polls by its retry policy for as long as the pull request is open. */
 const { followPullRequest } = proxyActivities<Activities>({
-  ...forgeTimeouts,
+  ...forgeCalls,
   retry: { initialInterval: '1m', backoffCoefficient: 2, maximumInterval: '1h' },
 });
 
@@ -55,6 +47,7 @@ export async function awaitReview(run: ChangeRun): Promise<void> {
       () => remind(run),
       () => followOnForge(run),
       () => expire(run),
+      () => followReviews(run),
     ],
     () => isOver(run.state.phase),
   );
@@ -170,7 +163,7 @@ async function remindInTime(run: ChangeRun, inBackground: (mails: Promise<void>)
     await readAgain(run);
     if (reminderOf(run)?.atMs !== reminder.atMs) continue;
     const number = state.reminders.sent + 1;
-    inBackground(mailReviewers(run, `reminder-${number}`, remindable(run)));
+    inBackground(mailReviewers(run, `reminder-${number}`, reachable(run)));
     reminderSent(state, number, reminder.afterMs);
   }
 }
@@ -188,15 +181,6 @@ async function readAgain({ state, settings }: ChangeRun): Promise<void> {
   }
 }
 
-/** Leaves out addresses that reject mail, have unsubscribed or are still to get the last mail. */
-function remindable({ state, mailing }: ChangeRun): string[] {
-  return (state.plan?.mails ?? []).filter((to) => {
-    if (mailing.has(to.toLowerCase())) return false;
-    const outcome = mailOf(state, 'review-requested', to)?.outcome;
-    return outcome !== 'refused' && outcome !== 'unsubscribed';
-  });
-}
-
 /** Polls the forge slowly, for lost webhooks and those that arrived before the change knew its pull request. */
 async function followOnForge(run: ChangeRun): Promise<void> {
   const { state } = run;
@@ -208,8 +192,13 @@ async function followOnForge(run: ChangeRun): Promise<void> {
       const summary = `follow ${prLink}`.slice(0, 200);
       const reading = await followPullRequest.executeWithOptions({ summary }, [{ prLink, known }]);
       applyReading(state, reading);
-      const { title, reviews } = reading;
-      known = { state: reading.state, title, reviews: [...new Set(reviews.map(reviewKey))] };
+      const { title, reviews, changeRequests = [] } = reading;
+      known = {
+        state: reading.state,
+        title,
+        reviews: [...new Set(reviews.map(reviewKey))],
+        changeRequests: changeRequests.map(({ id }) => id),
+      };
     } catch (error) {
       if (isCancellation(error)) throw error;
       addNote(state, `the forge doesn't return the state of the pull request: ${readFailure(error).message}`);

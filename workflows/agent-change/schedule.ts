@@ -1,4 +1,4 @@
-import type { Review } from '../../contract/pull-request-event.ts';
+import type { ChangeRequest, Review } from '../../contract/pull-request-event.ts';
 import type { ChangeRun, State } from './state.ts';
 
 /** When reminders are due, what ends them, and when the change expires: pure functions. */
@@ -63,6 +63,21 @@ function mayBeAsked({ plan, reviewRequests }: Requested, reviewer: string): bool
   const isRequested = (name: string): boolean => reviewRequests.requested.some((other) => isSameName(name, other));
   if (plan === null || plan.unknownLogins || plan.teams.some(isRequested)) return true;
   return !plan.logins.some(isRequested) || plan.logins.some((login) => isSameName(login, reviewer));
+}
+
+/**
+ * Whether the forge asked this person by name for the review, or the person reviews by an address that got the mail, as
+ * at the embedded forge. Members of a team aren't known here.
+ */
+export function isRequestedReviewer({ plan, reviewRequests }: Requested, { reviewer, bot }: ChangeRequest): boolean {
+  if (plan === null || bot) return false;
+  const isReviewer = (name: string): boolean => isSameName(name, reviewer);
+  return plan.mails.some(isReviewer) || (plan.logins.some(isReviewer) && reviewRequests.requested.some(isReviewer));
+}
+
+/** The reviewer has approved since. */
+export function isWithdrawn({ reviews }: Pick<State, 'reviews'>, { reviewer, at }: ChangeRequest): boolean {
+  return reviews.some((each) => each.verdict === 'approved' && isSameName(each.reviewer, reviewer) && each.at > at);
 }
 
 function isSameName(one: string, other: string): boolean {

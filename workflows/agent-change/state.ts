@@ -6,7 +6,13 @@ import {
   reviewRequestReport,
 } from '../../contract/agent-state.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
-import { pullRequestChanged, pullRequestState, review, reviewed } from '../../contract/pull-request-event.ts';
+import {
+  changeRequest,
+  pullRequestChanged,
+  pullRequestState,
+  review,
+  reviewed,
+} from '../../contract/pull-request-event.ts';
 import { type RuleSettings, ruleSettings } from '../../contract/settings.ts';
 import { type EntityRun, newEntityRun, type ReadonlyState } from '../entity/continue-as-new.ts';
 import { outbox } from '../notifications/outbox.ts';
@@ -29,6 +35,37 @@ const plan = z.object({
 });
 /** Who reviews the pull request. */
 export type ReviewPlan = z.infer<typeof plan>;
+
+const followUps = z.object({
+  /** An event told of a review that requests changes; the forge has to be read for its id. */
+  unread: z.boolean(),
+  /** Reviews that request changes, oldest first. */
+  pending: z.array(changeRequest),
+  /** The ids of those that are done with, newest last. */
+  handled: z.array(z.string()),
+  /** The review that is passed to the agent. The prompt is kept until the service accepted it. */
+  current: z
+    .object({ review: changeRequest, prompt: z.string().nullable(), sentAtMs: z.number().nullable() })
+    .nullable(),
+  last: changeRequest.nullable(),
+  /** Accepted follow-ups. */
+  sent: z.int(),
+  /** Why a person has to take over; null if none has to. */
+  person: z.string().nullable(),
+  /** How often a person was asked. */
+  asked: z.int(),
+});
+
+const NO_FOLLOW_UPS: z.infer<typeof followUps> = {
+  unread: false,
+  pending: [],
+  handled: [],
+  current: null,
+  last: null,
+  sent: 0,
+  person: null,
+  asked: 0,
+};
 
 const continueAsNewInput = z.object({
   format: z.literal(1),
@@ -69,6 +106,8 @@ const continueAsNewInput = z.object({
   mails: z.array(mailRecord),
   reviewRequests: reviewRequestReport,
   reviews: z.array(review),
+  /** Earlier releases have none. */
+  followUps: followUps.default(NO_FOLLOW_UPS),
   /** The number of reminders, and the last of the configured times they cover. */
   reminders: z.object({ sent: z.int(), doneUpToMs: z.number() }),
   /** Events that arrived before the pull request was known. */
@@ -130,6 +169,7 @@ export function newState({ events, eventCount, settings }: FirstInput, nowMs: nu
     mails: [],
     reviewRequests: { requested: [], refused: [] },
     reviews: [],
+    followUps: NO_FOLLOW_UPS,
     reminders: { sent: 0, doneUpToMs: 0 },
     earlyNews: [],
     seenNews: [],

@@ -1,6 +1,7 @@
 import type { MailResult } from '../../activities/mails/mail-input.ts';
 import type { ReviewRequestReport } from '../../contract/agent-state.ts';
 import { cutText } from '../../contract/cut-text.ts';
+import type { ChangeRequest } from '../../contract/pull-request-event.ts';
 import { toMailRecord } from '../mails/mail-record.ts';
 import { skipBackOff } from '../retry/retry-until.ts';
 import { applyEarlyEvents } from './events.ts';
@@ -90,6 +91,46 @@ export function reviewReopened(state: MutableState, nowMs: number): void {
 
 export function reminderSent(state: MutableState, sent: number, doneUpToMs: number): void {
   state.reminders = { sent, doneUpToMs };
+}
+
+/** Ids of reviews that are done with. Older ones are no longer listed among the last reviews. */
+const MAX_HANDLED = 200;
+
+/** The forge is read now. */
+export function reviewsRead(state: MutableState): void {
+  state.followUps = { ...state.followUps, unread: false };
+}
+
+export function beginFollowUp(state: MutableState, review: ChangeRequest): void {
+  const pending = state.followUps.pending.filter(({ id }) => id !== review.id);
+  const current = { review, prompt: null, sentAtMs: null };
+  state.followUps = { ...state.followUps, pending, current, last: review };
+}
+
+export function followUpRendered(state: MutableState, prompt: string): void {
+  const { current } = state.followUps;
+  state.followUps = { ...state.followUps, current: current && { ...current, prompt } };
+}
+
+/** The service has accepted the message. */
+export function followUpSent(state: MutableState, nowMs: number): void {
+  const { current, sent } = state.followUps;
+  const begun = current && { ...current, prompt: null, sentAtMs: nowMs };
+  state.followUps = { ...state.followUps, current: begun, sent: sent + 1, person: null };
+}
+
+/** The review is done with, whether the agent got it or not. */
+export function endFollowUp(state: MutableState, { id }: ChangeRequest): void {
+  const pending = state.followUps.pending.filter((review) => review.id !== id);
+  const handled = [...state.followUps.handled, id].slice(-MAX_HANDLED);
+  state.followUps = { ...state.followUps, pending, handled, current: null };
+}
+
+/** A person has to take over. */
+export function personNeeded(state: MutableState, reason: string): void {
+  const person = cutText(reason, MAX_NOTE);
+  const asked = state.followUps.asked + (person === state.followUps.person ? 0 : 1);
+  state.followUps = { ...state.followUps, person, asked };
 }
 
 export function mailSent(state: MutableState, event: string, to: string, result: MailResult): void {

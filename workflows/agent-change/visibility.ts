@@ -1,5 +1,5 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
-import type { AgentChangeState } from '../../contract/agent-state.ts';
+import type { AgentChangePhase, AgentChangeState } from '../../contract/agent-state.ts';
 import { escapeMarkdown, markdownLink, paragraphs } from '../../contract/details-markdown.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import { createVisibility, type Visibility } from '../entity/visibility.ts';
@@ -23,13 +23,13 @@ export function visibilityOf(run: ChangeRun): Visibility {
 /** The result of the query `state`. */
 export function changeStateOf(run: ChangeRun): AgentChangeState {
   const { site, rule, state } = run;
-  const { phase, job, prLink, pullRequest, error, unconfigured, lastWords, notes } = state;
+  const { job, prLink, pullRequest, error, unconfigured, lastWords, notes } = state;
   const { mails, reviewRequests, reviews } = state;
   const reminder = reminderOf(run);
   return {
     site,
     rule,
-    phase,
+    phase: phaseOf(run),
     jobId: job?.jobId ?? null,
     prLink,
     pullRequest: pullRequest === null ? null : { title: pullRequest.title, state: pullRequest.state },
@@ -39,8 +39,26 @@ export function changeStateOf(run: ChangeRun): AgentChangeState {
     mails,
     reviewRequests,
     reviews,
+    followUps: followUpsOf(run),
     nextReminderAt: reminder === null ? null : timeOf(reminder.atMs),
     expiresAt: timeOf(expiresAtMs(run)),
+  };
+}
+
+/** In review, an agent that works on a follow-up has a phase of its own. */
+function phaseOf({ state: { phase, followUps } }: ChangeRun): AgentChangePhase {
+  return phase === 'in-review' && followUps.current?.sentAtMs ? 'revising' : phase;
+}
+
+function followUpsOf({ state: { followUps }, settings }: ChangeRun): AgentChangeState['followUps'] {
+  if (settings.followUps === undefined) return null;
+  const { last, current, person, sent } = followUps;
+  return {
+    sent,
+    max: settings.followUps.max,
+    lastReview: last && { id: last.id, reviewer: last.reviewer, at: last.at },
+    waitsFor: current !== null ? 'agent' : person !== null ? 'person' : 'review',
+    reason: current === null ? person : null,
   };
 }
 
@@ -48,12 +66,13 @@ function timeOf(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-function attributesOf({ site, settings, state }: ChangeRun): SearchAttributeUpdatePair[] | null {
+function attributesOf(run: ChangeRun): SearchAttributeUpdatePair[] | null {
+  const { site, settings, state } = run;
   if (!settings.searchAttributes) return null;
-  const { phase, prLink } = state;
+  const { prLink } = state;
   return [
     { key: { name: SEARCH_ATTRIBUTES.site, type: 'KEYWORD' }, value: site },
-    { key: { name: SEARCH_ATTRIBUTES.phase, type: 'KEYWORD' }, value: phase },
+    { key: { name: SEARCH_ATTRIBUTES.phase, type: 'KEYWORD' }, value: phaseOf(run) },
     ...(prLink !== null && prLink.length <= MAX_KEYWORD
       ? [{ key: { name: SEARCH_ATTRIBUTES.pullRequest, type: 'KEYWORD' }, value: prLink } as const]
       : []),
@@ -61,7 +80,7 @@ function attributesOf({ site, settings, state }: ChangeRun): SearchAttributeUpda
 }
 
 function details(run: ChangeRun): string {
-  const { phase, jobId, prLink, pullRequest, error, lastWords, notes, mails, reviews, nextReminderAt } =
+  const { phase, jobId, prLink, pullRequest, error, lastWords, notes, mails, reviews, followUps, nextReminderAt } =
     changeStateOf(run);
   const newest = run.state.events.at(-1);
   const title = pullRequest ? ` (${pullRequest.state}): ${escapeMarkdown(pullRequest.title)}` : '';
@@ -72,6 +91,10 @@ function details(run: ChangeRun): string {
     prLink && `${markdownLink('Pull request', prLink)}${title}`,
     mails.length > 0 && `mails: ${mails.map(({ event, outcome }) => `${event} ${outcome}`).join(', ')}`,
     ...reviews.map(({ reviewer, verdict }) => `${escapeMarkdown(reviewer)}: ${verdict}`),
+    followUps &&
+      `follow-ups: ${followUps.sent} of ${followUps.max}, waits for the ${followUps.waitsFor}${followUps.reason ? `: ${escapeMarkdown(followUps.reason)}` : ''}`,
+    followUps?.lastReview &&
+      `last review that requests changes: ${followUps.lastReview.id} by ${escapeMarkdown(followUps.lastReview.reviewer)}`,
     nextReminderAt && `next reminder ${nextReminderAt}`,
     error && `error: ${escapeMarkdown(error)}`,
     lastWords && `the agent said last: ${escapeMarkdown(lastWords)}`,

@@ -44,6 +44,15 @@ export const mailTimeouts = {
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 } as const;
 
+/** A few calls to the forge each. */
+export const forgeCalls = {
+  ...inPool('forge'),
+  startToCloseTimeout: '2m',
+  heartbeatTimeout: '5s',
+  retry: { ...retryPolicy, maximumInterval: '2m' },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+} as const;
+
 /**
  * Activities that take milliseconds: only a killed worker takes longer than 5 s. They run beside the workflows, unless
  * a pool is added.

@@ -1,15 +1,35 @@
 import type { OperatorMailInput } from '../mail-input.ts';
 import type { OutgoingMail, Sender } from '../message/compose-mail.ts';
 import { plainLine } from '../message/plain-line.ts';
-import { composeOperatorMail } from './operator-mail.ts';
+import { composeOperatorMail, type OperatorText } from './operator-mail.ts';
 
-/** Composes the mail to operators about a failed agent job. */
+/** Composes the mail to operators about a failed agent job, or a change that a person has to take over. */
 export function composeAgentFailureMail(
   input: OperatorMailInput,
   context: { sender: Sender; date: Date },
 ): OutgoingMail {
-  const { site, rule, jobId, changeId, message } = input;
-  const text = {
+  const text = input.event === 'job-failed' ? failureText(input) : personText(input);
+  return composeOperatorMail({ ...input, isThread: false }, text, context);
+}
+
+function personText({ site, rule, changeId, message, prLink = null }: OperatorMailInput): OperatorText {
+  const link = plainLine(prLink ?? 'unknown', 2_000);
+  return {
+    subject: `A change by ${rule} needs a person`,
+    heading: 'A pull request needs a person',
+    lead: `A reviewer requested changes to a pull request by the rule “${rule}” of the site “${site}”, but the coding agent can’t make them. No reviewer has a mail address, so you are asked.`,
+    facts: [
+      { label: 'Pull request', value: link, ...(/^https?:/i.test(link) && { href: link }) },
+      { label: 'Site and rule', value: `${site} / ${rule}` },
+      { label: 'Workflow', value: plainLine(changeId, 300) },
+    ],
+    error: message,
+    paragraphs: ['What to do: make the changes on the pull request’s branch, or close it.'],
+  };
+}
+
+function failureText({ site, rule, jobId, changeId, message }: OperatorMailInput): OperatorText {
+  return {
     subject: `Agent job of ${rule} failed`,
     heading: 'An agent job failed',
     lead: `The rule “${rule}” of the site “${site}” opened no pull request for its last publish. No reviewer was notified.`,
@@ -26,5 +46,4 @@ export function composeAgentFailureMail(
       'The next publish starts a new job. The workflow named above shows each step in the Temporal UI.',
     ],
   };
-  return composeOperatorMail({ ...input, isThread: false }, text, context);
 }

@@ -51,7 +51,7 @@ function contentOf(
       ...publishFacts(publish),
       ...(eventCount > 1 ? [{ label: 'Together with', value: more(eventCount - 1), href: null }] : []),
     ],
-    output: [],
+    output: outputLines(input.followUp?.said ?? ''),
     paragraphs: [
       `The rule “${rule}” of the site “${site}” passed this to its coding agent, which changed files and opened the pull request. Nothing is merged until someone approves and merges it.`,
       ...(reviewLink === null
@@ -65,11 +65,15 @@ function contentOf(
   };
 }
 
-function openingOf(
-  { event, publish, requestedAt }: ReviewMailInput,
-  date: Date,
-): Pick<MailContent, 'preview' | 'heading' | 'lead'> {
+/** The agent's last words, which the workflow has cut already. */
+function outputLines(said: string): string[] {
+  return said.split('\n').flatMap((line) => plainLine(line, 300) || []);
+}
+
+function openingOf(input: ReviewMailInput, date: Date): Pick<MailContent, 'preview' | 'heading' | 'lead'> {
+  const { event, publish, requestedAt } = input;
   const what = titleOf(publish);
+  if (input.followUp !== undefined) return followUpOpening(input.followUp);
   if (event === 'review-requested') {
     return {
       preview: `${verbOf(publish)}: ${what}`,
@@ -83,6 +87,23 @@ function openingOf(
     preview: `Waiting${waited === null ? '' : ` for ${waited}`}: ${what}`,
     heading: 'This pull request still awaits a review',
     lead: `It has been waiting ${waited === null ? '' : `for ${waited}, `}since ${dayAndTime(since)}. Please have a look, or close it if it isn’t wanted.`,
+  };
+}
+
+function followUpOpening({
+  reviewer,
+  reason,
+}: NonNullable<ReviewMailInput['followUp']>): Pick<MailContent, 'preview' | 'heading' | 'lead'> {
+  const who = plainLine(reviewer, 200);
+  if (reason === null) {
+    const heading = 'The agent has worked on a review';
+    const lead = `${who} requested changes, and the coding agent has answered. Please review the pull request again. If the agent printed anything, its last lines are below.`;
+    return { preview: `The agent answers ${who}`, heading, lead };
+  }
+  return {
+    preview: `A person is needed: ${plainLine(reason, 150)}`,
+    heading: 'This pull request needs a person',
+    lead: `${who} requested changes, but the coding agent can’t make them: ${plainLine(reason, 500)}. Please make them yourself on the pull request’s branch, or close it.`,
   };
 }
 

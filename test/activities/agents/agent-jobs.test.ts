@@ -10,8 +10,8 @@ type Activities = ReturnType<typeof createAgentJobActivities>;
 
 const startServer = useScriptedServers();
 
-function siteOf(prompt: string, site: object = { projectId: 'prj/ö' }): SiteConfig {
-  const rule = { name: 'changelog', on: 'publish', prompt, remindAfter: '2d', reviewers: ['ada@example.com'] };
+function siteOf(prompt: string, site: object = { projectId: 'prj/ö' }, more: object = {}): SiteConfig {
+  const rule = { name: 'changelog', on: 'publish', prompt, remindAfter: '2d', reviewers: ['ada@example.com'], ...more };
   const config = galleyConfig.parse({
     adminApi: { url: 'http://127.0.0.1', key: 'unused' },
     sites: { docs: { domain: 'docs.example.com', agent: [rule], ...site } },
@@ -229,6 +229,39 @@ describe("an agent's last message", () => {
   });
 });
 
+describe('sending an agent job a follow-up', () => {
+  const message = { ...job, prompt: 'Shorter.', idempotencyKey: 'run:review:7' };
+  const send = (activities: Activities) => activityEnvironment().run(activities.messageAgentJob, message);
+
+  it('sends the prompt with its key', async () => {
+    const { server, activities } = await api([{ status: 200, body: { id: 'job №1/2', status: 'active' } }]);
+    await expect(send(activities)).resolves.toBe('accepted');
+    expect(server.received).toMatchObject([
+      {
+        method: 'POST',
+        path: '/base/v2/agent/prj%2F%C3%B6/job/job%20%E2%84%961%2F2/message',
+        body: '{"prompt":"Shorter."}',
+        headers: { 'idempotency-key': 'run:review:7' },
+      },
+    ]);
+  });
+
+  it.each([404, 405, 410, 501])('says on %i that the service takes none', async (status) => {
+    const { activities } = await api([{ status, body: { error: 'no such path' } }]);
+    await expect(send(activities)).resolves.toBe('unsupported');
+  });
+
+  it('waits while the job is active, and gives up on an archived one', async () => {
+    const busy = { status: 409, body: { error: 'not now' } };
+    const state = (status: string): Scripted => ({ status: 200, body: { id: 'x', status, prLink: null } });
+    const { activities } = await api([busy, state('active'), busy, state('archived'), busy, { status: 404 }]);
+    expect(await failureOf(send(activities))).toMatchObject({ type: 'StillRunning', category: 'BENIGN' });
+    const rejected = { type: 'Rejected', nonRetryable: true, message: expect.stringContaining('409: not now') };
+    expect(await failureOf(send(activities))).toMatchObject(rejected);
+    expect(await failureOf(send(activities))).toMatchObject(rejected);
+  });
+});
+
 describe('cancelling an agent job', () => {
   it("uses the job's path", async () => {
     const { server, activities } = await api([{ status: 200, body: { result: 'accepted' } }, { status: 404 }]);
@@ -255,6 +288,11 @@ describe("a rule's settings", () => {
       tellAfterMs: 600_000,
     });
     expect(JSON.stringify(settings)).not.toContain('secret');
+  });
+
+  it('have the number of follow-ups if it is set', async () => {
+    const read = createReadRuleSettings({ ...deps, readSite: () => siteOf('x', {}, { followUps: { max: 3 } }) });
+    expect(await read({ site: 'docs', rule: 'changelog' })).toMatchObject({ followUps: { max: 3 } });
   });
 
   it('of an unknown rule are a failure that another worker can retry', async () => {

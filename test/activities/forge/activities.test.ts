@@ -26,7 +26,9 @@ function forge(change: Partial<ForgeReader> = {}, calls: Calls = { requests: [] 
       baseBranch: 'main',
       mergeCommitSha: null,
       reviews: [{ reviewer: 'ada', verdict: 'approved', at: '2026-11-21T08:00:00Z' }],
+      changeRequests: [],
     }),
+    readReview: async () => ({ body: 'Too long.', comments: [] }),
     listChangedFiles: async () => ['CHANGELOG.md', 'src/a.ts'],
     readCodeOwners: async () => '* @global\n*.md @Ada @bot @acme/docs\n/src/ owner@example.com ADA@example.com\n',
     requestReviews: async (_, requests) => {
@@ -216,6 +218,7 @@ describe('reading a pull request', () => {
       state: 'open',
       title: 'Update the changelog',
       mergeCommitSha: null,
+      changeRequests: [],
       reviews: [{ reviewer: 'ada', verdict: 'approved', at: '2026-11-21T08:00:00Z' }],
     });
   });

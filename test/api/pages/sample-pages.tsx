@@ -105,6 +105,15 @@ export function changeState(changes: Partial<AgentChangeState> = {}): AgentChang
     ],
     reviewRequests: { requested: ['ada', 'grace'], refused: [] },
     reviews: [{ reviewer: 'ada', verdict: 'approved', at: ago(100) }],
+    followUps: {
+      ...{
+        sent: 3,
+        max: 3,
+        waitsFor: 'person',
+        reason: 'the agent has worked on 3 review(s), as many as followUps.max allows',
+      },
+      lastReview: { id: '7', reviewer: 'grace', at: ago(200) },
+    },
     nextReminderAt: ago(-170_000),
     expiresAt: ago(-2_500_000),
     ...changes,

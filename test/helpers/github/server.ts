@@ -10,9 +10,18 @@ import {
   fileShape,
   installationTokenShape,
   pullShape,
+  reviewCommentShape,
   reviewShape,
 } from './shapes.ts';
-import { changedFiles, emptyState, type GitHubState, type Pull, type Repository, type Token } from './state.ts';
+import {
+  changedFiles,
+  emptyState,
+  type GitHubState,
+  type Pull,
+  type Repository,
+  type SubmittedReview,
+  type Token,
+} from './state.ts';
 
 /** Thrown by the routes if GitHub would reject the request. */
 class Refused extends Error {
@@ -248,7 +257,27 @@ function pullRoutes(
 
   api.get(`${pulls}/:number/reviews`, (req, res) => {
     who(req);
-    sendPage(req, res, pullOf(req).reviews.map(reviewShape));
+    sendPage(
+      req,
+      res,
+      pullOf(req).reviews.map((review, index) => reviewShape(review, index + 1)),
+    );
+  });
+
+  const reviewOf = (req: Request): SubmittedReview => {
+    const review = pullOf(req).reviews[Number(req.params.id) - 1];
+    if (!review) throw new Refused(404, 'Not Found');
+    return review;
+  };
+
+  api.get(`${pulls}/:number/reviews/:id`, (req, res) => {
+    who(req);
+    res.json(reviewShape(reviewOf(req), Number(req.params.id)));
+  });
+
+  api.get(`${pulls}/:number/reviews/:id/comments`, (req, res) => {
+    who(req);
+    sendPage(req, res, (reviewOf(req).text?.comments ?? []).map(reviewCommentShape));
   });
 
   api.post(`${pulls}/:number/requested_reviewers`, (req, res) => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RestEndpointMethodTypes } from '@octokit/rest';
+import type { ReviewText } from '../../../forge/forge.ts';
 import type { changedFiles, Pull, Repository, SubmittedReview } from './state.ts';
 
 /** Responses in GitHub's format. The fields are picked from its published schema, which octokit has as types. */
@@ -59,15 +60,31 @@ export function fileShape({
     : { filename, status: 'renamed', previous_filename: previous };
 }
 
-export function reviewShape({ login, state, submittedAt, type = 'User' }: SubmittedReview) {
-  const shape: Pick<ResponseData<'pulls', 'listReviews'>[number], 'state' | 'submitted_at'> & {
+/** @param id from 1; GitHub's are unique beyond the pull request. */
+export function reviewShape({ login, state, submittedAt, type = 'User', text }: SubmittedReview, id: number) {
+  const shape: Pick<ResponseData<'pulls', 'listReviews'>[number], 'id' | 'body' | 'state' | 'submitted_at'> & {
     user: { login: string; type: string };
   } = {
+    id,
+    body: text?.body ?? '',
     user: { login, type },
     state,
     ...(submittedAt === null ? {} : { submitted_at: submittedAt }),
   };
   return shape;
+}
+
+/** A comment on an outdated line has no `line`. `position` counts the lines of the diff. */
+export function reviewCommentShape(
+  { path, line, body }: ReviewText['comments'][number],
+  index: number,
+): Pick<
+  ResponseData<'pulls', 'listCommentsForReview'>[number],
+  'id' | 'path' | 'body' | 'line' | 'original_line' | 'position'
+> {
+  const isOutdated = index % 2 === 1;
+  const lines = { ...(line !== null && { original_line: line, ...(!isOutdated && { line }) }) };
+  return { id: index + 1, path, body, position: 100, ...lines };
 }
 
 type FileData = Extract<ResponseData<'repos', 'getContent'>, { type: 'file' }>;

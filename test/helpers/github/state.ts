@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { ReviewText } from '../../../forge/forge.ts';
 
 /** The state of the fake GitHub server. Tests change it directly, to act as other users. */
 
@@ -13,6 +14,8 @@ export type SubmittedReview = {
   submittedAt: string | null;
   /** The account's type. `User` by default. */
   type?: 'User' | 'Bot';
+  /** None by default. */
+  text?: ReviewText | undefined;
 };
 export type Pull = {
   number: number;

@@ -1,3 +1,4 @@
+import type { PullRequestReading } from '../../../contract/pull-request-event.ts';
 import {
   applyEarlyEvents,
   applyPullRequestEvent,
@@ -6,6 +7,7 @@ import {
   setTitle,
 } from '../../../workflows/agent-change/events.ts';
 import { type MutableState, newState, type PullRequestEvent } from '../../../workflows/agent-change/state.ts';
+import { beginFollowUp, endFollowUp } from '../../../workflows/agent-change/transitions.ts';
 import { RULE_SETTINGS } from '../../helpers/rule-settings.ts';
 import { runToEnd } from '../../helpers/run-to-end.ts';
 
@@ -145,5 +147,46 @@ describe('the URL of a page', () => {
 
   it('is compared in bounded time, whatever a forge sends', () => {
     expect(runToEnd(() => isSamePage(LINK, `${LINK}${'/'.repeat(500_000)}x`))).toBe(false);
+  });
+});
+
+describe('reviews that request changes', () => {
+  const request = (id: string) => ({ id, reviewer: 'ada', at });
+  const reading = (...ids: string[]): PullRequestReading => ({
+    state: 'open',
+    title: '',
+    mergeCommitSha: null,
+    reviews: [],
+    changeRequests: ids.map(request),
+  });
+
+  it('are remembered once each, and not again once they are done with', () => {
+    const state = inReview();
+    applyReading(state, reading('1', '2'));
+    applyReading(state, reading('1', '2', '3'));
+    expect(state.followUps.pending).toEqual(['1', '2', '3'].map(request));
+    endFollowUp(state, request('2'));
+    beginFollowUp(state, request('1'));
+    applyReading(state, reading('1', '2', '3'));
+    expect(state.followUps).toMatchObject({ pending: [request('3')], current: { review: request('1') } });
+  });
+
+  it('are bounded', () => {
+    const state = inReview();
+    for (let index = 0; index < 300; index++) applyReading(state, reading(String(index)));
+    expect(state.followUps.pending).toHaveLength(100);
+    for (let index = 0; index < 300; index++) endFollowUp(state, request(String(index)));
+    expect(state.followUps.pending).toEqual([]);
+    expect(state.followUps.handled).toHaveLength(200);
+  });
+
+  it.each([
+    ['changes-requested', true],
+    ['approved', false],
+    ['commented', false],
+  ])('have the forge read for their ids after the event %s: %s', (verdict, unread) => {
+    const state = inReview();
+    applyPullRequestEvent(state, reviewed({ verdict }));
+    expect(state.followUps.unread).toBe(unread);
   });
 });

@@ -1,5 +1,10 @@
 import type { Review } from '../../../contract/pull-request-event.ts';
-import { hasVerdict, nextReminder } from '../../../workflows/agent-change/schedule.ts';
+import {
+  hasVerdict,
+  isRequestedReviewer,
+  isWithdrawn,
+  nextReminder,
+} from '../../../workflows/agent-change/schedule.ts';
 import fc from '../../helpers/fast-check.ts';
 
 const DAY_MS = 86_400_000;
@@ -61,5 +66,30 @@ describe('a verdict that ends the reminders', () => {
     const by = (reviewer: string, verdict: Review['verdict'] = 'approved') =>
       hasVerdict({ plan, reviewRequests, reviews: [{ reviewer, verdict, at }] });
     expect([by('bob'), by('bob', 'commented'), by('copilot[bot]')]).toEqual([true, false, false]);
+  });
+});
+
+describe('a requested reviewer', () => {
+  const plan = { title: '', mails: ['Lin@example.com'], logins: ['Ada', 'bob'], teams: ['docs'], unknownLogins: true };
+  const reviewRequests = { requested: ['ada', 'docs'], refused: [{ name: 'bob', reason: 'no collaborator' }] };
+  const is = (reviewer: string, more = {}) =>
+    isRequestedReviewer({ plan, reviewRequests }, { id: '1', reviewer, at: '', ...more });
+
+  it('was asked by name on the forge, or reviews by an address that got the mail', () => {
+    expect(['ADA', 'lin@example.com'].map((each) => is(each))).toEqual([true, true]);
+  });
+
+  it('is no one else: neither a member of a team, nor whom the forge refused, nor a bot', () => {
+    expect(['bob', 'docs', 'mallory', 'ada@example.com', ''].map((each) => is(each))).not.toContain(true);
+    expect(is('ada', { bot: true })).toBe(false);
+    expect(isRequestedReviewer({ plan: null, reviewRequests }, { id: '1', reviewer: 'ada', at: '' })).toBe(false);
+  });
+
+  it('who approved after requesting changes has withdrawn the request', () => {
+    const request = { id: '1', reviewer: 'ada', at: '2026-11-21T08:00:00Z' };
+    const approved = (at: string) => ({ reviews: [{ reviewer: 'Ada', verdict: 'approved' as const, at }] });
+    expect(isWithdrawn(approved('2026-11-21T09:00:00Z'), request)).toBe(true);
+    expect(isWithdrawn(approved('2026-11-21T07:00:00Z'), request)).toBe(false);
+    expect(isWithdrawn({ reviews: [] }, request)).toBe(false);
   });
 });

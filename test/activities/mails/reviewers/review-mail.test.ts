@@ -196,3 +196,40 @@ describe('an unsubscribe link', () => {
     }
   });
 });
+
+describe('the mail about a follow-up', () => {
+  const about = { reviewer: 'ada <b>', reason: null, said: 'Made it shorter.\n<script>' };
+
+  it("has the agent's last words as data, in the thread of the pull request", async () => {
+    const { mail, header } = await review({ event: 'follow-up-1', followUp: about });
+    expect(mail.text).toContain('ada <b> requested changes');
+    expect(mail.text).toMatch(/^ {2}Made it shorter\.\n {2}<script>$/m);
+    expect(mail.html).not.toContain('<script>');
+    const requested = await review();
+    expect(header('references')).toBe(requested.header('references'));
+    expect(mail.subject).toBe(requested.mail.subject);
+    expect(header('message-id')).not.toBe(requested.header('message-id'));
+  });
+
+  it.each(['follow-up-1', 'person-needed-1'] as const)(
+    'asks a person if the agent can not do it (%s)',
+    async (event) => {
+      const reason = 'the agent failed: exit code 1';
+      const { mail } = await review({ event, followUp: { ...about, reason, said: null } });
+      expect(mail.text).toContain('This pull request needs a person');
+      expect(mail.text.replaceAll(/\s+/g, ' ')).toContain(`can’t make them: ${reason}. Please make them yourself`);
+    },
+  );
+
+  it('asks the operators if no reviewer has mail', async () => {
+    const { site, rule, changeId } = INPUT;
+    const input = { site, rule, changeId, event: 'person-needed-1', to: 'ops@example.com', jobId: 'aj_1' } as const;
+    const context = { sender: mailer.sender, date };
+    const message = 'the Admin API takes no follow-ups';
+    const { mail } = await arrive(
+      composeAgentFailureMail({ ...input, message, prLink: INPUT.pullRequest.url }, context),
+    );
+    expect(mail.subject).toBe('[handbook] A change by changelog needs a person');
+    for (const text of [message, INPUT.pullRequest.url]) expect(mail.text).toContain(text);
+  });
+});
