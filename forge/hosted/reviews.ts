@@ -15,7 +15,7 @@ const VERDICTS: Readonly<Record<string, ReviewVerdict>> = {
   COMMENT: 'commented',
 };
 
-type SubmittedReview = Review & { id: string };
+type SubmittedReview = Review & { id: string; dismissed: boolean };
 
 /** All submitted reviews but the author's own, oldest first. */
 function submittedReviews(responses: readonly ReviewResponse[], author: string): SubmittedReview[] {
@@ -23,9 +23,10 @@ function submittedReviews(responses: readonly ReviewResponse[], author: string):
     .flatMap(({ id, user, state, submitted_at, dismissed }): SubmittedReview[] => {
       const verdict = VERDICTS[state];
       const atMs = Date.parse(submitted_at ?? '');
-      if (!user || !verdict || dismissed || Number.isNaN(atMs) || user.login === author) return [];
+      if (!user || !verdict || Number.isNaN(atMs) || user.login === author) return [];
       const bot = user.type === 'Bot' && { bot: true };
-      return [{ id, reviewer: user.login, verdict, at: new Date(atMs).toISOString(), ...bot }];
+      const at = new Date(atMs).toISOString();
+      return [{ id, dismissed: dismissed === true, reviewer: user.login, verdict, at, ...bot }];
     })
     .sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
 }
@@ -40,15 +41,17 @@ export function readReviews(
 ): { reviews: Review[]; changeRequests: ChangeRequest[] } {
   const all = submittedReviews(responses, author);
   const latest = new Map<string, Review>();
-  const changeRequests: ChangeRequest[] = [];
-  for (const { id, ...review } of all) {
-    const { verdict, ...rest } = review;
-    if (verdict === 'changes-requested') changeRequests.push({ id, ...rest });
+  for (const { id: _, dismissed, ...review } of all) {
     const before = latest.get(review.reviewer);
-    if (verdict === 'commented' && before && before.verdict !== 'commented') continue;
+    if (dismissed || (review.verdict === 'commented' && before && before.verdict !== 'commented')) continue;
     latest.set(review.reviewer, review);
   }
   const reviews = [...latest.values()].sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  const changeRequests = all
+    .filter(({ verdict }) => verdict === 'changes-requested')
+    // Gitea dismisses a review when its author submits another, which may only add to it.
+    .filter(({ dismissed, reviewer }) => !dismissed || latest.get(reviewer)?.verdict === 'changes-requested')
+    .map(({ verdict: _, dismissed: __, ...request }) => request);
   return { reviews, changeRequests };
 }
 
