@@ -1,7 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { QUERIES, START_GATE } from '../../contract/names.ts';
 import type { SiteState } from '../../contract/site-state.ts';
-import { startQueue } from '../../contract/start-gate.ts';
+import { type StartPlace, startQueue } from '../../contract/start-gate.ts';
+import { configWith, OPERATOR_TOKEN, startApi } from '../api/running-api.ts';
+import { galleyHere } from '../helpers/galley.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
+import { openBrowser } from '../platform/dashboard/browser.ts';
 import type { SiteFixture } from './site-fixture.ts';
 import { useSites } from './use-sites.ts';
 
@@ -17,6 +21,30 @@ function gateOf(client: Client) {
     workflowIds: () => [START_GATE],
     close: async () => void (await handle.terminate()),
   };
+}
+
+/** That the state over HTTP, the page and the command line say the same place. */
+async function expectShown(client: Client, site: string, place: StartPlace | undefined): Promise<void> {
+  if (!place?.aboutAt) throw new Error(`${site} has no place`);
+  const words = `number ${place.number} of ${place.of}, about ${place.aboutAt.slice(11, 16)} UTC`;
+  const api = await startApi({ client, config: configWith({ [site]: {} }) });
+  try {
+    const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+    const state = await (await fetch(`${api.url}/sites/${site}`, { headers })).json();
+    expect(state).toMatchObject({ phase: 'waiting', startPlace: place });
+
+    const browser = openBrowser(api.url);
+    await browser.post('/ui/sign-in', { name: 'Ada', token: OPERATOR_TOKEN });
+    const { text } = await browser.get(`/ui/sites/${site}`);
+    expect(text).toContain(`<dt>Start</dt><dd>${words}</dd>`);
+
+    const cli = async (...args: string[]) =>
+      (await galleyHere(['sites', ...args, '--url', api.url], { OPERATOR_TOKEN })).stdout.replaceAll(/\s+/g, ' ');
+    expect(await cli('status', site)).toContain(`start ${words} `);
+    expect(await cli('list')).toContain(`${site}: waiting, ${words}`);
+  } finally {
+    await api.stop();
+  }
 }
 
 const startedAt = (site: SiteFixture): number => site.api.jobs[0]?.startedAtMs ?? Number.NaN;
@@ -60,7 +88,7 @@ describe('with a limit of galley.yaml', () => {
 describe('with a limit, after a restart of the worker', () => {
   const { startSite, server, closeLater } = useSites('dev-server', () => ({ startsPerHour: 1 }));
 
-  it('each site keeps its place, and the starts of the last hour count', async () => {
+  it('each site keeps its place, which state, page and command say, and the starts of the last hour count', async () => {
     const gate = closeLater(gateOf(server().client));
     const [first, second, third] = [await startSite(), await startSite(), await startSite()];
     const waits = ({ phase }: SiteState): boolean => phase === 'waiting';
@@ -70,8 +98,11 @@ describe('with a limit, after a restart of the worker', () => {
       await site.publish();
       await site.until('waiting', waits);
     }
+    // Its request may still be on its way to the gate.
+    await waitFor(async () => third.site in (await gate.places()), { describe: 'asked the gate' });
     const places = await gate.places();
     expect([places[second.site]?.number, places[third.site]?.number]).toEqual([1, 2]);
+    await expectShown(server().client, third.site, places[third.site]);
 
     await first.stopWorker();
     // Asks for its start again, with nothing in the worker's memory.
