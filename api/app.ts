@@ -10,7 +10,7 @@ import type { Wait } from '../web/slow-guesses.ts';
 import { answerPing } from './answer-ping.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { createDispatch, rulesById } from './dispatch.ts';
-import type { FilteredDeliveries, KeptDelivery } from './filtered-deliveries.ts';
+import type { FilteredDeliveries } from './filtered-deliveries.ts';
 import { errorHandler, onlyMethods, plainHeaders, unknownPath } from './http-edge.ts';
 import { requireJson } from './json-body.ts';
 import { createReceiverMetrics, processMetrics } from './metrics.ts';
@@ -46,8 +46,6 @@ export type ApiDeps = {
   operatorToken: string | undefined;
   /** Undefined: filtered deliveries can't be run again. */
   filtered?: FilteredDeliveries | undefined;
-  /** Those that were kept before the start, oldest first. */
-  filteredBefore?: readonly KeptDelivery[];
   /** Links that sign in to the sites page once. */
   signInLinks?: SignInLinks;
   /** The URL of Temporal's UI, for links to workflows. */
@@ -88,7 +86,7 @@ export function createApi(deps: ApiDeps): express.Express {
   const { deliveryDeadlineMs: deadlineMs = DELIVERY_DEADLINE_MS, readDeadlineMs = READ_DEADLINE_MS } = deps;
   const gateway = createTemporalGateway({ client, searchAttributesReady, signalDeadlineMs: deadlineMs });
   const [recent, rejected] = [new RecentDeliveries(), new RejectedDeliveries()];
-  for (const { site, about } of deps.filteredBefore ?? []) {
+  for (const { site, about } of filtered?.list() ?? []) {
     if (siteNamed(config, site)) recent.add(site, { ...about, outcome: 'filtered', workflowId: null }, 0);
   }
   const { exports, prompts, metrics } = createDeliveryQueues({ config, gateway, registry, deadlineMs, logger });
@@ -136,7 +134,7 @@ export function createApi(deps: ApiDeps): express.Express {
   const { signInLinks, temporalUiUrl, stopped } = deps;
   addPages(app, {
     ...{ client, config, gateway, status, actions, operatorToken, searchAttributesReady, logger, now },
-    ...{ signInLinks, temporalUiUrl, stopped, readDeadlineMs, wait: deps.wait },
+    ...{ signInLinks, temporalUiUrl, stopped, readDeadlineMs, wait: deps.wait, filtered },
   });
 
   app.use(unknownPath);

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { sha256Hex } from '../base/sha256.ts';
+import { cutText } from '../contract/cut-text.ts';
 import { createSpool, type Spool } from './spool.ts';
 
 /** A filtered delivery with what is needed to verify it again. Its body is in a file of its own. */
@@ -19,6 +20,8 @@ const keptDelivery = z.object({
   }),
 });
 export type KeptDelivery = z.infer<typeof keptDelivery>;
+/** What lists show of one. */
+export type ListedDelivery = Pick<KeptDelivery, 'site' | 'about'>;
 
 type Options = { folder: string; maxBytes: number; logger: Logger };
 
@@ -26,6 +29,8 @@ type Options = { folder: string; maxBytes: number; logger: Logger };
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** Limits the files of a folder, and the time to list them at the start. */
 const MAX_KEPT = 5_000;
+/** Senders choose these texts; lists are in memory. */
+const MAX_TEXT = 200;
 const SPOOL = '.arriving-';
 /** Headers may hold tokens. */
 const PRIVATE = { mode: 0o600 };
@@ -36,7 +41,8 @@ const PRIVATE = { mode: 0o600 };
  */
 export class FilteredDeliveries {
   readonly #options: Options;
-  readonly #sizes = new Map<string, number>();
+  /** Oldest first. */
+  readonly #kept = new Map<string, ListedDelivery & { sizeBytes: number }>();
   #totalBytes = 0;
   #waitingBytes = 0;
   #last: Promise<void> = Promise.resolve();
@@ -45,8 +51,8 @@ export class FilteredDeliveries {
     this.#options = options;
   }
 
-  /** Creates the folder or reads it, and removes what a killed process left. Returns what is kept, oldest first. */
-  async restore(): Promise<KeptDelivery[]> {
+  /** Creates the folder or reads it, and removes what a killed process left. */
+  async restore(): Promise<void> {
     const { folder } = this.#options;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const names = new Set<string>();
@@ -54,16 +60,20 @@ export class FilteredDeliveries {
       if (file.startsWith(SPOOL)) await rm(join(folder, file), { force: true });
       else names.add(file.replace(/\.\w+$/, ''));
     }
-    const found: { name: string; delivery: KeptDelivery; sizeBytes: number }[] = [];
+    const found: { name: string; delivery: KeptDelivery }[] = [];
     for (const name of names) {
       const delivery = await this.#read(name);
-      const sizeBytes = await this.#sizeOf(name).catch(() => undefined);
-      if (delivery === undefined || sizeBytes === undefined) await this.#forget(name);
-      else found.push({ name, delivery, sizeBytes });
+      const isWhole = delivery !== undefined && (await this.#sizeOf(name).catch(() => undefined)) !== undefined;
+      if (isWhole) found.push({ name, delivery });
+      else await this.#forget(name);
     }
     found.sort((a, b) => Date.parse(a.delivery.about.at) - Date.parse(b.delivery.about.at));
-    for (const { name, sizeBytes } of found) await this.#add(name, sizeBytes);
-    return found.filter(({ name }) => this.#sizes.has(name)).map(({ delivery }) => delivery);
+    for (const { name, delivery } of found) await this.#add(name, delivery);
+  }
+
+  /** What can be run again, oldest first. */
+  list(): ListedDelivery[] {
+    return [...this.#kept.values()];
   }
 
   /** Keeps a delivery with its body; a large one's is in the spool. */
@@ -88,7 +98,7 @@ export class FilteredDeliveries {
   async find(site: string, id: string): Promise<{ delivery: KeptDelivery; body: () => Readable } | undefined> {
     await this.settled();
     const name = nameOf(site, id);
-    const delivery = this.#sizes.has(name) ? await this.#read(name) : undefined;
+    const delivery = this.#kept.has(name) ? await this.#read(name) : undefined;
     return delivery && { delivery, body: () => createReadStream(this.#fileOf(name, 'body')) };
   }
 
@@ -122,21 +132,23 @@ export class FilteredDeliveries {
     else await writeFile(this.#fileOf(name, 'body'), body, PRIVATE);
     // Last, because only a delivery with both files is whole.
     await writeFile(this.#fileOf(name, 'json'), JSON.stringify(delivery), PRIVATE);
-    await this.#add(name, await this.#sizeOf(name));
+    await this.#add(name, delivery);
   }
 
-  async #add(name: string, sizeBytes: number): Promise<void> {
-    this.#sizes.set(name, sizeBytes);
+  async #add(name: string, { site, about }: KeptDelivery): Promise<void> {
+    const sizeBytes = await this.#sizeOf(name);
+    const texts = { topic: cutText(about.topic, MAX_TEXT), why: cutText(about.why, MAX_TEXT) };
+    this.#kept.set(name, { site, about: { ...about, ...texts }, sizeBytes });
     this.#totalBytes += sizeBytes;
-    for (const oldest of this.#sizes.keys()) {
-      if (this.#totalBytes <= this.#options.maxBytes && this.#sizes.size <= MAX_KEPT) return;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#totalBytes <= this.#options.maxBytes && this.#kept.size <= MAX_KEPT) return;
       await this.#forget(oldest);
     }
   }
 
   async #forget(name: string): Promise<void> {
-    this.#totalBytes -= this.#sizes.get(name) ?? 0;
-    this.#sizes.delete(name);
+    this.#totalBytes -= this.#kept.get(name)?.sizeBytes ?? 0;
+    this.#kept.delete(name);
     for (const kind of ['json', 'body'] as const) await rm(this.#fileOf(name, kind), { force: true });
   }
 

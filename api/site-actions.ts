@@ -93,12 +93,13 @@ export function createSiteActions(deps: SiteActionsDeps): SiteActions {
     },
     rollback: (site, job, options) => update(site, { name: UPDATES.rollback, args: [job, options] }),
     async runAgain(site, { deliveryId, rule }, actor) {
-      await requireDelivery(status, site, deliveryId);
-      const options = { actor, deliveryId };
+      // First: more are kept than the site lists.
       if (rule === undefined && (await deps.runFilteredAgain(site, deliveryId))) {
         await listAction(deps, site, { action: 'run-again', actor, detail: deliveryId });
         return await status.one(site);
       }
+      await requireDelivery(status, site, deliveryId);
+      const options = { actor, deliveryId };
       if (rule === undefined) return await exportNow(site, options);
       const missing = new HttpError(409, `the rule ${rule.slice(0, 63)} doesn't run: it has collected no event yet`);
       if (!SITE_NAME.test(rule)) throw missing;

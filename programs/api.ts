@@ -89,12 +89,13 @@ async function openFiltered(
   { home, filteredDeliveriesMaxBytes: maxBytes }: Options['settings'],
   logger: Logger,
   lifetime: Lifetime,
-): Promise<Pick<ApiDeps, 'filtered' | 'filteredBefore'>> {
+): Promise<Pick<ApiDeps, 'filtered'>> {
   try {
     const folder = await openHome(home).makeFolder(FILTERED_DELIVERIES);
     const filtered = new FilteredDeliveries({ folder, maxBytes, logger });
     lifetime.onStop('filtered deliveries', () => filtered.settled());
-    return { filteredBefore: await filtered.restore(), filtered };
+    await filtered.restore();
+    return { filtered };
   } catch (error) {
     logger.warn({ error: String(error) }, 'Filtered deliveries can not be kept, so none can be run again');
     return {};

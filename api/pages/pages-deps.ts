@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Wait } from '../../web/slow-guesses.ts';
+import type { FilteredDeliveries } from '../filtered-deliveries.ts';
 import type { SiteActions } from '../site-actions.ts';
 import type { SiteStatusReader } from '../site-status.ts';
 import type { TemporalGateway } from '../temporal-gateway.ts';
@@ -13,6 +14,8 @@ export type PagesDeps = {
   gateway: TemporalGateway;
   status: SiteStatusReader;
   actions: SiteActions;
+  /** What can be run again; undefined: nothing is kept. */
+  filtered: Pick<FilteredDeliveries, 'list'> | undefined;
   /** Undefined: there is no way to sign in. */
   operatorToken: string | undefined;
   /** Links that sign in once; undefined: there are none. */

@@ -6,6 +6,7 @@ import { Panel } from '../../ui/components/panel.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
+import type { ListedDelivery } from '../filtered-deliveries.ts';
 import type { SiteStatus } from '../site-status.ts';
 import { OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
 import { PhaseBadge } from './phase-badge.tsx';
@@ -16,6 +17,7 @@ import {
   DeliveriesTable,
   DeploymentsTable,
   ExportsTable,
+  FilteredTables,
   RejectedTable,
   RulesTable,
 } from './site-tables.tsx';
@@ -23,12 +25,16 @@ import { type TimelineEnd, timelineOf } from './timeline.ts';
 import { TallTimeline, TimelineList, WideTimeline } from './timeline-picture.tsx';
 
 /** How many of each list the site's page has; a page of its own has all. */
-const SHOWN = { exports: 8, deliveries: 10, actions: 5 } as const;
+const SHOWN = { exports: 8, deliveries: 10, filtered: 5, actions: 5 } as const;
+/** The page of its own of filtered deliveries has no more than those of the others. */
+const MAX_FILTERED = 200;
 
 /** What the parts of a site's pages are rendered from. */
 export type SiteView = {
   status: SiteStatus;
   domain: string | undefined;
+  /** Filtered deliveries that can be run again, newest first. */
+  filtered: readonly ListedDelivery['about'][];
   /** Undefined if galley.yaml no longer has the site. */
   rules: readonly string[];
   /** The CSRF token of the session, for forms. */
@@ -100,6 +106,16 @@ export function SiteParts({ view }: { view: SiteView }) {
       >
         <DeliveriesTable view={view} deliveries={status.deliveries.slice(0, SHOWN.deliveries)} />
       </ListPanel>
+      {view.filtered.length > 0 && (
+        <ListPanel
+          title="Filtered deliveries"
+          total={view.filtered.length}
+          shown={SHOWN.filtered}
+          href={sitePath(status.site, 'list', 'filtered')}
+        >
+          <FilteredTables view={view} filtered={view.filtered.slice(0, SHOWN.filtered)} />
+        </ListPanel>
+      )}
       <RejectedPanel view={view} />
       {view.rules.length > 0 && (
         <Panel title="Agent rules">
@@ -225,14 +241,19 @@ function RejectedPanel({ view }: { view: SiteView }) {
   );
 }
 
-const LISTS = { exports: 'Exports', deliveries: 'Deliveries', actions: 'Actions' } as const;
+const LISTS = {
+  exports: 'Exports',
+  deliveries: 'Deliveries',
+  filtered: 'Filtered deliveries',
+  actions: 'Actions',
+} as const;
 type SiteListName = keyof typeof LISTS;
 
 export function isSiteList(name: string): name is SiteListName {
   return Object.hasOwn(LISTS, name);
 }
 
-/** All that the workflow keeps of one list. */
+/** All that is kept of one list. */
 export function SiteListPage({ view, list, ...layout }: SitePageProps & { list: SiteListName }) {
   const { status } = view;
   return (
@@ -248,6 +269,7 @@ export function SiteListPage({ view, list, ...layout }: SitePageProps & { list: 
       <Panel>
         {list === 'exports' && <ExportsTable view={view} exports={status.exports} />}
         {list === 'deliveries' && <DeliveriesTable view={view} deliveries={status.deliveries} />}
+        {list === 'filtered' && <FilteredTables view={view} filtered={view.filtered.slice(0, MAX_FILTERED)} />}
         {list === 'actions' && <ActionsTable actions={status.actions} now={view.now} />}
       </Panel>
     </OperatorLayout>

@@ -113,7 +113,7 @@ function addSite(router: Router, deps: PagesDeps, sessions: Sessions | undefined
 }
 
 function viewOf(
-  { config, client, temporalUiUrl, now }: PagesDeps,
+  { config, client, filtered, temporalUiUrl, now }: PagesDeps,
   status: SiteStatus,
   { csrf }: SignedOperator,
   exportNumber: number | undefined,
@@ -123,6 +123,7 @@ function viewOf(
   return {
     status,
     domain: siteConfig?.domain,
+    filtered: (filtered?.list() ?? []).flatMap(({ site, about }) => (site === status.site ? [about] : [])).reverse(),
     rules: siteConfig?.agent.map(({ name }) => name) ?? [],
     csrf,
     exportNumber,

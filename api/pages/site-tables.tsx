@@ -16,6 +16,7 @@ import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { Duration, RelativeTime } from '../../ui/components/time.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
+import type { ListedDelivery } from '../filtered-deliveries.ts';
 import type { Rejected } from '../rejected-deliveries.ts';
 import type { SiteStatus } from '../site-status.ts';
 import { sitePath } from './layout.tsx';
@@ -205,7 +206,7 @@ function RollBack({ record, status }: { record: ExportRecord; status: SiteStatus
 type DeliveriesProps = { view: SiteView; deliveries: readonly DeliveryRecord[] };
 
 export function DeliveriesTable({ view, deliveries }: DeliveriesProps) {
-  const { status, now, csrf } = view;
+  const { status, now } = view;
   if (deliveries.length === 0) return <EmptyState title="No deliveries yet" />;
   return (
     <Table
@@ -221,19 +222,47 @@ export function DeliveriesTable({ view, deliveries }: DeliveriesProps) {
           label: 'Actions',
           kind: 'actions',
           cell: ({ id, workflowId }) =>
-            workflowId !== null && (
-              <ActionButton
-                action={sitePath(status.site, 'run-again')}
-                csrf={csrf}
-                fields={{ delivery: id, ...ruleField(status.site, workflowId) }}
-                label={`Run again: delivery ${id}`}
-              >
-                Run again
-              </ActionButton>
-            ),
+            workflowId !== null && <RunAgain view={view} id={id} fields={ruleField(status.site, workflowId)} />,
         },
       ]}
     />
+  );
+}
+
+function RunAgain({ view, id, fields = {} }: { view: SiteView; id: string; fields?: { rule?: string } }) {
+  return (
+    <ActionButton
+      action={sitePath(view.status.site, 'run-again')}
+      csrf={view.csrf}
+      fields={{ delivery: id, ...fields }}
+      label={`Run again: delivery ${id}`}
+    >
+      Run again
+    </ActionButton>
+  );
+}
+
+/** A table for each source, because a filter is one of a source. */
+export function FilteredTables({ view, filtered }: { view: SiteView; filtered: readonly ListedDelivery['about'][] }) {
+  if (filtered.length === 0) return <EmptyState title="No filtered delivery is kept" />;
+  return (
+    <>
+      <p class="soft small">Correct the filter and restart the api, then run them again.</p>
+      {[...new Set(filtered.map(({ source }) => source))].map((source) => (
+        <Table
+          key={source}
+          caption={`Filtered deliveries of ${source}`}
+          rows={filtered.filter((each) => each.source === source)}
+          keyOf={({ id }) => id}
+          columns={[
+            { label: 'Received', cell: ({ at }) => <RelativeTime at={at} now={view.now} /> },
+            { label: 'Source', cell: ({ topic }) => <SourceCell source={source} topic={topic} /> },
+            { label: 'Reason', cell: ({ why }) => <Text>{why}</Text> },
+            { label: 'Actions', kind: 'actions', cell: ({ id }) => <RunAgain view={view} id={id} /> },
+          ]}
+        />
+      ))}
+    </>
   );
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { FilteredDeliveries, type KeptDelivery } from '../../api/filtered-deliveries.ts';
+import { FilteredDeliveries, type KeptDelivery, type ListedDelivery } from '../../api/filtered-deliveries.ts';
 import { configWith, OPERATOR_TOKEN, type RecordingApi, startRecordingApi } from './running-api.ts';
 import { signGithub } from './sources/vendors/github.ts';
 import { signStandard } from './sources/vendors/standard.ts';
@@ -19,9 +19,10 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-async function openStore(maxBytes = 50_000_000): Promise<{ store: FilteredDeliveries; before: KeptDelivery[] }> {
+async function openStore(maxBytes = 50_000_000): Promise<{ store: FilteredDeliveries; before: ListedDelivery[] }> {
   const store = new FilteredDeliveries({ folder, maxBytes, logger });
-  return { store, before: await store.restore() };
+  await store.restore();
+  return { store, before: store.list() };
 }
 
 const deliveryOf = (id: string, at = '2026-11-21T08:00:00.000Z'): KeptDelivery => ({
@@ -82,9 +83,9 @@ describe('a filtered delivery', () => {
 
   async function start(webhooks: object, now = () => new Date()): Promise<RecordingApi> {
     await stopAll();
-    const { store: filtered, before: filteredBefore } = await openStore();
+    const { store: filtered } = await openStore();
     const config = configWith({ docs: { webhooks } });
-    const api = await startRecordingApi(config, {}, { filtered, filteredBefore, now });
+    const api = await startRecordingApi(config, {}, { filtered, now });
     running.push(api.stop, () => filtered.settled());
     return api;
   }

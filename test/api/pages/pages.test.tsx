@@ -44,7 +44,8 @@ const PAGES: Record<string, (text: string) => VNode> = {
       lock: { by: text, at: NOW.toISOString(), reason: text },
       rejected: status.rejected.map((each) => ({ ...each, reason: text, source: text })),
     });
-    return <SitePage signed={SIGNED} view={view} />;
+    const filtered = view.filtered.map((each) => ({ ...each, topic: text, why: text, source: text }));
+    return <SitePage signed={SIGNED} view={{ ...view, filtered }} />;
   },
   rule: (text) => {
     const end = { phase: 'failed' as const, message: text };

@@ -19,6 +19,11 @@ export function siteView(status: Partial<SiteStatus> = {}, changes: Partial<Site
   return {
     status: siteStatus(status),
     domain: 'docs.example.com',
+    filtered: [
+      { id: 'd-31', source: 'github', at: ago(900), topic: 'push', why: 'branch is refs/heads/draft' },
+      { id: 'd-17', source: 'contentful', at: ago(4_000), topic: 'Entry.save', why: 'filters.type' },
+      { id: 'd-16', source: 'github', at: ago(8_000), topic: 'push', why: 'branch is refs/heads/draft' },
+    ],
     rules: ['changelog', 'translations'],
     csrf: SIGNED.csrf,
     exportNumber: undefined,
@@ -229,6 +234,7 @@ export const SAMPLE_PAGES: Record<string, () => VNode> = {
     />
   ),
   deliveries: () => <SiteListPage {...layout} view={siteView()} list="deliveries" />,
+  filtered: () => <SiteListPage {...layout} view={siteView()} list="filtered" />,
   rule: () => (
     <RulePage {...layout} site="handbook" rule="changelog" state={ruleState()} workflowUrl={undefined} now={NOW} />
   ),
