@@ -35,6 +35,8 @@ interface Options {
   >;
   /** Links that sign in to the sites page once. */
   signInLinks: SignInLinks;
+  /** How long a stop waits for requests on kept connections; 0 by default. */
+  drainMs?: number;
 }
 
 interface Context {
@@ -44,18 +46,24 @@ interface Context {
   lifetime: Lifetime;
 }
 
+/** Proxies keep connections: a replaced process must not lose the delivery that is on its way over one. */
+const DRAIN_MS = 3_000;
+
 /** Runs the program `api`. */
 export async function startApiProcess(config: GalleyConfig, context: ProcessContext): Promise<HttpService> {
   const { settings, logger, lifetime } = context;
   await startTracing(settings, 'api', lifetime);
   const temporal = await openTemporal({ settings, logger }, lifetime);
   const searchAttributes = registerSearchAttributes({ ...temporal, logger, signal: lifetime.signal });
-  const options = { config, settings, signInLinks: createSignInLinks() };
+  const options = { config, settings, signInLinks: createSignInLinks(), drainMs: DRAIN_MS };
   return await startApi(options, { temporal, searchAttributes, logger, lifetime });
 }
 
 /** Receives webhooks and serves sites' states until the lifetime ends, also while Temporal is unavailable. */
-export async function startApi({ config, settings, signInLinks }: Options, context: Context): Promise<HttpService> {
+export async function startApi(
+  { config, settings, signInLinks, drainMs = 0 }: Options,
+  context: Context,
+): Promise<HttpService> {
   const { temporal, searchAttributes, lifetime } = context;
   const logger = context.logger.child({ part: 'api' });
   const app = createApi({
@@ -79,7 +87,7 @@ export async function startApi({ config, settings, signInLinks }: Options, conte
   const { host, port, apiPublicUrl: publicUrl } = settings;
   // Only the metrics are readable without a signature or a token.
   const local = { publicUrl, variable: 'API_PUBLIC_URL', paths: /^\/+metrics\b/i };
-  const service = await serve(traced, { host, port, variable: 'PORT', local });
+  const service = await serve(traced, { host, port, variable: 'PORT', local }, { drainMs });
   lifetime.onStop('api server', service.stop);
   return service;
 }

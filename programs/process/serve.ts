@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { portUnavailable } from '../../embedded/ports.ts';
 import type { ErrorBody } from '../../web/http-error.ts';
@@ -35,6 +36,11 @@ export interface HttpTimeouts {
   checkMs: number;
   /** How long a client may take to close a connection after the final response. */
   lingerMs: number;
+  /**
+   * From a stop on, responses end their connection, and kept ones get this long for one more request. Without it, a
+   * delivery that is on its way over a kept connection would be lost with it.
+   */
+  drainMs: number;
   /** A stop cuts responses that run longer. */
   stopMs: number;
 }
@@ -50,6 +56,7 @@ const TIMEOUTS: HttpTimeouts = {
   // With Node's default of half a minute, slow clients could stay four times as long as allowed.
   checkMs: 1_000,
   lingerMs: 1_000,
+  drainMs: 0,
   stopMs: 5_000,
 };
 
@@ -62,7 +69,7 @@ export async function serve(
   { local, ...listening }: Listening,
   timeouts: Partial<HttpTimeouts> = {},
 ): Promise<HttpService> {
-  const { headersMs, requestMs, keepAliveMs, checkMs, lingerMs, stopMs } = { ...TIMEOUTS, ...timeouts };
+  const { headersMs, requestMs, keepAliveMs, checkMs, lingerMs, drainMs, stopMs } = { ...TIMEOUTS, ...timeouts };
   const options = {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
@@ -70,10 +77,14 @@ export async function serve(
     connectionsCheckingInterval: checkMs,
     requireHostHeader: false,
   };
-  const server = createServer(options, requireHost(app, local && { ...local, host: listening.host }));
+  const checked = requireHost(app, local && { ...local, host: listening.host });
+  const server = createServer(options, (request, response) => {
+    if (!server.listening) response.setHeader('Connection', 'close');
+    checked(request, response);
+  });
   rejectUnserved(server, lingerMs);
   const port = await listen(server, listening);
-  return { url: listeningUrl({ ...listening, port }), port, stop: () => stop(server, stopMs) };
+  return { url: listeningUrl({ ...listening, port }), port, stop: () => stop(server, { drainMs, stopMs }) };
 }
 
 async function listen(server: Server, { host, port, variable }: Omit<Listening, 'local'>): Promise<number> {
@@ -92,17 +103,23 @@ export function listeningUrl({ host, port }: Pick<Listening, 'host' | 'port'>): 
   return `http://${name}:${port}`;
 }
 
-async function stop(server: Server, stopMs: number): Promise<void> {
+async function stop(server: Server, { drainMs, stopMs }: Pick<HttpTimeouts, 'drainMs' | 'stopMs'>): Promise<void> {
   const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve());
+    // That of http.Server would also close connections that are idle now.
+    NetServer.prototype.close.call(server, () => resolve());
   });
-  // A client that keeps its connection alive would keep the server open after its response.
-  const idle = setInterval(() => server.closeIdleConnections(), 100);
-  server.closeIdleConnections();
+  let idle: NodeJS.Timeout | undefined;
+  const drained = setTimeout(() => {
+    // A client that keeps its connection alive would keep the server open after its response.
+    idle = setInterval(() => server.closeIdleConnections(), 100);
+  }, drainMs);
   const cut = setTimeout(() => server.closeAllConnections(), stopMs);
   await closed;
+  clearTimeout(drained);
   clearInterval(idle);
   clearTimeout(cut);
+  // Ends Node's own timer.
+  server.close();
 }
 
 /** Error codes of Node's parser for rejected requests. Anything else isn't HTTP. */

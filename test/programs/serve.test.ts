@@ -64,6 +64,36 @@ describe('an HTTP service', () => {
     agent.destroy();
   });
 
+  test('answers one more request on a kept connection while it drains, and ends the connection with it', async () => {
+    const app = express().get('/', (_request, response) => void response.send('here'));
+    service = await serve(app, LOCAL, { drainMs: 600_000, stopMs: 600_000 });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = async (url: string): Promise<IncomingMessage> => {
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        get(url, { agent }, resolve).on('error', reject);
+      });
+      await once(response.resume(), 'end');
+      return response;
+    };
+    const first = await ask(service.url);
+    expect(first.headers.connection).toBe('keep-alive');
+    const stopped = service.stop();
+    const second = await ask(service.url);
+    expect([second.statusCode, second.headers.connection]).toEqual([200, 'close']);
+    await stopped;
+    await expect(ask(service.url)).rejects.toThrow('ECONNREFUSED');
+    agent.destroy();
+  });
+
+  test('ends an unused connection once it has drained', async () => {
+    service = await serve(express(), LOCAL, { drainMs: 1, stopMs: 600_000 });
+    const socket = connect(service.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'data');
+    await Promise.all([service.stop(), once(socket, 'close')]);
+  });
+
   test('disconnects a client that never finishes its request when stopped', async () => {
     service = await serve(express(), LOCAL, { stopMs: 100 });
     const socket = connect(service.port, '127.0.0.1');
