@@ -6,6 +6,7 @@ import { startApi } from './api.ts';
 import { loadConfiguration, STAND_IN } from './config/check-configuration.ts';
 import { startDeployment } from './deployment.ts';
 import { agentRunnerOf } from './parts/agents.ts';
+import { ensureProjects } from './parts/ensure-projects.ts';
 import { backupSources } from './process/backup-sources.ts';
 import type { ProcessContext } from './process/context.ts';
 import { type Home, OPERATOR_TOKEN_FILE, type RunningAddresses, UNSUBSCRIBE_SECRET_FILE } from './process/home.ts';
@@ -16,7 +17,7 @@ import type { Temporal } from './temporal/temporal.ts';
 import { chooseTemporal, type UpContext } from './up/choose-temporal.ts';
 import { startControlServer } from './up/control-server.ts';
 import type { PlannedDeployment, Prepared } from './up/prepare.ts';
-import { ensureProjects, startOwnPlatform } from './up/start-platform.ts';
+import { startOwnPlatform } from './up/start-platform.ts';
 import { startWorker } from './worker.ts';
 
 export interface Everything {

@@ -9,7 +9,8 @@ Examples:
   galley init
   galley init --yes --domain docs.example.com --source sanity
   galley init --yes --domain docs.example.com --origin http://127.0.0.1:8080
-  galley init --yes --domain docs.example.com --admin-api-url https://api.example.com`;
+  galley init --yes --domain docs.example.com --admin-api-url https://api.example.com
+  galley init --compose --yes --domain docs.example.com`;
 
 export function initCommand(): Command {
   return new Command('init')
@@ -27,6 +28,11 @@ export function initCommand(): Command {
     .option('--temporal-namespace <name>', 'its namespace (default: default)')
     .option('--temporal-api-key <key>', 'its API key')
     .option('--public-url <url>', 'the URL of this machine as the CMS reaches it')
+    .option('--compose', 'write what docker-compose.yml reads beside it, and add a site if galley.yaml is there')
+    .option(
+      '--public-host <name>',
+      'with --compose: this machine, as deployments elsewhere reach it (default: its address)',
+    )
     .option('--yes', 'ask nothing: use the options and defaults')
     .option('--overwrite', 'replace an existing galley.yaml, and variables in .env')
     .option('--skip-checks', 'write the files even if a server does not respond')

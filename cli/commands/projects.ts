@@ -86,6 +86,18 @@ export function projectsCommand(): Command {
       });
     });
   command
+    .command('sync')
+    .option('--json', 'print {key, organization, projects} as JSON')
+    .description('make the projects of the sites in galley.yaml, and let ADMIN_API_KEY in')
+    .addHelpText(
+      'after',
+      `\nFor processes without \`up\`, which does the same. What is there stays. A key of \`init --compose\` is taken over.\n${WHERE}`,
+    )
+    .action(async (options: { json?: boolean }) => {
+      const { syncProjects } = await import('../projects/sync-projects.ts');
+      await syncProjects(options);
+    });
+  command
     .command('remove')
     .argument('<id>', 'as `projects list` shows it')
     .option('--yes', 'delete its exports and agent jobs without asking')

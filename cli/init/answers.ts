@@ -22,6 +22,8 @@ export interface Answers {
   temporal: { address: string; namespace: string; apiKey: string | undefined } | undefined;
   /** The receiver's URL as the CMS reaches it; undefined: this machine's. */
   publicUrl: string | undefined;
+  /** Only for docker-compose.yml: this machine, as deployments elsewhere reach it. Undefined: its address. */
+  publicHost: string | undefined;
 }
 
 /** A single answer as text: the parsed value, or what was expected. */
@@ -47,6 +49,7 @@ export const ANSWER = {
   temporalAddress: z.string().regex(/^[^\s:]+:\d{1,5}$|^\[[\da-fA-F:]+\]:\d{1,5}$/, 'expected host:port'),
   temporalNamespace: z.string().regex(/^[\w.-]{1,255}$/, 'expected the name of a namespace'),
   publicUrl: httpUrl.transform((text) => text.replace(/\/+$/, '')),
+  publicHost: z.string().regex(/^[\w.-]{1,253}$|^\[[\da-fA-F:]+\]$/, 'expected a name or an address, without a port'),
 } as const;
 
 /** The sources that need no setting besides the secret; the others are set up by hand. */

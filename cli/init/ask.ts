@@ -4,7 +4,7 @@ import { describeFinding, type Finding } from '../checks/finding.ts';
 import { CommandError } from '../command-error.ts';
 import { ANSWER, type Answers, secretProblem, sourceNames } from './answers.ts';
 import { CHECK_ANSWER } from './check-answer.ts';
-import { DEFAULTS, valuesFileOf } from './from-options.ts';
+import { addressOfThisMachine, DEFAULTS, valuesFileOf } from './from-options.ts';
 
 interface Options {
   /** Answers that were given as options are not asked for. */
@@ -12,6 +12,8 @@ interface Options {
   configFile: string;
   /** Whether to check each answer against servers and files. */
   checks: boolean;
+  /** For docker-compose.yml, which brings Temporal and a volume for values files. */
+  compose: boolean;
 }
 
 /**
@@ -19,22 +21,36 @@ interface Options {
  * person keeps it.
  * @throws CommandError if the person cancels
  */
-export async function askAnswers({ given, configFile, checks }: Options): Promise<Answers> {
+export async function askAnswers({ given, configFile, checks, compose }: Options): Promise<Answers> {
   const site = given.site ?? (await askText({ message: 'Name of the site', initial: DEFAULTS.site }, ANSWER.site));
   const adminApi = given.adminApi ?? (await askAdminApi(checks));
   const { domain, origin } = await askOrigin(given, { asksOrigin: adminApi === undefined, checks });
   const source = given.source ?? (await askSource());
   const secret = given.secret ?? (await askSecret(source));
-  const valuesFile = await untilChecked(
+  const valuesFile = compose ? valuesFileOf(site) : await askValuesFile(given, { site, configFile, checks });
+  const temporal = compose ? undefined : (given.temporal ?? (await askTemporal(checks)));
+  const publicUrl = given.publicUrl ?? (await askPublicUrl());
+  const publicHost = !compose || adminApi !== undefined ? undefined : (given.publicHost ?? (await askPublicHost()));
+  return { site, domain, origin, source, secret, valuesFile, adminApi, temporal, publicUrl, publicHost };
+}
+
+async function askValuesFile(
+  given: Partial<Answers>,
+  { site, configFile, checks }: { site: string; configFile: string; checks: boolean },
+): Promise<string> {
+  return await untilChecked(
     checks,
     async (isFirst) =>
       (isFirst ? given.valuesFile : undefined) ??
       (await askText({ message: 'Values file of the deployment', initial: valuesFileOf(site) }, ANSWER.valuesFile)),
     (file) => CHECK_ANSWER.valuesFile(file, configFile),
   );
-  const temporal = given.temporal ?? (await askTemporal(checks));
-  const publicUrl = given.publicUrl ?? (await askPublicUrl());
-  return { site, domain, origin, source, secret, valuesFile, adminApi, temporal, publicUrl };
+}
+
+/** Links to bundles name it. */
+async function askPublicHost(): Promise<string> {
+  const message = 'Name or address of this machine, as deployments elsewhere reach it';
+  return await askText({ message, initial: addressOfThisMachine() }, ANSWER.publicHost);
 }
 
 async function askOrigin(

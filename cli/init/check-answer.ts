@@ -22,12 +22,12 @@ export const CHECK_ANSWER = {
   },
 };
 
-/** Checks all answers, in the order of the questions. */
-export async function checkAnswers(answers: Answers, configFile: string): Promise<Finding[]> {
+/** Checks all answers, in the order of the questions; without a `configFile` none about files of this machine. */
+export async function checkAnswers(answers: Answers, configFile: string | undefined): Promise<Finding[]> {
   const { adminApi, temporal, valuesFile } = answers;
   return [
     ...(adminApi === undefined ? await CHECK_ANSWER.origin(answers) : await CHECK_ANSWER.adminApi(adminApi)),
-    ...(await CHECK_ANSWER.valuesFile(valuesFile, configFile)),
+    ...(configFile === undefined ? [] : await CHECK_ANSWER.valuesFile(valuesFile, configFile)),
     ...(temporal === undefined ? [] : await CHECK_ANSWER.temporal(temporal)),
   ];
 }

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import type { z } from 'zod';
 import type { Settings } from '../../programs/settings/environment.ts';
 import { UsageError } from '../command-error.ts';
@@ -19,6 +20,8 @@ export interface InitOptions {
   temporalNamespace?: string;
   temporalApiKey?: string;
   publicUrl?: string;
+  publicHost?: string;
+  compose?: boolean;
   yes?: boolean;
   overwrite?: boolean;
   skipChecks?: boolean;
@@ -26,6 +29,12 @@ export interface InitOptions {
 }
 
 export const DEFAULTS = { site: 'docs', source: 'contentful', temporalNamespace: 'default' } as const;
+
+/** The first address that isn't the loopback's. */
+export function addressOfThisMachine(): string {
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return addresses.find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '127.0.0.1';
+}
 
 /** The suggested values file of a site. */
 export function valuesFileOf(site: string): string {
@@ -59,6 +68,7 @@ export async function readOptions(
   const namespace = given('--temporal-namespace', ANSWER.temporalNamespace, options.temporalNamespace);
   if (address === undefined && (namespace ?? options.temporalApiKey) !== undefined)
     throw new UsageError('--temporal-address: expected beside the other options of Temporal');
+  checkCompose(options);
   return withoutUndefined({
     site: given('--site', ANSWER.site, options.site),
     domain: given('--domain', ANSWER.domain, options.domain),
@@ -73,7 +83,17 @@ export async function readOptions(
       apiKey: options.temporalApiKey,
     },
     publicUrl: given('--public-url', ANSWER.publicUrl, options.publicUrl),
+    publicHost: given('--public-host', ANSWER.publicHost, options.publicHost),
   });
+}
+
+/** docker-compose.yml brings Temporal and a volume for values files. */
+function checkCompose({ compose, temporalAddress, valuesFile, overwrite, publicHost }: InitOptions): void {
+  if (compose !== true && publicHost !== undefined) throw new UsageError('--public-host: expected beside --compose');
+  if (compose !== true) return;
+  const others = { '--temporal-address': temporalAddress, '--values-file': valuesFile, '--overwrite': overwrite };
+  const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
+  if (other !== undefined) throw new UsageError(`${other} has no effect with --compose`);
 }
 
 /**
@@ -89,6 +109,7 @@ export function withDefaults(answers: Partial<Answers>): Answers {
     adminApi: undefined,
     temporal: undefined,
     publicUrl: undefined,
+    publicHost: undefined,
     source: DEFAULTS.source,
     valuesFile: valuesFileOf(site),
     ...answers,

@@ -1,19 +1,20 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { intro, outro } from '@clack/prompts';
-import { errorCode, errorText } from '../../base/error-code.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { parseGalleyConfig } from '../../programs/config/galley-yaml.ts';
 import { createContext } from '../../programs/process/context.ts';
 import { listeningUrl } from '../../programs/process/serve.ts';
 import { envFileBeside, readEnvFile } from '../../programs/settings/env-file.ts';
-import { DEFAULT_CONFIG, type Settings } from '../../programs/settings/environment.ts';
+import { DEFAULT_CONFIG } from '../../programs/settings/environment.ts';
 import { describeFinding, type Finding } from '../checks/finding.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { printJson, printLines } from '../output.ts';
 import { type Answers, newSecret, secretVariable } from './answers.ts';
 import { askAnswers, confirmed } from './ask.ts';
 import { checkAnswers } from './check-answer.ts';
+import { writeCompose } from './compose.ts';
+import { readOptional, withVariables } from './env-text.ts';
 import { type InitOptions, readOptions, withDefaults } from './from-options.ts';
 import { renderConfig, variablesOf } from './render-config.ts';
 
@@ -26,17 +27,28 @@ export async function init(options: InitOptions): Promise<void> {
   const configFile = resolve(settings.variables.GALLEY_CONFIG ?? DEFAULT_CONFIG);
   const given = await readOptions(options, settings);
   if (isAsking) intro('galley init');
-  await allowConfig(configFile, { isAsking, overwrite: options.overwrite === true });
+  const compose = options.compose === true;
+  if (!compose) await allowConfig(configFile, { isAsking, overwrite: options.overwrite === true });
   const checks = options.skipChecks !== true;
-  const answers = isAsking ? await askAnswers({ given, configFile, checks }) : withDefaults(given);
-  const findings = isAsking || !checks ? [] : await checkAnswers(answers, configFile);
+  const answers = isAsking ? await askAnswers({ given, configFile, checks, compose }) : withDefaults(given);
+  const findings = isAsking || !checks ? [] : await checkAnswers(answers, compose ? undefined : configFile);
   if (!options.json) printLines(findings.map(describeFinding));
   if (findings.some(({ status }) => status === 'fail')) {
     if (options.json) printJson({ written: [], checks: findings });
     throw new CommandError('Nothing was written. Correct what failed, or write it anyway with --skip-checks');
   }
+  const output = { isAsking, json: options.json === true };
+  if (compose) {
+    const files = await writeCompose(configFile, answers);
+    const next = { start: 'docker compose up --build --wait', run: 'docker compose exec api galley' };
+    finish({ ...files, receiver: 'http://127.0.0.1:3000', next, answers, findings }, output);
+    return;
+  }
   const envFile = await write(configFile, answers, { isAsking, overwrite: options.overwrite === true });
-  finish({ configFile, envFile, answers, findings, settings }, { isAsking, json: options.json === true });
+  const variable = secretVariable(answers.source);
+  const next = { start: 'npx galley up', run: 'npx galley' };
+  const receiver = listeningUrl(settings);
+  finish({ written: [configFile, envFile], envFile, variable, receiver, next, answers, findings }, output);
 }
 
 interface Consent {
@@ -84,71 +96,44 @@ async function allowChange(file: string, names: readonly string[], { isAsking }:
 }
 
 interface Finished {
-  configFile: string;
+  /** The files that changed. */
+  written: readonly string[];
+  /** The file and the variable of the webhook's secret. */
   envFile: string;
+  variable: string;
+  /** The receiver's URL on this machine. */
+  receiver: string;
+  /** How to start Galley, and how to run a command of it. */
+  next: { start: string; run: string };
   answers: Answers;
   findings: readonly Finding[];
-  settings: Settings;
 }
 
-function finish(finished: Finished, { isAsking, json }: { isAsking: boolean; json: boolean }): void {
-  const { configFile, envFile, answers, findings, settings } = finished;
+function finish(
+  { written, envFile, variable, receiver, next, answers, findings }: Finished,
+  { isAsking, json }: { isAsking: boolean; json: boolean },
+): void {
   const { site, source, publicUrl } = answers;
-  const webhookUrl = `${publicUrl ?? listeningUrl(settings)}/webhooks/${site}/${source}`;
-  const variable = secretVariable(source);
-  const next = ['npx galley up', `npx galley webhook send ${site} ${source}`];
+  const webhookUrl = `${publicUrl ?? receiver}/webhooks/${site}/${source}`;
+  const commands = [next.start, `${next.run} webhook send ${site} ${source}`];
   if (json) {
-    printJson({ written: [configFile, envFile], webhookUrl, secretVariable: variable, next, checks: findings });
+    printJson({ written, webhookUrl, secretVariable: variable, next: commands, checks: findings });
     return;
   }
-  const [config, env] = [configFile, envFile].map((file) => relative(process.cwd(), file) || file);
-  if (isAsking) outro(`Wrote ${config} and ${env}`);
-  else printLines([`Wrote ${config} and ${env}`]);
+  const shown = (file: string): string => relative(process.cwd(), file) || file;
+  const files = new Intl.ListFormat('en-US').format(written.map(shown));
+  const result = written.length === 0 ? 'Nothing to write: the files have this site' : `Wrote ${files}`;
+  if (isAsking) outro(result);
+  else printLines([result]);
   printLines([
     'Start Galley:',
-    `  ${next[0]}`,
+    `  ${commands[0]}`,
     `Enter this URL in the CMS (${source}):`,
     `  ${webhookUrl}`,
     publicUrl === undefined && '  The CMS must reach this machine: put its public host in front of the path.',
-    `  Its secret is ${variable} in ${env}. If the CMS shows one of its own, put`,
+    `  Its secret is ${variable} in ${shown(envFile)}. If the CMS shows one of its own, put`,
     '  that there instead.',
     'Or publish once without the CMS, while Galley runs:',
-    `  ${next[1]}`,
+    `  ${commands[1]}`,
   ]);
-}
-
-async function readOptional(file: string): Promise<string | undefined> {
-  return await readFile(file, 'utf8').catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw new CommandError(`${file} can't be read: ${errorText(error)}`);
-  });
-}
-
-/**
- * The text of a `.env` after variables were set. Other lines, comments and their order stay.
- * @throws UsageError if a value can't be written to such a file.
- */
-export function withVariables(text: string, variables: Readonly<Record<string, string>>): string {
-  const missing = new Map(Object.entries(variables));
-  const lines = text.split('\n').map((line) => {
-    const name = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=/.exec(line)?.[1];
-    const value = name === undefined ? undefined : missing.get(name);
-    if (name === undefined || value === undefined) return line;
-    missing.delete(name);
-    return `${name}=${quoted(name, value)}`;
-  });
-  const kept = lines.join('\n').replace(/\n*$/, '');
-  const added = [...missing].map(([name, value]) => `${name}=${quoted(name, value)}`);
-  return `${[...(kept === '' ? [] : [kept]), ...added].join('\n')}\n`;
-}
-
-/** The format has no escapes, so a value is written between quotes that it doesn't contain. */
-function quoted(name: string, value: string): string {
-  if (/^[\w.:/@+-][\w.:/@+=-]*$/.test(value)) return value;
-  const quote = ["'", '`', '"'].find((each) => !value.includes(each) && !(each === '"' && value.includes('\\')));
-  if (quote === undefined || /[\r\n\0]/.test(value))
-    throw new UsageError(
-      `${name}: expected one line without all three of ', " and \`; set it in the environment instead`,
-    );
-  return quote + value + quote;
 }

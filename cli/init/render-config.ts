@@ -2,10 +2,18 @@ import { EXPORT_DEFAULTS } from '../../contract/export-defaults.ts';
 import type { Answers } from './answers.ts';
 import { secretVariable } from './answers.ts';
 
+type Written = Omit<Answers, 'publicHost'> & {
+  /** Default: that of a hosted Admin API, because `galley up` makes its own. */
+  projectId?: string | undefined;
+  /** The variable of the webhook's secret. */
+  variable?: string;
+};
+
 /** The text of galley.yaml for these answers, with a comment for each thing that an operator may want to change. */
-export function renderConfig({ site, domain, origin, source, valuesFile, adminApi }: Answers): string {
+export function renderConfig(answers: Written): string {
+  const { site, domain, origin, source, valuesFile, adminApi } = answers;
   const own = adminApi === undefined;
-  const projectId = adminApi?.projectId;
+  const { projectId = adminApi?.projectId, variable = secretVariable(source) } = answers;
   const project = projectId === undefined ? '' : `    projectId: ${quoted(projectId)}\n`;
   return `# Galley's configuration. docs/configuration.md explains every key; \`galley config check\` lists mistakes.
 # \${NAME} is read from the environment, or from .env beside this file, so that this file has no secret.
@@ -16,7 +24,7 @@ sites:
     domain: ${quoted(domain)}
 ${project}${own ? originLines(origin) : '    # Where the site is exported from is a setting of its project at the Admin API.\n'}    webhooks:
       ${source}:
-        secret: "\${${secretVariable(source)}}"
+        secret: "\${${variable}}"
     export:
       quietPeriod: ${seconds(EXPORT_DEFAULTS.quietPeriodMs)} # a burst of publishes makes one export
       maxWait: ${seconds(EXPORT_DEFAULTS.maxWaitMs)} # but never later than this

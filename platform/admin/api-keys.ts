@@ -1,12 +1,19 @@
 import { z } from 'zod';
 import { isAddressRange } from '../../base/ip-address.ts';
 import { HttpError } from '../../web/http-error.ts';
-import { type Caller, findOrganizationKey, insertApiKey, listApiKeys, revokeApiKey } from '../store/api-keys.ts';
+import {
+  type Caller,
+  findKey,
+  findOrganizationKey,
+  insertApiKey,
+  listApiKeys,
+  revokeApiKey,
+} from '../store/api-keys.ts';
 import { recordAction } from '../store/audit-log.ts';
 import type { Database, Executor } from '../store/database.ts';
 import { ensureOrganization } from '../store/organizations.ts';
 import { getProject } from '../store/projects.ts';
-import { hashApiKey, makeApiKey, shownPart } from './api-key-text.ts';
+import { hashApiKey, isApiKeyText, makeApiKey, shownPart } from './api-key-text.ts';
 import { plan } from './organizations.ts';
 import { projectId } from './project-requests.ts';
 import { label } from './text.ts';
@@ -24,6 +31,8 @@ export const createKeyRequest = z.strictObject({
   organization: label,
   plan: plan.optional(),
   name: label.optional(),
+  /** A key that was made before, as by `galley init --compose`. */
+  key: z.string().optional(),
   ...scopes,
 });
 export type CreateKeyRequest = z.infer<typeof createKeyRequest>;
@@ -51,12 +60,16 @@ export type KeyListing = z.infer<typeof keyListing>;
 
 /**
  * Creates a key, and its organization if there is none (plan `enterprise` by default). The key is in this answer and
- * nowhere else. Throws an `HttpError` 400 if the organization exists with another plan (a key must not change the plan
+ * nowhere else. A given key that there is stays as it is, with its organization. Throws an `HttpError` 400 if it was revoked, if the organization exists with another plan (a key must not change the plan
  * of everyone else's), or if the project isn't the organization's.
  */
 export async function createKey(db: Database, request: CreateKeyRequest): Promise<CreatedKey> {
-  const key = makeApiKey();
+  const { key = makeApiKey() } = request;
+  if (!isApiKeyText(key)) throw new HttpError(400, 'key: expected a key that Galley made');
   return db.transaction(async (tx) => {
+    const known = request.key === undefined ? undefined : await findKey(tx, hashApiKey(key));
+    if (known?.revokedAt) throw new HttpError(400, `key: ${known.id} was revoked`);
+    if (known !== undefined) return { id: known.id, key, organization: known.organization };
     const organization = await ensureOrganization(tx, {
       name: request.organization,
       plan: request.plan ?? 'enterprise',

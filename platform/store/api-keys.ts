@@ -92,6 +92,19 @@ export async function findOrganizationKey(
   return row;
 }
 
+/** A key and its organization's name, also if it was revoked. */
+export async function findKey(
+  db: Executor,
+  sha256: string,
+): Promise<{ id: string; organization: string; revokedAt: Date | null } | undefined> {
+  const [row] = await db
+    .select({ id: apiKeys.id, organization: organizations.name, revokedAt: apiKeys.revokedAt })
+    .from(apiKeys)
+    .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
+    .where(eq(apiKeys.sha256, sha256));
+  return row;
+}
+
 /** Keys with their organization, newest first; never the key or its hash. */
 export async function listApiKeys(db: Executor, { organization }: { organization?: string | undefined } = {}) {
   return db

@@ -7,9 +7,10 @@ import { checkSiteOrigin } from '../../cli/checks/site-origin.ts';
 import { checkTemporal } from '../../cli/checks/temporal.ts';
 import { checkValuesFile } from '../../cli/checks/values-file.ts';
 import { newSecret, secretProblem, sourceNames } from '../../cli/init/answers.ts';
+import { withVariables } from '../../cli/init/env-text.ts';
 import { withDefaults } from '../../cli/init/from-options.ts';
-import { withVariables } from '../../cli/init/init.ts';
 import { renderConfig, variablesOf } from '../../cli/init/render-config.ts';
+import { isApiKeyText } from '../../platform/admin/api-key-text.ts';
 import { parseGalleyConfig } from '../../programs/config/galley-yaml.ts';
 import { loadEnvFile } from '../../programs/settings/env-file.ts';
 import { galleyHere } from '../helpers/galley.ts';
@@ -87,6 +88,97 @@ describe('galley init without a terminal', () => {
   test('requires --yes without a terminal', async () => {
     const { code, stderr } = await galleyHere(['init'], {}, folder);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('add --yes') });
+  });
+});
+
+describe('galley init --compose', () => {
+  const FILES = ['.env', 'sites.env', 'agent.env', 'galley.yaml'];
+  const all = async () => await Promise.all(FILES.map(async (name) => [name, await read(name)]));
+  const compose = async (...args: string[]) => await init('--compose', '--skip-checks', '--json', ...args);
+
+  test('fills in what docker-compose.yml requires; a second run changes nothing', async () => {
+    const { code, stdout } = await compose('--domain', 'docs.example.com', '--public-host', 'galley.internal');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      written: FILES.map(file),
+      webhookUrl: 'http://127.0.0.1:3000/webhooks/docs/contentful',
+    });
+    const env = parseEnv(await read('.env'));
+    const required = [...(await readFile('docker-compose.yml', 'utf8')).matchAll(/\$\{(\w+):\?/g)].map(
+      ([, name = '']) => name,
+    );
+    expect(required.length).toBeGreaterThan(8);
+    expect(required.filter((name) => !env[name])).toEqual([]);
+    const passwords = Object.entries(env).filter(([name]) => /PASSWORD|KEY|TOKEN/.test(name));
+    expect(new Set(passwords.map(([, value]) => value)).size).toBe(5);
+    expect(passwords.filter(([, value]) => !/^[0-9a-f]{48}$/.test(value ?? ''))).toEqual([]);
+    expect(env).toMatchObject({
+      COMPOSE_PROFILES: 'platform',
+      S3_PUBLIC_URL: 'http://galley.internal:7070',
+      DEPLOYMENT_VALUES: '--values /values/docs.yaml',
+    });
+    expect(isApiKeyText(parseEnv(await read('sites.env')).ADMIN_API_KEY ?? '')).toBe(true);
+    const modes = FILES.map(async (name) => ((await stat(file(name))).mode & 0o777).toString(8));
+    expect(await Promise.all(modes)).toEqual(['600', '600', '600', '644']);
+
+    const before = await all();
+    const again = await compose('--domain', 'docs.example.com');
+    expect(JSON.parse(again.stdout)).toMatchObject({ written: [], secretVariable: 'CONTENTFUL_SECRET' });
+    expect(await all()).toEqual(before);
+  });
+
+  test('adds a site with a secret of its own, and leaves the rest as it was', async () => {
+    await compose('--domain', 'docs.example.com');
+    const first = parseEnv(await read('sites.env'));
+    await writeFile(file('galley.yaml'), (await read('galley.yaml')).replace('sites:', '# mine\nsites:'));
+    const added = await compose('--domain', 'b.example.com', '--site', 'hand-book');
+    expect(JSON.parse(added.stdout)).toMatchObject({ secretVariable: 'HAND_BOOK_CONTENTFUL_SECRET' });
+    expect(parseEnv(await read('.env')).DEPLOYMENT_VALUES).toBe(
+      '--values docs.example.com=/values/docs.yaml --values b.example.com=/values/hand-book.yaml',
+    );
+    const env = parseEnv(await read('sites.env'));
+    expect(env).toMatchObject(first);
+    expect(env.HAND_BOOK_CONTENTFUL_SECRET).not.toBe(first.CONTENTFUL_SECRET);
+    const text = await read('galley.yaml');
+    expect(text).toContain('# mine\n');
+    const { sites } = parseGalleyConfig({ text, file: '/etc/galley/galley.yaml', env });
+    expect(Object.entries(sites).map(([name, { domain, projectId }]) => [name, domain, projectId])).toEqual([
+      ['docs', 'docs.example.com', 'prj_docs'],
+      ['hand-book', 'b.example.com', 'prj_hand-book'],
+    ]);
+  });
+
+  test('uses a hosted Admin API instead of the platform', async () => {
+    await compose('--domain', 'docs.example.com', '--admin-api-url', site.origin, '--admin-api-key', 'galley_good');
+    expect(parseEnv(await read('.env')).COMPOSE_PROFILES).toBe('');
+    expect(parseEnv(await read('sites.env'))).toMatchObject({
+      ADMIN_API_URL: site.origin,
+      ADMIN_API_KEY: 'galley_good',
+    });
+  });
+
+  test.each([
+    [
+      ['--compose', '--domain', 'd.example.com', '--temporal-address', 'a:1'],
+      /--temporal-address has no effect with --compose/,
+    ],
+    [
+      ['--compose', '--domain', 'd.example.com', '--public-host', 'http://a'],
+      /--public-host: expected a name or an address/,
+    ],
+    [['--domain', 'd.example.com', '--public-host', 'a'], /--public-host: expected beside --compose/],
+  ])('exits with 2 for %j', async (args, message) => {
+    const { code, stderr } = await init(...args);
+    expect(stderr).toMatch(message);
+    expect(code).toBe(2);
+  });
+
+  test('refuses another domain for a site that is there, and writes nothing', async () => {
+    await compose('--domain', 'docs.example.com');
+    const before = await all();
+    const { code, stderr } = await init('--compose', '--skip-checks', '--domain', 'b.example.com');
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--site: galley.yaml has docs') });
+    expect(await all()).toEqual(before);
   });
 });
 

@@ -19,7 +19,7 @@ const { services, volumes, networks } = z
         image: z.string(),
         restart: z.string(),
         build: z.unknown().optional(),
-        command: z.array(z.string()).optional(),
+        command: z.union([z.array(z.string()), z.string().transform((text) => text.split(' '))]).optional(),
         environment: z.record(z.string(), z.string()).default({}),
         env_file: z.array(z.string()).default([]),
         profiles: z.array(z.string()).default([]),
@@ -29,7 +29,9 @@ const { services, volumes, networks } = z
         volumes: z.array(z.string()).default([]),
         tmpfs: z.array(z.string()).default([]),
         healthcheck: z.unknown().optional(),
-        depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
+        depends_on: z
+          .record(z.string(), z.object({ condition: z.string(), required: z.boolean().default(true) }))
+          .default({}),
       }),
     ),
     volumes: z.record(z.string(), z.unknown()),
@@ -58,12 +60,16 @@ describe('docker-compose.yml', () => {
     const validate = new ajv.Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(
       z.record(z.string(), z.unknown()).parse(schema),
     );
-    validate(document);
+    // Newer than that schema: a service that a profile leaves out isn't waited for.
+    const known: unknown = JSON.parse(
+      JSON.stringify(document, (key, value: unknown) => (key === 'required' ? undefined : value)),
+    );
+    validate(known);
     expect(validate.errors ?? []).toEqual([]);
   });
 
   it('runs every process of the product and what they need', () => {
-    const names = ['agent-worker', 'api', 'deployment', 'platform', 'platform-worker', 'worker'];
+    const names = ['agent-worker', 'api', 'deployment', 'platform', 'platform-worker', 'projects', 'worker'];
     expect(own.map(([name]) => name).sort()).toEqual(names);
     expect(Object.keys(services)).toEqual(
       expect.arrayContaining(['postgres', 's3', 'temporal', 'temporal-postgres', 'temporal-ui']),
@@ -96,8 +102,22 @@ describe('docker-compose.yml', () => {
     expect(variablesOf('deploy/.env.example').filter(({ value }) => value !== '')).toEqual([]);
   });
 
-  it('runs a mailbox only on request', () => {
-    expect(all.filter(([, { profiles }]) => profiles.length > 0).map(([name]) => name)).toEqual(['mailbox']);
+  it('runs a mailbox and a proxy only on request, and no platform beside a hosted Admin API', () => {
+    const of = (profile: string) => all.filter(([, { profiles }]) => profiles.includes(profile)).map(([name]) => name);
+    expect([of('mailbox'), of('tls')]).toEqual([['mailbox'], ['proxy']]);
+    expect(of('platform')).toEqual(['platform', 'projects', 'platform-worker', 'agent-worker', 'postgres', 's3']);
+    for (const [, { profiles, depends_on }] of all) {
+      const needed = Object.entries(depends_on).filter(([, { required }]) => required);
+      for (const [other] of needed) expect(profiles).toEqual(expect.arrayContaining(services[other]?.profiles ?? []));
+    }
+  });
+
+  it('names the version of each image once, at the top', () => {
+    const versions = z.looseObject({ 'x-images': z.array(z.string()) }).parse(document)['x-images'];
+    const images = new Set(all.map(([, { image }]) => image).filter((image) => image !== 'galley:local'));
+    expect([...images].sort()).toEqual([...versions].sort());
+    expect(versions.filter((image) => !/:v?\d+\.\d+/.test(image))).toEqual([]);
+    expect(text.match(/^ +image: (?!\*).*/gm)).toEqual(['  image: galley:local']);
   });
 
   it('uses only existing variables in deploy/agent.env.example, which contains no values', () => {
@@ -117,17 +137,21 @@ describe('docker-compose.yml', () => {
     expect(own.filter(([, each]) => JSON.stringify(each.tmpfs).includes('/data'))).toEqual([]);
   });
 
-  it('publishes ports only on this machine', () => {
-    const ports = all.flatMap((entry) => entry[1].ports);
-    expect(ports).toHaveLength(5);
-    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+  it('publishes ports only on this machine, but for what deployments elsewhere and visitors need', () => {
+    const others = all.filter(([, { ports }]) => ports.some((port) => !port.startsWith('127.0.0.1:')));
+    expect(all.flatMap((entry) => entry[1].ports)).toHaveLength(8);
+    expect(others.map(([name]) => name)).toEqual(['s3', 'proxy']);
   });
 
   it('restarts every service, with a health check', () => {
     const forGood = all.filter(([, { restart }]) => restart === 'unless-stopped').map(([name]) => name);
     const once = all.filter(([, { restart }]) => restart === 'on-failure').map(([name]) => name);
     expect([...forGood, ...once].sort()).toEqual(Object.keys(services).sort());
-    expect(once).toEqual(['temporal-schema', 'temporal-namespace']);
+    expect(once).toEqual(['projects', 'temporal-schema', 'temporal-namespace']);
+    // Otherwise `up --wait` counts its end as a failure.
+    const needed = all.flatMap(([, { depends_on }]) => Object.entries(depends_on));
+    const completed = needed.filter(([, { condition }]) => condition === 'service_completed_successfully');
+    expect(new Set(completed.map(([name]) => name))).toEqual(new Set(once));
     const unprobed = forGood.filter((name) => services[name]?.healthcheck === undefined);
     expect(unprobed).toEqual([]);
   });
@@ -135,9 +159,11 @@ describe('docker-compose.yml', () => {
   it('runs agents in a separate container with access only to what it needs', () => {
     expect(services['platform-worker']?.command).toEqual(['platform-worker', '--no-agents']);
     expect(services['agent-worker']?.command).toEqual(['agent-worker']);
-    expect(services['agent-worker']?.networks).toEqual(['agents']);
-    const beside = all.filter(([, each]) => each.networks.includes('agents')).map(([name]) => name);
+    expect(services['agent-worker']?.networks).toEqual(['for-agents']);
+    const beside = all.filter(([, each]) => each.networks.includes('for-agents')).map(([name]) => name);
     expect(beside.sort()).toEqual(['agent-worker', 'postgres', 's3', 'temporal']);
+    // The engine publishes S3's port in the first network by name, and the deployment reaches it only in its own.
+    expect(Object.keys(networks).sort()[0]).toBe('default');
     // Only the agents' own container is loosened as far as their sandbox needs it.
     const loosened = all.filter(([, each]) => each.security_opt.includes('systempaths=unconfined'));
     expect(loosened.map(([name]) => name)).toEqual(['agent-worker']);
@@ -185,7 +211,6 @@ describe('galley.example.yaml', () => {
     expect(handbook?.export.deployments).toEqual([{ valuesFile: '/etc/galley/values/handbook.yaml' }]);
     expect(services.worker?.volumes).toContain('values:/etc/galley/values');
     expect(services.deployment?.volumes).toContain('values:/values:ro');
-    expect(services.deployment?.command).toContain('/values/handbook.yaml');
   });
 });
 
