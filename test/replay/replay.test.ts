@@ -27,7 +27,7 @@ const WORKFLOWS = [
       ACTIVITY_TASK_CANCELED: words('askDeployment writeDeployment'),
       CHILD_WORKFLOW_EXECUTION_STARTED: [''],
       START_CHILD_WORKFLOW_EXECUTION_FAILED: [''],
-      WORKFLOW_EXECUTION_SIGNALED: words('configChanged published startGranted'),
+      WORKFLOW_EXECUTION_SIGNALED: words('acted configChanged published startGranted'),
       WORKFLOW_EXECUTION_UPDATE_ACCEPTED: words(`approve exportNow lock pause refreshNow reject remove rename resume
         rollback unlock`),
     },

@@ -149,6 +149,39 @@ describe('a renamed site', () => {
     );
     expect(deliveries.map(({ outcome }) => outcome)).not.toContain('duplicate');
   });
+
+  it.concurrent('has every action on its rules that its old name accepted while it was renamed', async () => {
+    const site = await startSite();
+    await site.publish();
+    await untilLive(site, 'v1');
+    const names = [`renamed-${site.site}`, site.site];
+    // Until an action has arrived after the state was handed over.
+    for (let round = 0, isForwarded = false; !isForwarded; round++) {
+      const [before, to = ''] = [site.handle, names[round % 2]];
+      const act = async (number: number): Promise<string[]> => {
+        const detail = `act-${round}-${number}`;
+        try {
+          await before.signal(SIGNALS.acted, { action: 'run-again', actor: 'ada', detail });
+          return [detail];
+        } catch (error) {
+          if (!(error instanceof WorkflowNotFoundError)) throw error;
+          return [];
+        }
+      };
+      site.renameInConfiguration(to);
+      const update = await before.startUpdate('rename', { args: [to, {}], waitForStage: 'ACCEPTED' });
+      const accepted = (await Promise.all(Array.from({ length: 8 }, (_, number) => act(number)))).flat();
+      await update.result();
+      await before.result();
+      await site.until('all are listed', ({ actions }) =>
+        accepted.every((id) => actions.filter(({ detail }) => detail === id).length === 1),
+      );
+      const { events } = await before.fetchHistory();
+      isForwarded = (events ?? []).some(
+        ({ signalExternalWorkflowExecutionInitiatedEventAttributes: sent }) => sent?.signalName === SIGNALS.acted,
+      );
+    }
+  });
 });
 
 it('an old name is given up after 30 days', async () => {

@@ -47,11 +47,12 @@ export function setHandlers(run: SiteRun): void {
   const { state } = run;
   handleSignal(published, publishedSignal, 'Publishes that wait for an export.', (signal) => {
     const target = run.removed ? successorOf(run) : run;
-    if (run.rename?.late) run.rename.late.push(signal);
+    if (run.rename?.late) run.rename.late.push({ name: 'published', payload: signal });
     else applyDeliveries(target.state, target.seen, signal, Date.now());
   });
   handleSignal(acted, actedPayload, 'An operator acted on a rule of the site.', (action) => {
-    actionBegan(state.histories, action);
+    if (run.rename?.late && patched('late-actions-2026-11')) run.rename.late.push({ name: 'acted', payload: action });
+    else actionBegan(state.histories, action);
   });
   const reread = (): void => {
     run.configChanged = true;

@@ -12,19 +12,22 @@ import {
 } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES, SIGNALS, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
 import type { PublishedSignal } from '../../contract/publish-event.ts';
-import { RENAMED_FROM_MEMO, type RenamedMemo } from '../../contract/site-state.ts';
+import { type Acted, RENAMED_FROM_MEMO, type RenamedMemo } from '../../contract/site-state.ts';
 import type { exportSite } from '../export-site.ts';
 import type { renamedSite } from '../renamed-site.ts';
 import { movedDeployments } from './deployments.ts';
+import { actionBegan } from './histories.ts';
 import type { SiteRun } from './run.ts';
 import { serializeState } from './state.ts';
 import { applyDeliveries } from './transitions.ts';
 
+type LateSignal = { name: 'published'; payload: PublishedSignal } | { name: 'acted'; payload: Acted };
+
 /** A rename that is under way. */
 export type Rename = {
   to: string;
-  /** The publishes that arrived after the state was handed over; null before that. */
-  late: PublishedSignal[] | null;
+  /** What arrived after the state was handed over; null before that. */
+  late: LateSignal[] | null;
   outcome: { refused: string | null } | null;
 };
 
@@ -41,12 +44,15 @@ export async function renamed(rename: Rename): Promise<void> {
  */
 export async function moveSite(run: SiteRun, rename: Rename): Promise<boolean> {
   const { site, state, seen } = run;
-  const late: PublishedSignal[] = [];
+  const late: LateSignal[] = [];
   rename.late = late;
   const isMoved = await startUnder(run, rename.to);
   if (isMoved) await keepOldName({ site, to: rename.to });
   else {
-    for (const signal of late) applyDeliveries(state, seen, signal, Date.now());
+    for (const { name, payload } of late) {
+      if (name === 'published') applyDeliveries(state, seen, payload, Date.now());
+      else actionBegan(state.histories, payload);
+    }
     rename.late = null;
   }
   const refused = `${rename.to} runs already. If it can go: galley sites remove ${rename.to}, rename again, and galley sites export ${rename.to}`;
@@ -95,12 +101,12 @@ async function keepOldName(memo: RenamedMemo): Promise<void> {
   });
 }
 
-async function forward(to: string, signal: PublishedSignal): Promise<void> {
+async function forward(to: string, { name, payload }: LateSignal): Promise<void> {
   try {
-    await getExternalWorkflowHandle(WORKFLOW_IDS.exportSite(to)).signal(SIGNALS.published, signal);
+    await getExternalWorkflowHandle(WORKFLOW_IDS.exportSite(to)).signal(SIGNALS[name], payload);
   } catch (error) {
     if (isCancellation(error)) throw error;
     // It was removed at once.
-    log.warn('publishes could not be forwarded to the new name', { to, error: String(error) });
+    log.warn('a signal could not be forwarded to the new name', { to, signal: name, error: String(error) });
   }
 }
