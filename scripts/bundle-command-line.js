@@ -1,12 +1,11 @@
-// After tsc: joins what `galley` loads into dist/cli/main.js and dist/chunks/, because loading 500 small files takes
+// After tsc: joins what `galley` loads into FOLDER/cli/main.js and FOLDER/chunks/, because loading 500 small files takes
 // half of a command's start. Child processes and threads still load the files of tsc.
-//   node scripts/bundle-command-line.js
+//   node scripts/bundle-command-line.js FOLDER
 import { readdir, readFile } from 'node:fs/promises';
-import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 
-const dist = fileURLToPath(new URL('../dist', import.meta.url));
+const dist = resolve(process.argv[2] ?? 'dist');
 
 /** Packages that come in many files or are loaded by every command. The others stay in node_modules. */
 const JOINED = [
@@ -43,17 +42,18 @@ const joinPackages = {
 const keepUrls = {
   name: 'keep-urls',
   setup({ onLoad }) {
-    onLoad({ filter: /\/dist\/.*\.js$/ }, async ({ path }) => {
+    onLoad({ filter: /\.js$/ }, async ({ path }) => {
+      if (!path.startsWith(`${dist}/`)) return undefined;
       const code = await readFile(path, 'utf8');
-      if (path.includes('/node_modules/') || !code.includes('import.meta.url')) return undefined;
-      // The chunks and main.js are each one folder below dist/.
+      if (!code.includes('import.meta.url')) return undefined;
+      // The chunks and main.js are each one folder below.
       const url = `new URL(${JSON.stringify(`../${relative(dist, path)}`)}, chunkUrl).href`;
       return { contents: `const moduleUrl = ${url};\n${code.replace(/^#!.*\n/, '')}` };
     });
   },
 };
 
-const sources = await readdir(`${dist}/api/sources`);
+const sources = await readdir(join(dist, 'api/sources'));
 
 await build({
   // `galley api` finds the webhooks' sources by their files.

@@ -1,7 +1,7 @@
 // Bundles workflow code once, so that neither workers nor tests bundle it at startup.
-//   node scripts/bundle-workflows.js          after tsc: dist/**/workflows/index.js → dist/workflow-bundles/
+//   node scripts/bundle-workflows.js FOLDER   after tsc: FOLDER/**/workflows/index.js → FOLDER/workflow-bundles/
 import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -52,9 +52,6 @@ export async function bundleWorkflows({ sourceRoot, extension, outDir, more = {}
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await bundleWorkflows({
-    sourceRoot: join(root, 'dist'),
-    extension: 'js',
-    outDir: join(root, 'dist', 'workflow-bundles'),
-  });
+  const sourceRoot = resolve(process.argv[2] ?? 'dist');
+  await bundleWorkflows({ sourceRoot, extension: 'js', outDir: join(sourceRoot, 'workflow-bundles') });
 }

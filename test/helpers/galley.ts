@@ -21,18 +21,19 @@ export interface RunningGalley {
 
 type Variables = Readonly<Record<string, string>>;
 
-type Form = 'built' | 'source';
+type Form = 'built' | 'source' | { program: string };
 
-/** Cached per test file, because builtGalley() checks the modification times of all sources. */
+/** Cached per test file, because builtGalley() reads all sources. */
 let built: Promise<string> | undefined;
 
 /**
  * `built` is what operators run. `source` takes twice as long to start, because each file is compiled first. Only tests
- * of that way to start use it.
+ * of that way to start use it. `program` is an installed one.
  */
 async function programOf(form: Form): Promise<string[]> {
   const root = process.cwd();
   if (form === 'source') return ['--import', `${root}/scripts/typescript.js`, `${root}/cli/main.ts`];
+  if (typeof form === 'object') return [form.program];
   built ??= builtGalley();
   return [await built];
 }
@@ -116,8 +117,13 @@ export async function galleyHere(
 }
 
 /** Starts a galley service and waits for its line `ready …`. Rejects with its output if it exits before that. */
-export async function startGalley(args: readonly string[], variables: Variables, cwd?: string): Promise<RunningGalley> {
-  return await untilReady(await spawnGalley(args, variables, cwd), args);
+export async function startGalley(
+  args: readonly string[],
+  variables: Variables,
+  cwd?: string,
+  form?: Form,
+): Promise<RunningGalley> {
+  return await untilReady(await spawnGalley(args, variables, cwd, form), args);
 }
 
 /** Starts a galley service without waiting until it is ready. */
