@@ -37,6 +37,8 @@ export type DeploymentWrite = {
   createdAt?: string | null;
   /** The site has deployed to this file before, so if `enabled` is false, an operator set it. */
   deployedBefore?: boolean;
+  /** When the link expires that the workflow knows to be deployed (RFC 3339), of a refresh. */
+  deployedLinkExpiresAt?: string | undefined;
   /** An operator rolled back to this job: it may be older than the newest deployed one. */
   rolledBack?: boolean;
 };
@@ -69,6 +71,8 @@ export type DeploymentReport = {
   url?: string | null;
   /** Whose write is there now, for the next write's `epoch` or `takeover`; null before the first. */
   owner: Owner | null;
+  /** Of `written`: the link that is there, if it isn't the write's. A person merged a pull request that had been closed. */
+  link?: Pick<Owner, 'expiresAt' | 'lifetimeMs'>;
   /** Of a written link: by it, a deployment confirms a bundle without a manifest (bundle/fetch/link.ts). */
   bundlePath: string | null;
   /** What a person should repair in the values file, although it was written. */

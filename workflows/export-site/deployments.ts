@@ -100,7 +100,8 @@ export function applyReport(deployment: MutableDeployment, report: DeploymentRep
     const { written } = deployment;
     const isRefresh = written?.jobId === jobId;
     const bundlePath = report.bundlePath ?? null;
-    deployment.written = { jobId, version, at: isRefresh ? written.at : at, tookMs, link, bundlePath };
+    const there = report.link === undefined ? link : heldSinceItBegan(report.link);
+    deployment.written = { jobId, version, at: isRefresh ? written.at : at, tookMs, link: there, bundlePath };
     if (!isRefresh) deployment.answer = null;
     if (deployment.confirm === null) deployment.lastGood = jobId;
     deployment.proposed = null;
@@ -122,6 +123,10 @@ export function applyReport(deployment: MutableDeployment, report: DeploymentRep
   // An operator has just changed the pin, or this count was behind: what to do is decided again.
   if (!changed && !isBehind) writeFailed(deployment, job, whyRefused(report, job), nowMs);
   return false;
+}
+
+function heldSinceItBegan({ expiresAt, lifetimeMs }: NonNullable<DeploymentReport['link']>): HeldLink {
+  return { expiresAt, lifetimeMs, obtainedAtMs: Date.parse(expiresAt) - lifetimeMs };
 }
 
 /** What the deployment has, if it isn't what this state says: another chain of runs wrote it. */

@@ -144,6 +144,7 @@ async function write(run: SiteRun, deployment: MutableDeployment, step: Write & 
     // operator or Galley went back to it, or it is kept while a newer one waits.
     newest: reason !== 'pinned',
     rolledBack: reason !== 'newest' && reason !== 'pinned',
+    ...(doing === 'refresh' && { deployedLinkExpiresAt: deployment.written?.link?.expiresAt ?? undefined }),
     deployedBefore: deployment.written !== null || deployment.lastGood !== null || deployment.off,
   } as const;
   const summary = `${doing} ${version ?? job.jobId} to ${deployment.name} (${reason})`.slice(0, 200);

@@ -21,7 +21,7 @@ import type {
 } from '../deployment-target.ts';
 import { ValuesFileError } from '../edit-values.ts';
 import { parseSidecar, type Sidecar, sidecarPath, sidecarText } from '../sidecar.ts';
-import { isBefore } from '../write-order.ts';
+import { isBefore, ownerOf } from '../write-order.ts';
 
 export type GitTargetDeps = {
   /** What git inherits: a path, proxies, an SSH agent. */
@@ -214,6 +214,11 @@ async function attempt(context: Context, write: DeploymentWrite): Promise<Deploy
   // A repeated write, or its pull request is merged.
   if (isProposal && isEdit && plan.text === values.text && merged?.jobId === write.jobId) return plan.report;
 
+  if (isProposal && isEdit && hasFresherLink(write, merged)) {
+    const { expiresAt, lifetimeMs } = merged;
+    return { ...plan.report, link: { expiresAt, lifetimeMs }, owner: ownerOf(merged), bundlePath: null };
+  }
+
   const proposal = { ...plan.report, jobId: merged?.jobId ?? null };
   // Without its branch, only the title says which job it was of.
   const isOfJob = open === null ? closed?.title === proposalTitle(context, write) : open.jobId === write.jobId;
@@ -233,6 +238,13 @@ async function attempt(context: Context, write: DeploymentWrite): Promise<Deploy
   if (!isProposed) await commit(context, { base, edits, write, branch, expected: proposed });
   if (!isProposal) return plan.report;
   return { ...proposal, outcome: 'proposed', url: await proposeChange(context, { branch, write }) };
+}
+
+/** Whether a link of the job was merged that the workflow took for closed: another pull request would be one too many. */
+function hasFresherLink(write: DeploymentWrite, merged: Sidecar | null): merged is Sidecar {
+  const { site, kind, jobId, deployedLinkExpiresAt: known } = write;
+  if (kind !== 'refresh' || known === undefined || merged?.site !== site || merged.jobId !== jobId) return false;
+  return Date.parse(merged.expiresAt) > Date.parse(known);
 }
 
 type NewCommit = Pick<Push, 'branch' | 'expected'> & Pick<Proposal, 'write'> & { base: string; edits: readonly Edit[] };

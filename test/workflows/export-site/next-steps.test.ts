@@ -319,6 +319,10 @@ describe('a pull request with a version', () => {
     expect([desired(closed), next(closed).write]).toEqual(['v1 newest', `wait ${5 * MINUTE_MS}`]);
     expect(writeErrorOf(closed, deploymentOf(closed))?.message).toContain('reopen it');
     expect(writeAt(closed, 5 * MINUTE_MS)).toBe('refresh v1');
+    // It was reopened and merged: what is there is its link, which is refreshed when it is due.
+    const link = { expiresAt: new Date(NOW_MS + 60 * MINUTE_MS).toISOString(), lifetimeMs: 100 * MINUTE_MS };
+    write(closed, 'docs', { outcome: 'written', link });
+    expect(deploymentOf(closed).written?.link).toEqual({ ...link, obtainedAtMs: NOW_MS - 40 * MINUTE_MS });
   });
 
   it('is overdue a tenth of the lifetime after the link was due', () => {

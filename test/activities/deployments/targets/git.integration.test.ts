@@ -10,7 +10,7 @@ import { galleyConfig } from '../../../../programs/config/galley-yaml.ts';
 import { createTestRepository, type TestRepository } from '../../../helpers/forge-repository.ts';
 import { startHttpSite } from '../../../helpers/http-site.ts';
 import { activityEnvironment } from '../../activity-environment.ts';
-import { deploymentWrite } from '../deployment-write.ts';
+import { deploymentWrite, LIFETIME_MS } from '../deployment-write.ts';
 import { describeTarget } from './contract.ts';
 
 const VALUES = `# the docs
@@ -216,6 +216,34 @@ describe('a values file that changes by pull requests', () => {
       expect(await valuesOf(repository, branch)).toContain('https://new.test/5');
     },
   );
+
+  it('has the link of a closed refresh that was reopened and merged, and gets no second pull request', async () => {
+    const { pullRequests, writer } = createForge();
+    const target = targetWith(writer);
+    const day = (number: number): string => `2026-11-${20 + number}T08:00:00Z`;
+    await target.write({ ...next(1), expiresAt: day(1) }, context);
+    await merge(await branches());
+    Object.assign(pullRequests[0] ?? {}, { state: 'merged' });
+    /** While the workflow knows of the first link. */
+    const refresh = (sequence: number) => ({
+      ...refreshOf(1, sequence),
+      ...{ expiresAt: day(sequence), deployedLinkExpiresAt: day(1) },
+    });
+    expect(await target.write(refresh(2), context)).toMatchObject({ outcome: 'proposed' });
+    Object.assign(pullRequests[1] ?? {}, { state: 'closed' });
+    expect(await target.write(refresh(3), context)).toMatchObject({ outcome: 'closed' });
+
+    await merge(await branches());
+    Object.assign(pullRequests[1] ?? {}, { state: 'merged' });
+    const link = { expiresAt: day(2), lifetimeMs: LIFETIME_MS };
+    const there = { outcome: 'written', jobId: 'se_1', link, bundlePath: null, owner: { sequence: 2 } };
+    expect(await target.write(refresh(4), context)).toMatchObject(there);
+    expect(pullRequests).toHaveLength(2);
+    expect(await branches()).toBe('');
+    // The next one is proposed as ever.
+    const later = { ...refresh(5), deployedLinkExpiresAt: day(2) };
+    expect(await target.write(later, context)).toMatchObject({ outcome: 'proposed' });
+  });
 
   it('is switched on by the first pull request that is merged, and stays off if an operator switches it off later', async () => {
     const [on, off] = ['enabled: true', 'enabled: false'];
