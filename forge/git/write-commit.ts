@@ -2,6 +2,9 @@ import type { Git } from './git.ts';
 
 export type Identity = { name: string; email: string };
 
+/** Otherwise ssh-keygen asks for it on the terminal, and waits. */
+export const NO_PASSPHRASE = { SSH_ASKPASS: 'false', SSH_ASKPASS_REQUIRE: 'force' };
+
 type CommitContent = {
   dir: string;
   tree: string;
@@ -31,6 +34,7 @@ export async function writeCommit(
       GIT_COMMITTER_NAME: author.name,
       GIT_COMMITTER_EMAIL: author.email,
       GIT_COMMITTER_DATE: date,
+      ...NO_PASSPHRASE,
     },
   });
   return stdout.trim();

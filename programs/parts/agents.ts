@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import type { Logger } from 'pino';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { NO_PASSPHRASE } from '../../forge/git/write-commit.ts';
 import { type AgentDeps, DEFAULT_AGENT_SETTINGS } from '../../platform/activities/agent/agent-deps.ts';
 import type { AgentRunner } from '../../platform/activities/agent/agent-runner.ts';
 import { splitCommandLine } from '../../platform/activities/agent/runners/command-line.ts';
@@ -79,8 +82,8 @@ function secretsOf({ agent, variables }: Settings): string[] {
 
 /**
  * Warns at start about what would fail every job: a missing variable of AGENT_ENV, a command that isn't there or that
- * the sandbox hides, no bubblewrap, a machine that forbids what it needs. Also if no agent is configured and the
- * example agent runs.
+ * the sandbox hides, a key that can't sign, no bubblewrap, a machine that forbids what it needs. Also if no agent is
+ * configured and the example agent runs.
  */
 export async function warnAboutAgentCommand(
   settings: Pick<Settings, 'agent' | 'variables'>,
@@ -98,7 +101,8 @@ export async function warnAboutAgentCommand(
   if (agent.sandbox && agent.command !== undefined && agent.allowedHosts.length === 0)
     logger.info('AGENT_NETWORK_ALLOW is empty: the agent has no network');
   const problem = await checkAgentCommand(settings);
-  if (problem !== undefined) logger.warn(`${problem} Until then every agent job fails.`);
+  for (const each of [problem, await checkSigningKey(settings)])
+    if (each !== undefined) logger.warn(`${each} Until then every agent job fails.`);
   if (!agent.sandbox || agent.command === undefined) return;
   try {
     await probe(variables.PATH ?? '');
@@ -155,6 +159,20 @@ export function agentRunnerOf(
   return command === undefined
     ? createExampleRunner({ ...common, model, script: join(packageRoot(), 'examples', 'replace-agent.js') })
     : createCommandRunner({ ...common, model, command });
+}
+
+/** Why the key of AGENT_COMMIT_SIGNING_KEY can't sign, in one sentence; undefined if it can, or if there is none. */
+async function checkSigningKey({ agent, variables }: Pick<Settings, 'agent' | 'variables'>) {
+  const { signingKeyFile: file } = agent;
+  if (file === undefined) return undefined;
+  const env = { ...pick(variables, FOR_GIT), ...NO_PASSPHRASE };
+  const signing = promisify(execFile)('ssh-keygen', ['-Y', 'sign', '-n', 'git', '-f', file], { env, timeout: 10_000 });
+  signing.child.stdin?.on('error', () => {}).end();
+  return signing.then(
+    () => undefined,
+    () =>
+      `AGENT_COMMIT_SIGNING_KEY: ${file} can't sign: expected an SSH key without a passphrase, which only its user can read, and ssh-keygen.`,
+  );
 }
 
 export function agentEnvironment({ agent, variables }: Pick<Settings, 'agent' | 'variables'>): Record<string, string> {

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { pino } from 'pino';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { ForgeWriter } from '../../forge/forge.ts';
@@ -17,6 +18,7 @@ import { readSettings } from '../../programs/settings/environment.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const silent = pino({ level: 'silent' });
+const folder = temporaryFolder();
 
 /** A logger and its lines. */
 function listening() {
@@ -70,6 +72,24 @@ describe('the start of a worker with an incomplete agent', () => {
     expect(lines).toEqual([expect.stringMatching(/AGENT_COMMAND is not set: the example agent works/)]);
   });
 
+  test('warns of a key that is missing or has a passphrase, and not of one that can sign commits', async () => {
+    const keyOf = async (name: string, passphrase: string): Promise<string> => {
+      const file = join(folder, name);
+      await execa('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase, '-f', file]);
+      return file;
+    };
+    const keys = [join(folder, 'none'), await keyOf('locked', 'secret'), await keyOf('free', '')];
+    const warnings = keys.map(async (file) => {
+      const { logger, lines } = listening();
+      const { PATH = '' } = process.env;
+      const variables = { PATH, AGENT_COMMAND: 'sh', AGENT_SANDBOX: 'off', AGENT_COMMIT_SIGNING_KEY: file };
+      await warnAboutAgentCommand(readSettings(variables), logger, missing);
+      return lines;
+    });
+    const warning = expect.stringMatching(/AGENT_COMMIT_SIGNING_KEY: .*can't sign.*Until then every agent job fails\./);
+    expect(await Promise.all(warnings)).toEqual([[warning], [warning], []]);
+  });
+
   test('logs nothing if the sandbox is turned off', async () => {
     const { logger, lines } = listening();
     await warnAboutAgentCommand(readSettings({ AGENT_COMMAND: 'sh', AGENT_SANDBOX: 'off' }), logger, missing);
@@ -97,8 +117,6 @@ describe('a process that only runs agents', () => {
 });
 
 describe('a command line that cannot start', () => {
-  const folder = temporaryFolder();
-
   beforeAll(() => writeFile(join(folder, 'agent.mjs'), ''));
 
   const trouble = (variables: Record<string, string>) =>

@@ -91,14 +91,16 @@ async function makeCommit(context: AgentContext, { dir, folder, job, run, remote
   const paths = project?.settings.agentPaths ?? null;
   const refused = await screenChange(git, { dir, files, paths, secrets: context.secrets }, shown);
   if (refused !== null) throw impossible(refused);
-  return writeCommit(git, {
-    dir,
-    tree: outcome.tree,
-    parent: run.baseCommit,
-    author: context.author,
-    signingKey: context.signingKey,
-    at: run.startedAt,
-    message: commitMessage({ prompt: run.prompt, jobId: job.id }),
+  const { author, signingKey, logger } = context;
+  const message = commitMessage({ prompt: run.prompt, jobId: job.id });
+  const { tree } = outcome;
+  const content = { dir, tree, parent: run.baseCommit, author, signingKey, at: run.startedAt, message };
+  return writeCommit(git, content).catch((error: unknown) => {
+    if (signingKey === null || !(error instanceof GitError) || !/\bkey\b|passphrase|ssh-keygen/i.test(error.message))
+      throw error;
+    // Its message names a file of the operator.
+    logger.error({ error: error.message }, 'The key of AGENT_COMMIT_SIGNING_KEY signs no commit');
+    throw impossible("The commit can't be signed: the operator has to check AGENT_COMMIT_SIGNING_KEY");
   });
 }
 

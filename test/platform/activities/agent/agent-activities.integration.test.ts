@@ -405,6 +405,18 @@ describe("an agent's change", () => {
     await expect(repository.git(...verify)).rejects.toThrow(/No principal matched/);
   });
 
+  it('is not pushed unsigned if the key is unusable, and the failure names no file of the operator', async () => {
+    const locked = join(folder, 'locked key');
+    await execa('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'secret', '-f', locked]);
+    for (const signingKey of [join(folder, 'no key'), locked]) {
+      const { branch, push, key } = await jobAfterAgent('write a.txt 1', { signingKey });
+      const failure = await failureOf(push(key));
+      expect(failure).toMatchObject({ type: 'AgentImpossible', nonRetryable: true });
+      expect(failure.message).toMatch(/^The commit can't be signed.*AGENT_COMMIT_SIGNING_KEY$/);
+      expect(await repository.head(branch)).toBeUndefined();
+    }
+  });
+
   it('is not pushed if git fsck rejects it', async () => {
     const hostile = async (task: AgentTask) => {
       const hook = (await gitIn(task.repositoryDir, 'touch /tmp/x\n')('hash-object', '-w', '--stdin')).trim();
