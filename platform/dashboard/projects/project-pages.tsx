@@ -76,6 +76,20 @@ function Repository({ project: { repository, ref } }: { project: Project }) {
   );
 }
 
+/** What an agent's change may contain protects the repository, so it is the operator's as well. */
+function AgentPaths({ paths }: { paths: Project['settings']['agentPaths'] }) {
+  if (paths === null) return <>all files but those that configure CI, and new executables</>;
+  return (
+    <ul class="plain">
+      {paths.map((path) => (
+        <li key={path}>
+          <Text>{path}</Text>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 type ProjectProps = Shared & { project: Project; findings?: readonly OriginFinding[] };
 
 export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
@@ -102,10 +116,12 @@ export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
           items={[
             { term: 'Origin', value: <Origin project={project} /> },
             { term: 'Repository', value: <Repository project={project} /> },
+            { term: 'Agents may change', value: <AgentPaths paths={project.settings.agentPaths} /> },
           ]}
         />
         <p class="soft small">
-          An operator changes these two: <code>galley projects set --project {id} --origin URL --repository URL</code>
+          An operator changes these:{' '}
+          <code>galley projects set --project {id} --origin URL --repository URL --agent-paths PATTERN…</code>
         </p>
       </Panel>
       {canChange && <SettingsForm project={project} csrf={signed.csrf} />}

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { createKey, revokeKey } from '../../../platform/admin/api-keys.ts';
 import { addProject, setProject } from '../../../platform/admin/projects.ts';
+import { CHOICE_NAMES, CHOICES } from '../../../platform/dashboard/projects/project-form.ts';
 import { insertAgentJob } from '../../../platform/store/agent-jobs.ts';
 import { insertExportJob } from '../../../platform/store/export-jobs.ts';
 import { getProject } from '../../../platform/store/projects.ts';
@@ -393,6 +394,21 @@ describe('who may do what', () => {
       expect(text).toContain('set by an operator');
       expect(text).not.toContain('cms.internal');
     }
+  });
+
+  it('shows the files that agents may change, which only an operator sets', async () => {
+    const { owner } = people;
+    if (owner === undefined) throw new Error('no browser of the owner');
+    const page = '/ui/projects/prj_sibling';
+    expect((await owner.get(page)).text).toContain('all files but those that configure CI, and new executables');
+    const { db } = fixture.platform;
+    await setProject(db, { project: 'prj_sibling', settings: { agentPaths: ['docs/**', '<b>.md'] } });
+    const choices = CHOICE_NAMES.map((name) => [name, Object.keys(CHOICES[name].options)[0] ?? '']);
+    const fields = { ...Object.fromEntries(choices), domain: 'sibling.example.com', prove: '0', agentPaths: '**' };
+    expect((await owner.submit(page, page, fields)).status).toBe(303);
+    const { text } = await owner.get(page);
+    for (const path of ['docs/**', '&lt;b>.md']) expect(text).toContain(path);
+    expect((await getProject(db, 'prj_sibling'))?.settings.agentPaths).toEqual(['docs/**', '<b>.md']);
   });
 
   it('holds for owner, developer, reviewer and another organization', async () => {
