@@ -8,6 +8,7 @@ const LONGEST = [
   'gitea-adapter.system',
   'browser.system',
   'crashes.system',
+  'follow-ups.system',
   'hydrating-apps.system',
   'export-killed.system',
   'ninety-days.system',
