@@ -6,10 +6,17 @@ import { startApi } from './api.ts';
 import { loadConfiguration, STAND_IN } from './config/check-configuration.ts';
 import { startDeployment } from './deployment.ts';
 import { agentRunnerOf } from './parts/agents.ts';
+import { connectForge, withForgeWebhooks } from './parts/connect-forge.ts';
 import { ensureProjects } from './parts/ensure-projects.ts';
 import { backupSources } from './process/backup-sources.ts';
 import type { ProcessContext } from './process/context.ts';
-import { type Home, OPERATOR_TOKEN_FILE, type RunningAddresses, UNSUBSCRIBE_SECRET_FILE } from './process/home.ts';
+import {
+  FORGE_SECRET_FILE,
+  type Home,
+  OPERATOR_TOKEN_FILE,
+  type RunningAddresses,
+  UNSUBSCRIBE_SECRET_FILE,
+} from './process/home.ts';
 import { deleteUnlisted } from './process/unlisted-deployments.ts';
 import type { Settings } from './settings/environment.ts';
 import { startWorkerRuntime } from './temporal/runtime.ts';
@@ -17,7 +24,7 @@ import type { Temporal } from './temporal/temporal.ts';
 import { chooseTemporal, type UpContext } from './up/choose-temporal.ts';
 import { startControlServer } from './up/control-server.ts';
 import type { PlannedDeployment, Prepared } from './up/prepare.ts';
-import { startOwnPlatform } from './up/start-platform.ts';
+import { type RunningPlatform, startOwnPlatform } from './up/start-platform.ts';
 import { startWorker } from './worker.ts';
 
 export interface Everything {
@@ -65,7 +72,10 @@ export async function startEverything(
   const signInLinks = createSignInLinks();
   const temporalUiUrl = settings.temporalUiUrl ?? uiUrl ?? undefined;
   const own = { ...settings, operatorToken, unsubscribeSecret, temporalUiUrl };
-  const api = await startApi({ config, settings: own, signInLinks }, orchestrator);
+  const forgeSecret = await home.secret(FORGE_SECRET_FILE);
+  const told = platform ? withForgeWebhooks(config.sites, forgeSecret) : config.sites;
+  const api = await startApi({ config: { ...config, sites: told }, settings: own, signInLinks }, orchestrator);
+  if (platform) await connectForge(platform.admin, told, api.url);
   const deployments = await startDeployments(planned, context);
   await startWorker({ config, settings: own }, orchestrator);
 
@@ -105,12 +115,17 @@ async function keepOperatorToken({ operatorToken }: Settings, home: Home): Promi
  */
 async function onOwnPlatform(
   config: GalleyConfig,
-  { admin, url, operatorToken }: { admin: Admin; url: string; operatorToken: string },
+  {
+    admin,
+    url,
+    organization,
+    operatorToken,
+  }: Pick<RunningPlatform, 'admin' | 'url' | 'organization'> & { operatorToken: string },
 ): Promise<GalleyConfig> {
   const { forge } = config;
   return {
     ...config,
-    sites: await ensureProjects(admin, config.sites),
+    sites: await ensureProjects(admin, config.sites, organization),
     ...(forge?.kind === 'embedded' ? { forge: { url, token: operatorToken, ...forge } } : {}),
   };
 }

@@ -1,4 +1,3 @@
-import { errorCode } from '../../base/error-code.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { parseInput } from '../parse-input.ts';
 import { mergeSettings } from '../project-settings.ts';
@@ -7,6 +6,7 @@ import type { Database, Executor } from '../store/database.ts';
 import { lockUntilCommit } from '../store/locks.ts';
 import { findOrganization } from '../store/organizations.ts';
 import { findProjectByDomain, insertProject, listProjectRows, type Project, updateProject } from '../store/projects.ts';
+import { isUniqueViolation } from '../store/query-error.ts';
 import {
   deleteProjectWithJobs,
   lockProject,
@@ -162,10 +162,4 @@ function toListing(project: Project, organization: string): ProjectListing {
     ref: project.ref,
     settings: { ...settings, webhookSecretSet: webhookSecret !== null },
   };
-}
-
-/** True if the database rejected a row because its key exists. */
-function isUniqueViolation(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) return false;
-  return errorCode(error) === '23505' || ('cause' in error && isUniqueViolation(error.cause));
 }

@@ -18,7 +18,7 @@ import {
   isSetupLink,
   takeSetupLink,
 } from '../store/members.ts';
-import { ensureOrganization, listOrganizations } from '../store/organizations.ts';
+import { ensureOrganization, listOrganizations, updateOrganization } from '../store/organizations.ts';
 import {
   asSession,
   authHeaders,
@@ -107,7 +107,7 @@ async function setUp(context: DashboardContext, request: Request, response: Resp
     const answer = await signUp(context, request, { name, email, password: parsed.data.password });
     const user = await findUserByEmail(db, email);
     if (user === undefined) throw new HttpError(500, 'The account was not created');
-    const { id: organizationId } = await ensureOrganization(db, { name: organization, plan: 'enterprise' });
+    const organizationId = await nameOrganization(db, organization);
     await insertMember(db, { id: randomUUID(), organizationId, userId: user.id, role: 'owner' });
     const actor = { kind: 'operator' as const, id: 'setup-link', name: 'setup link' };
     await recordAction(db, { organizationId, actor, action: 'member.join', target: email, detail: 'owner' });
@@ -121,6 +121,20 @@ async function setUp(context: DashboardContext, request: Request, response: Resp
     admitted.delete(email);
   }
   response.redirect(303, withMessage('/', 'welcome'));
+}
+
+/**
+ * The organization that the first owner gets: the one of this name, otherwise the first, which is renamed. A second one
+ * would hide what the first has.
+ */
+async function nameOrganization(db: DashboardContext['db'], name: string): Promise<string> {
+  const known = await listOrganizations(db);
+  const [first] = known;
+  if (first === undefined || known.some((each) => each.name === name)) {
+    return (await ensureOrganization(db, { name, plan: 'enterprise' })).id;
+  }
+  await updateOrganization(db, first.name, { name });
+  return first.id;
 }
 
 async function signUp(

@@ -168,6 +168,7 @@ export function SetupPage({ link, organization, email = '', emailError, organiza
           label="Organization"
           name="organization"
           value={organization}
+          {...(organization !== '' && { hint: 'Another name renames it.' })}
           error={organizationError}
           maxLength={200}
           required

@@ -26,12 +26,13 @@ export async function ensureOrganization(
   return row;
 }
 
-/** Changes an organization's plan. Undefined if there is no organization of that name. */
-export async function updatePlan(
+/** Changes an organization's name or plan. Undefined if there is none of that name. Throws if the new name is taken. */
+export async function updateOrganization(
   db: Executor,
-  { name, plan }: { name: string; plan: Plan },
+  name: string,
+  change: { name?: string | undefined; plan?: Plan | undefined },
 ): Promise<OrganizationRow | undefined> {
-  const [row] = await db.update(organizations).set({ plan }).where(eq(organizations.name, name)).returning();
+  const [row] = await db.update(organizations).set(change).where(eq(organizations.name, name)).returning();
   return row;
 }
 

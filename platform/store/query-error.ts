@@ -19,3 +19,9 @@ export function withoutValues(error: unknown): unknown {
   redacted.stack = [`QueryError: ${message}`, ...frames].join('\n');
   return redacted;
 }
+
+/** True if the database rejected a row because its key exists. */
+export function isUniqueViolation(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  return errorCode(error) === '23505' || ('cause' in error && isUniqueViolation(error.cause));
+}

@@ -70,6 +70,9 @@ export const ADMIN_KEY_FILE = 'admin-api-key';
 /** Signs unsubscribe links, unless UNSUBSCRIBE_SECRET is set. */
 export const UNSUBSCRIBE_SECRET_FILE = 'unsubscribe-secret';
 
+/** Signs the embedded forge's webhooks to sites without a GitHub webhook of their own. */
+export const FORGE_SECRET_FILE = 'forge-webhook-secret';
+
 /** Verified deliveries that a filter rejected, which can be run again. */
 export const FILTERED_DELIVERIES = 'filtered-deliveries' satisfies HomeName;
 

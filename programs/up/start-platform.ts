@@ -9,10 +9,12 @@ import { ADMIN_KEY_FILE, type Home } from '../process/home.ts';
 import type { ChosenTemporal, UpContext } from './choose-temporal.ts';
 
 /** A running platform with everything it needs. */
-interface RunningPlatform {
+export interface RunningPlatform {
   url: string;
   /** The first organization's access to its Admin API. */
   key: string;
+  /** The name of the key's organization, which owners may have changed. */
+  organization: string;
   admin: Admin;
   /** The first administrator's link to the dashboard; undefined if there are members. */
   setupUrl: string | undefined;
@@ -48,9 +50,10 @@ export async function startOwnPlatform(
     exportKeep: settings.exportKeep,
     logger,
   });
-  const key = await ensureAdminKey({ admin, url: service.url, home });
+  const access = await ensureAdminKey({ admin, url: service.url, home });
   const { holdDeletes } = store.objects;
-  return { url: service.url, key, admin, setupUrl: await service.setupUrl, copyTo: embedded?.copyTo, holdDeletes };
+  const setupUrl = await service.setupUrl;
+  return { url: service.url, ...access, admin, setupUrl, copyTo: embedded?.copyTo, holdDeletes };
 }
 
 interface Platform {
@@ -61,12 +64,14 @@ interface Platform {
 }
 
 /** The orchestrator's key for the embedded platform: stored in GALLEY_HOME, created if it is missing or rejected. */
-async function ensureAdminKey({ admin, url, home }: Platform): Promise<string> {
+async function ensureAdminKey({ admin, url, home }: Platform): Promise<Pick<RunningPlatform, 'key' | 'organization'>> {
+  const request = { organization: OWN_ORGANIZATION, name: 'orchestrator of up' };
   const kept = await home.readSecret(ADMIN_KEY_FILE);
-  if (kept !== undefined && (await isAccepted(url, kept))) return kept;
-  const { key } = await admin.createKey({ organization: OWN_ORGANIZATION, name: 'orchestrator of up' });
-  await home.writeSecret(ADMIN_KEY_FILE, key);
-  return key;
+  // A key that there is stays as it is, with its organization.
+  if (kept !== undefined && (await isAccepted(url, kept))) return await admin.createKey({ ...request, key: kept });
+  const created = await admin.createKey(request);
+  await home.writeSecret(ADMIN_KEY_FILE, created.key);
+  return created;
 }
 
 async function isAccepted(platformUrl: string, key: string): Promise<boolean> {

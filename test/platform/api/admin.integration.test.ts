@@ -81,6 +81,13 @@ describe('the admin routes', () => {
     expect(await plan()).toBe('enterprise');
     expect((await set({ organization: 'Nobody', plan: 'free' })).status).toBe(404);
     expect((await set({ organization: 'Plans', plan: 'gold' })).status).toBe(400);
+    expect((await set({ organization: 'Plans' })).status).toBe(400);
+    expect((await set({ organization: 'Plans', name: 'Renamed' })).body).toEqual({
+      organization: 'Renamed',
+      plan: 'enterprise',
+    });
+    await api.adminPost('/admin/keys', { organization: 'Plans' });
+    expect((await set({ organization: 'Plans', name: 'Renamed' })).status).toBe(409);
   });
 
   it('create keys with scopes, for projects of their organization only', async () => {
