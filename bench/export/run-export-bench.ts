@@ -16,6 +16,7 @@ const BOTH: readonly ManualName[] = ['postgresql', 'openjdk'];
 /** The rows in the table's order: the manuals that each needs, and how it is measured. */
 const ROWS = {
   postgresql: { manuals: ['postgresql'], run: async (bench) => [await speedRow(SPEED_ROWS.postgresql, bench)] },
+  'cold-up': { manuals: ['postgresql'], run: async (bench) => [await speedRow(SPEED_ROWS['cold-up'], bench)] },
   latency: { manuals: ['postgresql'], run: async (bench) => [await speedRow(SPEED_ROWS.latency, bench)] },
   openjdk: { manuals: ['openjdk'], run: async (bench) => [await speedRow(SPEED_ROWS.openjdk, bench)] },
   incremental: {
@@ -45,6 +46,7 @@ type MeasureRow = (bench: ExportBench, options: ExportBenchOptions) => Promise<R
 export type RowName = keyof typeof ROWS;
 export const ROW_NAMES: readonly RowName[] = [
   'postgresql',
+  'cold-up',
   'latency',
   'openjdk',
   'incremental',
