@@ -2,9 +2,9 @@ import { confirm, log, password, select, spinner, text } from '@clack/prompts';
 import type { z } from 'zod';
 import { describeFinding, type Finding } from '../checks/finding.ts';
 import { CommandError } from '../command-error.ts';
-import { ANSWER, type Answers, secretProblem, sourceNames } from './answers.ts';
+import { type Address, ANSWER, type Answers, address, secretProblem, sourceNames } from './answers.ts';
 import { CHECK_ANSWER } from './check-answer.ts';
-import { addressOfThisMachine, DEFAULTS, valuesFileOf } from './from-options.ts';
+import { addressOfThisMachine, DEFAULTS, valuesFileOf, withDefaults } from './from-options.ts';
 
 interface Options {
   /** Answers that were given as options are not asked for. */
@@ -14,24 +14,36 @@ interface Options {
   checks: boolean;
   /** For docker-compose.yml, which brings Temporal and a volume for values files. */
   compose: boolean;
+  /** Whether to ask for what has a default, too. */
+  all: boolean;
 }
 
 /**
- * Asks for everything that isn't given, on the terminal. An answer that fails its check is asked for again, unless the
+ * Asks for what isn't given and has no default, on the terminal; with `all` for everything. An answer that fails its check is asked for again, unless the
  * person keeps it.
  * @throws CommandError if the person cancels
  */
-export async function askAnswers({ given, configFile, checks, compose }: Options): Promise<Answers> {
-  const site = given.site ?? (await askText({ message: 'Name of the site', initial: DEFAULTS.site }, ANSWER.site));
-  const adminApi = given.adminApi ?? (await askAdminApi(checks));
-  const { domain, origin } = await askOrigin(given, { asksOrigin: adminApi === undefined, checks });
+export async function askAnswers(options: Options): Promise<Answers> {
+  const { given, checks, compose, all } = options;
+  const site = given.site ?? (await askSite());
+  const adminApi = given.adminApi ?? (compose || all ? await askAdminApi(checks) : undefined);
+  const { domain, origin } = await askAddress(given, { isOwn: adminApi === undefined, checks });
   const source = given.source ?? (await askSource());
+  const asked = { ...given, site, adminApi, domain, origin, source };
+  return all ? await askRest(options, asked) : withDefaults(asked);
+}
+
+type Asked = Partial<Answers> & Pick<Answers, 'site' | 'adminApi' | 'domain' | 'origin' | 'source'>;
+
+/** Asks for what has a default. */
+async function askRest({ configFile, checks, compose }: Options, given: Asked): Promise<Answers> {
+  const { site, adminApi, source } = given;
   const secret = given.secret ?? (await askSecret(source));
   const valuesFile = compose ? valuesFileOf(site) : await askValuesFile(given, { site, configFile, checks });
   const temporal = compose ? undefined : (given.temporal ?? (await askTemporal(checks)));
   const publicUrl = given.publicUrl ?? (await askPublicUrl());
   const publicHost = !compose || adminApi !== undefined ? undefined : (given.publicHost ?? (await askPublicHost()));
-  return { site, domain, origin, source, secret, valuesFile, adminApi, temporal, publicUrl, publicHost };
+  return { ...given, secret, valuesFile, temporal, publicUrl, publicHost };
 }
 
 async function askValuesFile(
@@ -47,27 +59,38 @@ async function askValuesFile(
   );
 }
 
+/** The key of a hosted Admin API whose URL was given. */
+export async function askAdminApiKey(): Promise<string> {
+  return await askHidden('Key of the Admin API', ANSWER.adminApiKey);
+}
+
 /** Links to bundles name it. */
 async function askPublicHost(): Promise<string> {
   const message = 'Name or address of this machine, as deployments elsewhere reach it';
   return await askText({ message, initial: addressOfThisMachine() }, ANSWER.publicHost);
 }
 
-async function askOrigin(
-  given: Partial<Answers>,
-  { asksOrigin, checks }: { asksOrigin: boolean; checks: boolean },
-): Promise<Pick<Answers, 'domain' | 'origin'>> {
-  const domain =
-    given.domain ?? (await askText({ message: 'Domain of the site', placeholder: 'docs.example.com' }, ANSWER.domain));
-  if (!asksOrigin) return { domain, origin: undefined };
-  const ask = async (isFirst: boolean): Promise<Pick<Answers, 'domain' | 'origin'>> => {
-    if (isFirst && given.origin !== undefined) return { domain, origin: given.origin };
-    const message = `Server to export from, if it isn't https://${domain}`;
-    const origin = await askText({ message, placeholder: 'empty: the domain' }, ANSWER.origin, { optional: true });
-    return { domain, origin: origin || undefined };
-  };
-  return await untilChecked(checks, ask, CHECK_ANSWER.origin);
+async function askSite(): Promise<string> {
+  const question = { message: 'Name of the site', placeholder: DEFAULTS.site };
+  return (await askText(question, ANSWER.site, { optional: true })) || DEFAULTS.site;
 }
+
+/** @param isOwn whether the site is exported here; otherwise its server is a setting of the hosted Admin API */
+async function askAddress(
+  given: Partial<Answers>,
+  { isOwn, checks }: { isOwn: boolean; checks: boolean },
+): Promise<Pick<Answers, 'domain' | 'origin'>> {
+  const ask = async (isFirst: boolean): Promise<Pick<Answers, 'domain' | 'origin'>> => {
+    const known: Address =
+      isFirst && (given.domain ?? given.origin) !== undefined ? given : await askText(SITE, address);
+    const { origin, domain = await askText(DOMAIN, ANSWER.domain) } = known;
+    return { domain, origin: isOwn ? origin : undefined };
+  };
+  return await untilChecked(checks && isOwn, ask, CHECK_ANSWER.origin);
+}
+
+const SITE = { message: 'Domain or URL of the site', placeholder: 'docs.example.com' };
+const DOMAIN = { message: 'Domain that its readers will see', placeholder: 'docs.example.com' };
 
 const PROJECT_QUESTION = { message: 'Id of the project there', placeholder: 'empty: it exports by domain' };
 
@@ -79,7 +102,7 @@ async function askAdminApi(checks: boolean): Promise<Answers['adminApi']> {
   if (kind === 'own') return undefined;
   const ask = async () => ({
     url: await askText({ message: 'URL of the Admin API', placeholder: 'https://api.example.com' }, ANSWER.adminApiUrl),
-    key: await askHidden('Key of the Admin API', ANSWER.adminApiKey),
+    key: await askAdminApiKey(),
     projectId: (await askText(PROJECT_QUESTION, ANSWER.projectId, { optional: true })) || undefined,
   });
   return await untilChecked(checks, ask, CHECK_ANSWER.adminApi);
@@ -151,11 +174,13 @@ interface Question {
 
 type TextOptions = { optional?: boolean };
 
+async function askText<T>(question: Question, schema: z.ZodType<T>): Promise<T>;
+async function askText(question: Question, schema: z.ZodType<string>, options: TextOptions): Promise<string>;
 async function askText(
   { message, initial, placeholder }: Question,
-  schema: z.ZodType<string>,
+  schema: z.ZodType,
   { optional = false }: TextOptions = {},
-): Promise<string> {
+): Promise<unknown> {
   const given = await text({
     message,
     ...(initial !== undefined && { initialValue: initial }),
@@ -179,7 +204,7 @@ async function askHidden(
   return orCanceled(given);
 }
 
-function expected(schema: z.ZodType<string>, value: string): string | undefined {
+function expected(schema: z.ZodType, value: string): string | undefined {
   return schema.safeParse(value).error?.issues[0]?.message;
 }
 

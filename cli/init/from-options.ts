@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Settings } from '../../programs/settings/environment.ts';
 import { UsageError } from '../command-error.ts';
 import { readSecret } from '../projects/read-secret.ts';
-import { ANSWER, type Answers, secretProblem } from './answers.ts';
+import { ANSWER, type Answers, address, secretProblem } from './answers.ts';
 
 /** The options of `galley init`, one for each question. */
 export interface InitOptions {
@@ -22,6 +22,7 @@ export interface InitOptions {
   publicUrl?: string;
   publicHost?: string;
   compose?: boolean;
+  askAll?: boolean;
   yes?: boolean;
   overwrite?: boolean;
   skipChecks?: boolean;
@@ -43,16 +44,20 @@ export function valuesFileOf(site: string): string {
 
 /**
  * The answers that were given as options, each checked; `-` for a secret reads standard input.
+ * @param askKey asks for the key of a hosted Admin API, if there is a terminal
  * @throws UsageError naming the option and what was expected
  */
 export async function readOptions(
   options: InitOptions,
   { adminApiKey: keyOfEnvironment }: Pick<Settings, 'adminApiKey'>,
+  askKey?: () => Promise<string>,
 ): Promise<Partial<Answers>> {
   const secret = options.secret && (await readSecret('--secret', options.secret, process.stdin));
   const givenKey = options.adminApiKey && (await readSecret('--admin-api-key', options.adminApiKey, process.stdin));
   const url = given('--admin-api-url', ANSWER.adminApiUrl, options.adminApiUrl);
-  const key = given('--admin-api-key', ANSWER.adminApiKey, givenKey ?? (url && keyOfEnvironment));
+  const askedKey = url !== undefined && givenKey === undefined && keyOfEnvironment === undefined && (await askKey?.());
+  const key =
+    given('--admin-api-key', ANSWER.adminApiKey, givenKey ?? (url && keyOfEnvironment)) ?? (askedKey || undefined);
   if (key !== undefined && url === undefined) throw new UsageError('--admin-api-url: expected beside --admin-api-key');
   if (url !== undefined && key === undefined)
     throw new UsageError('--admin-api-key: expected beside --admin-api-url; - reads it from standard input');
@@ -64,21 +69,23 @@ export async function readOptions(
   const source = given('--source', ANSWER.source, options.source);
   const problem = secret && secretProblem(source ?? DEFAULTS.source, secret);
   if (problem !== undefined && problem !== '') throw new UsageError(`--secret: ${problem}`);
-  const address = given('--temporal-address', ANSWER.temporalAddress, options.temporalAddress);
+  const temporalAddress = given('--temporal-address', ANSWER.temporalAddress, options.temporalAddress);
   const namespace = given('--temporal-namespace', ANSWER.temporalNamespace, options.temporalNamespace);
-  if (address === undefined && (namespace ?? options.temporalApiKey) !== undefined)
+  if (temporalAddress === undefined && (namespace ?? options.temporalApiKey) !== undefined)
     throw new UsageError('--temporal-address: expected beside the other options of Temporal');
   checkCompose(options);
+  const site = given('--domain', address, options.domain);
+  const origin = given('--origin', ANSWER.origin, options.origin) ?? site?.origin;
   return withoutUndefined({
     site: given('--site', ANSWER.site, options.site),
-    domain: given('--domain', ANSWER.domain, options.domain),
-    origin: given('--origin', ANSWER.origin, options.origin),
+    domain: site?.domain,
+    origin: url === undefined ? origin : undefined,
     source,
     secret: given('--secret', ANSWER.secret, secret),
     valuesFile: given('--values-file', ANSWER.valuesFile, options.valuesFile),
     adminApi: url !== undefined && key !== undefined ? { url, key, projectId } : undefined,
-    temporal: address && {
-      address,
+    temporal: temporalAddress && {
+      address: temporalAddress,
       namespace: namespace ?? DEFAULTS.temporalNamespace,
       apiKey: options.temporalApiKey,
     },
@@ -118,7 +125,7 @@ export function withDefaults(answers: Partial<Answers>): Answers {
   };
 }
 
-function given(option: string, schema: z.ZodType<string>, text: string | undefined): string | undefined {
+function given<T>(option: string, schema: z.ZodType<T>, text: string | undefined): T | undefined {
   if (text === undefined || text === '') return undefined;
   const parsed = schema.safeParse(text);
   if (!parsed.success) throw new UsageError(`${option}: ${parsed.error.issues[0]?.message}`);

@@ -11,7 +11,7 @@ import { describeFinding, type Finding } from '../checks/finding.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { printJson, printLines } from '../output.ts';
 import { type Answers, newSecret, secretVariable } from './answers.ts';
-import { askAnswers, confirmed } from './ask.ts';
+import { askAdminApiKey, askAnswers, confirmed } from './ask.ts';
 import { checkAnswers } from './check-answer.ts';
 import { writeCompose } from './compose.ts';
 import { readOptional, withVariables } from './env-text.ts';
@@ -25,12 +25,14 @@ export async function init(options: InitOptions): Promise<void> {
   if (isAsking && !(process.stdin.isTTY && process.stdout.isTTY))
     throw new UsageError('There is no terminal to ask on: answer with options, and add --yes');
   const configFile = resolve(settings.variables.GALLEY_CONFIG ?? DEFAULT_CONFIG);
-  const given = await readOptions(options, settings);
+  const given = await readOptions(options, settings, isAsking ? askAdminApiKey : undefined);
   if (isAsking) intro('galley init');
   const compose = options.compose === true;
   if (!compose) await allowConfig(configFile, { isAsking, overwrite: options.overwrite === true });
   const checks = options.skipChecks !== true;
-  const answers = isAsking ? await askAnswers({ given, configFile, checks, compose }) : withDefaults(given);
+  const answers = isAsking
+    ? await askAnswers({ given, configFile, checks, compose, all: options.askAll === true })
+    : withDefaults(given);
   const findings = isAsking || !checks ? [] : await checkAnswers(answers, compose ? undefined : configFile);
   if (!options.json) printLines(findings.map(describeFinding));
   if (findings.some(({ status }) => status === 'fail')) {
@@ -130,7 +132,8 @@ function finish(
     `  ${commands[0]}`,
     `Enter this URL in the CMS (${source}):`,
     `  ${webhookUrl}`,
-    publicUrl === undefined && '  The CMS must reach this machine: put its public host in front of the path.',
+    publicUrl === undefined && '  The CMS must reach this machine: put its public host in front of the path,',
+    publicUrl === undefined && `  or use a tunnel such as \`cloudflared tunnel --url ${receiver}\`.`,
     `  Its secret is ${variable} in ${shown(envFile)}. If the CMS shows one of its own, put`,
     '  that there instead.',
     'Or publish once without the CMS, while Galley runs:',

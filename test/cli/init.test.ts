@@ -6,7 +6,7 @@ import { checkAdminApi } from '../../cli/checks/admin-api.ts';
 import { checkSiteOrigin } from '../../cli/checks/site-origin.ts';
 import { checkTemporal } from '../../cli/checks/temporal.ts';
 import { checkValuesFile } from '../../cli/checks/values-file.ts';
-import { newSecret, secretProblem, sourceNames } from '../../cli/init/answers.ts';
+import { address, newSecret, secretProblem, sourceNames } from '../../cli/init/answers.ts';
 import { withVariables } from '../../cli/init/env-text.ts';
 import { withDefaults } from '../../cli/init/from-options.ts';
 import { renderConfig, variablesOf } from '../../cli/init/render-config.ts';
@@ -74,7 +74,8 @@ describe('galley init without a terminal', () => {
 
   test.each([
     [[], /^galley: --domain: expected the domain/],
-    [['--domain', 'https://docs.example.com'], /--domain: expected a domain name/],
+    [['--domain', 'https://docs.example.com/en'], /--domain: expected a domain or a URL without a path/],
+    [['--domain', 'http://127.0.0.1:8080'], /--domain: expected the domain of the site/],
     [['--domain', 'd.example.com', '--source', 'nonsense'], /--source: expected one of contentful,/],
     [['--domain', 'd.example.com', '--source', 'standard', '--secret', '!'], /--secret: expected whsec_/],
     [['--domain', 'd.example.com', '--admin-api-url', 'http://x'], /--admin-api-key: expected/],
@@ -89,6 +90,22 @@ describe('galley init without a terminal', () => {
     const { code, stderr } = await galleyHere(['init'], {}, folder);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('add --yes') });
   });
+});
+
+test.each([
+  ['docs.example.com', { domain: 'docs.example.com' }],
+  [' HTTPS://Docs.Example.com/ ', { domain: 'docs.example.com' }],
+  ['docs.example.com:8443', { domain: 'docs.example.com', origin: 'https://docs.example.com:8443' }],
+  ['http://docs.example.com:8080', { domain: 'docs.example.com', origin: 'http://docs.example.com:8080' }],
+  ['localhost:8080', { origin: 'http://localhost:8080' }],
+  ['http://127.0.0.1:8080/', { origin: 'http://127.0.0.1:8080' }],
+  ['[::1]:80', { origin: 'http://[::1]' }],
+  ['docs.example.com/en', undefined],
+  ['https://user@docs.example.com', undefined],
+  ['', undefined],
+  ['a b', undefined],
+])('the address %j is %j', (text, expected) => {
+  expect(address.safeParse(text).data).toEqual(expected);
 });
 
 describe('galley init --compose', () => {
@@ -149,7 +166,7 @@ describe('galley init --compose', () => {
   });
 
   test('uses a hosted Admin API instead of the platform', async () => {
-    await compose('--domain', 'docs.example.com', '--admin-api-url', site.origin, '--admin-api-key', 'galley_good');
+    await compose('--domain', 'docs.example.com', '--admin-api', site.origin, '--admin-api-key', 'galley_good');
     expect(parseEnv(await read('.env')).COMPOSE_PROFILES).toBe('');
     expect(parseEnv(await read('sites.env'))).toMatchObject({
       ADMIN_API_URL: site.origin,
