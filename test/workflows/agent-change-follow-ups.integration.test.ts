@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ReviewMailInput } from '../../activities/mails/mail-input.ts';
+import { RULE_SETTINGS } from '../helpers/rule-settings.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { type AgentFixture, type ChangeHandle, PR_LINK } from './agent-fixture.ts';
 import { useAgents } from './use-agents.ts';
@@ -139,12 +140,18 @@ describe('a review that requests changes', () => {
     ['rejects the message', '409: archived', 'the Admin API takes no follow-up: 409: archived'],
   ])('asks a person if the Admin API %s', async (_, rejection, reason) => {
     const { agents, change } = await inReview();
+    let attempts = 0;
     agents.outside.onMessage = () => {
+      attempts++;
+      if (attempts === 1) throw ApplicationFailure.nonRetryable('502', 'Unavailable');
       if (rejection === null) return 'unsupported';
       throw ApplicationFailure.nonRetryable(rejection, 'Rejected');
     };
     await requestChanges(agents, change, '1');
+    await change.until('failing', ({ error }) => error === '502');
+    await change.signal('configChanged');
     const state = await change.until('asked', ({ mails }) => mails.length === 2);
+    expect(state.error).toBeNull();
     expect(state.mails[1]).toMatchObject({ event: 'person-needed-1', to: 'ada@example.com', outcome: 'sent' });
     expect(state.followUps).toMatchObject({ sent: 0, waitsFor: 'person', reason });
   });
@@ -199,5 +206,21 @@ describe('a change that continues as new', () => {
     await change.until('mailed', ({ mails }) => mails.length === 3);
     expect(keys(agents)).toEqual(['review:1', 'review:2']);
     expect(new Set([...agents.messages.keys()].map((key) => key.split(':')[0])).size).toBe(1);
+  });
+
+  it('ends what was begun if its rule has no followUps any more', async () => {
+    const { agents, change } = await inReview();
+    agents.outside.end = null;
+    await requestChanges(agents, change, '1');
+    await change.until('revising', ({ phase }) => phase === 'revising');
+    const { followUps: _, ...settings } = agents.outside.settings ?? RULE_SETTINGS;
+    agents.outside.settings = settings;
+    const { runId } = await change.describe();
+    await agents.newBuild('no-follow-ups');
+    await change.signal('configChanged');
+    await waitFor(async () => (await change.describe()).runId !== runId, { describe: 'continued as new' });
+    agents.outside.end = COMPLETED;
+    const state = await change.until('mailed', ({ mails }) => mails.length === 2);
+    expect(state).toMatchObject({ phase: 'in-review', followUps: null, mails: [{}, { event: 'follow-up-1' }] });
   });
 });

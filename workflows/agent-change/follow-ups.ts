@@ -61,8 +61,10 @@ export async function followReviews(run: ChangeRun): Promise<void> {
 }
 
 function isDue({ state: { phase, followUps }, settings }: ChangeRun): boolean {
-  if (settings.followUps === undefined || !settings.forge || phase !== 'in-review') return false;
-  return followUps.unread || followUps.current !== null || followUps.pending.length > 0;
+  if (phase !== 'in-review') return false;
+  // What was begun is ended, also if the rule has no `followUps` any more.
+  if (followUps.current !== null) return true;
+  return settings.followUps !== undefined && settings.forge && (followUps.unread || followUps.pending.length > 0);
 }
 
 /** A webhook may lack the id of its review, so the forge is read. */

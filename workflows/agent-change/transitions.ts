@@ -124,6 +124,8 @@ export function endFollowUp(state: MutableState, { id }: ChangeRequest): void {
   const pending = state.followUps.pending.filter((review) => review.id !== id);
   const handled = [...state.followUps.handled, id].slice(-MAX_HANDLED);
   state.followUps = { ...state.followUps, pending, handled, current: null };
+  // In review, only the calls for a follow-up set it.
+  state.error = null;
 }
 
 /** A person has to take over. */
