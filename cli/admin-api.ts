@@ -1,13 +1,13 @@
 import type { AdminApiClient, RequestOptions } from '../client/admin-api-client.ts';
-import { AdminApiError, isRedirect } from '../client/admin-api-error.ts';
+import { AdminApiError } from '../client/admin-api-error.ts';
 import { createContext } from '../programs/process/context.ts';
 import { ADMIN_KEY_FILE, openHome } from '../programs/process/home.ts';
+import { adminApiFailure } from './admin-api-failure.ts';
 import { CommandError, UsageError } from './command-error.ts';
 import { explainSilence } from './explain-silence.ts';
 import { poll } from './follow/poll.ts';
 import { createScreen } from './follow/screen.ts';
 import { printJson } from './output.ts';
-import { plainText } from './plain-reason.ts';
 
 /** A person waits for the command, so it reports a failure soon. */
 const QUICK_RETRY = { attempts: 2, longestDelayMs: 5_000 };
@@ -43,7 +43,7 @@ export async function showResponse<Result>({ json }: { json?: boolean }, shown: 
   };
   const read = (): Promise<Result> =>
     explainSilence(`Waiting for the Admin API at ${url}`, request(client, { onResponse })).catch((error: unknown) => {
-      throw error instanceof AdminApiError ? failureOf(error, url, missing) : error;
+      throw error instanceof AdminApiError ? adminApiFailure(error, url, missing) : error;
     });
   const result = follow === undefined ? await read() : await followJob(read, follow, json === true);
   if (json) printJson(body);
@@ -65,17 +65,6 @@ async function followJob<Result>(
   };
   const goesOn = 'The job goes on without this command';
   return (await poll(read, look, goesOn).finally(() => screen.end())).result;
-}
-
-/** The service's reason, with what to do about it. */
-function failureOf({ status, reason }: AdminApiError, url: string, missing: string | undefined): Error {
-  if (status === null)
-    return new CommandError(`The Admin API at ${url} can't be reached: ${plainText(reason)}. See ADMIN_API_URL`);
-  if (isRedirect(status)) return new UsageError(`ADMIN_API_URL: ${url} redirects elsewhere: expected the final URL`);
-  if (status === 400) return new UsageError(reason);
-  if (status === 401) return new CommandError(`ADMIN_API_KEY: the Admin API at ${url} rejects the key: ${reason}`);
-  if (status === 404 && missing !== undefined) return new CommandError(`The Admin API at ${url} has ${missing}`);
-  return new CommandError(`The Admin API at ${url} refuses (${status}): ${reason}`);
 }
 
 async function openAdminApi(): Promise<{ url: string; client: AdminApiClient }> {

@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { plainText } from '../base/plain-reason.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { checkConfiguration, STAND_IN } from '../programs/config/check-configuration.ts';
@@ -24,7 +25,7 @@ import { printJson, printLines } from './output.ts';
 export async function doctor({ json }: { json?: boolean }): Promise<void> {
   const findings: Finding[] = [];
   const report = (...found: Finding[]): void => {
-    findings.push(...found);
+    findings.push(...found.map((each) => ({ ...each, message: plainText(each.message) })));
     if (!json) printLines(found.map(describeFinding));
   };
   report(checkNode());

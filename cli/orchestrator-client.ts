@@ -40,7 +40,10 @@ export async function openOrchestrator(options: { url?: string | undefined }): P
   const headers = { 'x-galley-actor': userName() };
   const request = (path: string, method: JsonRequest['method'] = 'GET', body: object | undefined = undefined) =>
     requestJson({ url: new URL(path, base), token, method, body, headers, timeoutMs: TIMEOUT_MS });
-  const sites = (): Promise<ShownSite[]> => readAll(request);
+  const sites = (): Promise<ShownSite[]> =>
+    readAll(request).catch((error: unknown) => {
+      throw error instanceof NotFound ? new CommandError(`${base} is no galley api: name its URL with --url`) : error;
+    });
   return {
     sites,
     ask: (path, method, body) =>
@@ -79,13 +82,14 @@ async function unknownSite(
   const named = /^\/sites\/([^/?]+)/.exec(path)?.[1];
   if (!(error instanceof NotFound) || named === undefined) return undefined;
   const site = decodeURIComponent(named);
-  const all = await sites().catch(() => undefined);
-  if (all === undefined || all.some((each) => each.site === site)) return undefined;
+  const all = await sites().catch(() => []);
+  if (all.some((each) => each.site === site))
+    return new CommandError(`${site}: ${error.message}. galley logs ${site} shows what happened there`);
   const names = insteadOf(
     site,
     all.map((each) => each.site),
   );
-  return new CommandError(`The api at ${base} has no site ${plain(site)}; it has ${names}`);
+  return new CommandError(`${plain(site)}: no such site at ${base}, which has ${names}`);
 }
 
 /** The URLs of the deployments of the running `up`, by their values files; none for an api elsewhere. */

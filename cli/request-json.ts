@@ -1,8 +1,8 @@
 import { errorCode } from '../base/error-code.ts';
+import { plainReason } from '../base/plain-reason.ts';
 import { errorBody } from '../web/http-error.ts';
 import { CommandError, UsageError } from './command-error.ts';
 import { explainSilence } from './explain-silence.ts';
-import { plainReason } from './plain-reason.ts';
 
 const TIMEOUT_MS = 20_000;
 

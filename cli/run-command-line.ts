@@ -1,8 +1,9 @@
 import { CommanderError } from 'commander';
-import { errorText } from '../base/error-code.ts';
+import { plainReason, plainText } from '../base/plain-reason.ts';
 import { AdminApiError } from '../client/admin-api-error.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { HttpError } from '../web/http-error.ts';
+import { adminApiFailure } from './admin-api-failure.ts';
 import { Interrupted, UsageError } from './command-error.ts';
 import { writeDocument } from './output.ts';
 import { createProgram } from './program.ts';
@@ -14,7 +15,7 @@ const EXIT_INTERRUPTED = 130;
 
 /** A value that the platform rejects: the option is wrong. */
 function isBadRequest(error: unknown): boolean {
-  return (error instanceof HttpError || error instanceof AdminApiError) && error.status === 400;
+  return error instanceof HttpError && error.status === 400;
 }
 
 /** Runs one command line and reports errors on standard error; resolves with the exit code. */
@@ -29,7 +30,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     writeDocument();
     return EXIT_DONE;
   } catch (error) {
-    return report(error, argv.includes('--json'));
+    return report(error instanceof AdminApiError ? adminApiFailure(error) : error, argv.includes('--json'));
   }
 }
 
@@ -38,7 +39,7 @@ function report(error: unknown, json: boolean): number {
   const code = exitCodeOf(error);
   // Whoever follows something without an end stops it with Ctrl-C.
   if (error instanceof Interrupted && error.message === '') return code;
-  const problems = error instanceof ConfigurationError ? error.problems : [messageOf(error)];
+  const problems = error instanceof ConfigurationError ? error.problems.map(plainText) : [messageOf(error)];
   if (json && code !== EXIT_DONE) writeDocument(problems.join('\n'));
   if (!(error instanceof CommanderError)) for (const each of problems) process.stderr.write(`galley: ${each}\n`);
   return code;
@@ -52,7 +53,7 @@ function exitCodeOf(error: unknown): number {
 }
 
 function messageOf(error: unknown): string {
-  if (!(error instanceof CommanderError)) return errorText(error);
+  if (!(error instanceof CommanderError)) return plainReason(error);
   const isHelp = error.message.startsWith('(');
   return isHelp ? 'expected a command: --help lists them' : error.message.replace(/^error: /, '');
 }

@@ -5,9 +5,10 @@ import type { DatabaseOptions } from '../../platform/store/database.ts';
 import { type Context, createContext } from '../../programs/process/context.ts';
 import { OPERATOR_TOKEN_FILE, openHome } from '../../programs/process/home.ts';
 import { CommandError, UsageError } from '../command-error.ts';
+import { explainSilence } from '../explain-silence.ts';
 
 /** Unlike a service, a command must not wait forever for a missing database. */
-const OPEN_TIMEOUT_MS = 15_000;
+const OPEN_TIMEOUT_MS = 5_000;
 
 /**
  * Runs `use` on the platform's database: directly on DATABASE_URL; for the embedded one through the running `up`, or by
@@ -35,7 +36,8 @@ export async function withAdmin(use: (admin: Admin) => Promise<void>, openTimeou
   const unlock = await home.lock();
   try {
     const { startEmbeddedDatabase } = await import('../../embedded/database/embedded-database.ts');
-    const { url, maxConnections, stop } = await startEmbeddedDatabase(settings.home);
+    const starting = startEmbeddedDatabase(settings.home);
+    const { url, maxConnections, stop } = await explainSilence('Starting the embedded database', starting);
     try {
       await onDatabase({ url, maxConnections }, context, use, openTimeoutMs);
     } finally {
@@ -56,7 +58,8 @@ async function onDatabase(
   const { openDatabase } = await import('../../platform/store/database.ts');
   const { adminOnDatabase } = await import('../../platform/admin/admin.ts');
   const signal = AbortSignal.timeout(openTimeoutMs);
-  const db = await openDatabase({ ...target, logger, signal }).catch((error: unknown) => {
+  const opening = openDatabase({ ...target, logger, signal });
+  const db = await explainSilence('Waiting for the database', opening).catch((error: unknown) => {
     if (!signal.aborted) throw error;
     throw new CommandError(
       `The database can't be reached, or its migrations aren't done (tried for ${openTimeoutMs / 1000} s): see DATABASE_URL`,

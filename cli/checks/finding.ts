@@ -1,3 +1,4 @@
+import { plainText } from '../../base/plain-reason.ts';
 import { paint, wrap } from '../output.ts';
 
 /** What a check found. `fail`: it will not work; `warn`: it may not. */
@@ -27,7 +28,7 @@ const INDENT = ' '.repeat(6);
 
 /** The finding as lines of at most 80 columns, colored on a terminal. */
 export function describeFinding({ check, status, message, fix }: Finding): string {
-  const head = wrap(`${check}: ${message}`, INDENT).slice(INDENT.length);
+  const head = wrap(`${check}: ${plainText(message)}`, INDENT).slice(INDENT.length);
   const lines = `${paint(COLORS[status], status.padEnd(4))}  ${head}`;
   return fix === null ? lines : `${lines}\n${wrap(`→ ${fix}`, INDENT)}`;
 }

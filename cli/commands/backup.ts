@@ -13,6 +13,7 @@ import { type Home, OPERATOR_TOKEN_FILE, openHome } from '../../programs/process
 import type { Settings } from '../../programs/settings/environment.ts';
 import { formatBytes } from '../../ui/format.ts';
 import { CommandError } from '../command-error.ts';
+import { printJson } from '../output.ts';
 
 export function backupCommand(): Command {
   return new Command('backup')
@@ -33,7 +34,7 @@ async function backup(file: string, { json }: { json?: boolean }): Promise<void>
   await withBackup(settings, (archive) => writeAtomically(target, archive));
   const { size: sizeBytes } = await stat(target);
   const elsewhere = backedUpElsewhere(settings);
-  if (json) process.stdout.write(`${JSON.stringify({ file: target, sizeBytes, elsewhere })}\n`);
+  if (json) printJson({ file: target, sizeBytes, elsewhere });
   else {
     const lines = [`${file}: ${formatBytes(sizeBytes)}. It holds secrets.`, 'Not in it:'];
     process.stdout.write(`${[...lines, ...elsewhere.map((each) => `  ${each}`)].join('\n')}\n`);

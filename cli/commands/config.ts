@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { PROJECT_KEYS } from '../../contract/galley-config.ts';
 import { createContext } from '../../programs/process/context.ts';
+import { contradictions } from '../checks/contradictions.ts';
 import { printJson } from '../output.ts';
 
 export function configCommand(): Command {
@@ -27,6 +28,8 @@ async function check({ json }: { json?: boolean }): Promise<void> {
     throw new ConfigurationError(['GALLEY_CONFIG: expected the path of galley.yaml (there is none in this folder)']);
   const { checkConfiguration } = await import('../../programs/config/check-configuration.ts');
   const config = await checkConfiguration(settings);
+  const problems = contradictions(config, settings);
+  if (problems.length > 0) throw new ConfigurationError(problems);
   const sites = Object.keys(config.sites);
   if (json) printJson({ path, sites });
   else process.stdout.write(`${path} is correct: ${sites.length === 0 ? 'no sites' : `sites ${sites.join(', ')}`}\n`);

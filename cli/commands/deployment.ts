@@ -8,6 +8,7 @@ import { deploymentFolder, openHome } from '../../programs/process/home.ts';
 import { runService } from '../../programs/process/lifetime.ts';
 import { UsageError } from '../command-error.ts';
 import type { Imported } from '../deployment/import-folder.ts';
+import { printJson } from '../output.ts';
 
 export function deploymentCommand(): Command {
   return new Command('deployment')
@@ -71,7 +72,8 @@ function importCommand(): Command {
           throw new UsageError(`${home} can't be read (${errorCode(error)}): import as the user of the deployment`);
         });
       const imported = await importFolder(resolve(folder), valuesFile, { allowOlder, served });
-      process.stdout.write(json ? `${JSON.stringify(imported, null, 2)}\n` : describeImport(imported));
+      if (json) printJson(imported);
+      else process.stdout.write(describeImport(imported));
     });
 }
 

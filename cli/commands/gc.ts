@@ -3,6 +3,7 @@ import type { CollectedGarbage } from '../../platform/retention/collect-garbage.
 import type { Garbage } from '../../platform/retention/garbage.ts';
 import { formatBytes } from '../../ui/format.ts';
 import { withAdmin } from '../admin/with-admin.ts';
+import { printJson } from '../output.ts';
 
 export function gcCommand(): Command {
   return new Command('gc')
@@ -20,7 +21,8 @@ export function gcCommand(): Command {
     .action(async ({ dryRun = false, json }: { dryRun?: boolean; json?: boolean }) => {
       await withAdmin(async (admin) => {
         const collected = await admin.collectGarbage({ dryRun });
-        process.stdout.write(json ? `${JSON.stringify(collected)}\n` : describe(collected));
+        if (json) printJson(collected);
+        else process.stdout.write(describe(collected));
       });
     });
 }

@@ -1,6 +1,8 @@
 import { Command, Option } from 'commander';
+import type { KeyListing } from '../../platform/admin/api-keys.ts';
 import { withAdmin } from '../admin/with-admin.ts';
-import { printJson } from '../output.ts';
+import { printJson, printLines } from '../output.ts';
+import { ago, type Columns, printTable } from '../table.ts';
 
 const WHERE =
   '\nWorks beside a running service: on DATABASE_URL, or on the embedded database of GALLEY_HOME through the running `up`.';
@@ -49,7 +51,8 @@ export function keysCommand(): Command {
 async function create({ json, ...request }: CreateOptions): Promise<void> {
   await withAdmin(async (admin) => {
     const { id, key, organization } = await admin.createKey(request);
-    process.stdout.write(json ? `${JSON.stringify({ id, key, organization })}\n` : `${key}\n`);
+    if (json) printJson({ id, key, organization });
+    else printLines([key]);
     if (!json) process.stderr.write(`Key ${id} of ${organization}. It is shown only once: keep it secret.\n`);
   });
 }
@@ -57,24 +60,29 @@ async function create({ json, ...request }: CreateOptions): Promise<void> {
 async function list({ organization, json }: { organization?: string; json?: boolean }): Promise<void> {
   await withAdmin(async (admin) => {
     const keys = await admin.listKeys({ organization });
-    if (json) {
-      process.stdout.write(`${JSON.stringify(keys, null, 2)}\n`);
-      return;
-    }
-    for (const { id, prefix, organization: of, plan, name, createdAt, revokedAt, ...key } of keys) {
-      const state = revokedAt === null ? 'active' : `revoked ${revokedAt}`;
-      const scope = `${key.scope ?? 'all'} ${key.project ?? 'all'}`;
-      const use = `used ${key.lastUsedAt ?? 'never'}`;
-      const columns = [id, `${prefix}…`, of, plan, name ?? '-', createdAt, scope, key.createdBy ?? '-', use, state];
-      process.stdout.write(`${columns.join('\t')}\n`);
-    }
+    if (json) printJson(keys);
+    else printTable(keys, COLUMNS, 'no keys: galley keys create makes one');
   });
 }
+
+const COLUMNS: Columns<KeyListing> = {
+  Id: ({ id }) => id,
+  Key: ({ prefix }) => `${prefix}…`,
+  Organization: ({ organization }) => organization,
+  Plan: ({ plan }) => plan,
+  Used: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : ago(lastUsedAt)),
+  State: ({ revokedAt }) => (revokedAt === null ? 'active' : `revoked ${ago(revokedAt)}`),
+  '': ({ name, scope, project, createdAt, createdBy }) => {
+    const limits = [scope === 'read' && 'may only read', project !== null && `only ${project}`];
+    const created = `created ${ago(createdAt)}${createdBy === null ? '' : ` by ${createdBy}`}`;
+    return [name, created, ...limits].filter(Boolean).join(', ');
+  },
+};
 
 async function revoke(id: string, { json }: { json?: boolean }): Promise<void> {
   await withAdmin(async (admin) => {
     const { revokedAt } = await admin.revokeKey(id);
     if (json) printJson({ id, revokedAt });
-    else process.stdout.write(`${id} is revoked since ${revokedAt}\n`);
+    else printLines([`${id} is revoked: requests with it are rejected.`]);
   });
 }

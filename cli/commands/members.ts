@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { withAdmin } from '../admin/with-admin.ts';
+import { printJson, printLines } from '../output.ts';
 
 export function membersCommand(): Command {
   const command = new Command('members').description("members of the platform's dashboard");
@@ -16,6 +17,7 @@ export function membersCommand(): Command {
 async function reset(email: string, { json }: { json?: boolean }): Promise<void> {
   await withAdmin(async (admin) => {
     const link = await admin.createResetLink({ email });
-    process.stdout.write(json ? `${JSON.stringify(link)}\n` : `${link.url}\n`);
+    if (json) printJson(link);
+    else printLines([link.url]);
   });
 }

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { withAdmin } from '../admin/with-admin.ts';
 import { UsageError } from '../command-error.ts';
+import { printJson, printLines } from '../output.ts';
 
 type SetOptions = { plan?: 'enterprise' | 'free'; name?: string; json?: boolean };
 
@@ -22,6 +23,7 @@ async function set(organization: string, { plan, name, json }: SetOptions): Prom
   if (plan === undefined && name === undefined) throw new UsageError('--plan or --name is needed');
   await withAdmin(async (admin) => {
     const changed = await admin.setOrganization({ organization, ...(plan && { plan }), ...(name && { name }) });
-    process.stdout.write(json ? `${JSON.stringify(changed)}\n` : `${changed.organization}: plan ${changed.plan}\n`);
+    if (json) printJson(changed);
+    else printLines([`${changed.organization}: plan ${changed.plan}`]);
   });
 }

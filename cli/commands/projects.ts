@@ -11,9 +11,10 @@ import type {
 import { formatBytes, formatCount } from '../../ui/format.ts';
 import { withAdmin } from '../admin/with-admin.ts';
 import { CommandError, UsageError } from '../command-error.ts';
-import { wrap } from '../output.ts';
+import { printJson, wrap } from '../output.ts';
 import { readSecret } from '../projects/read-secret.ts';
 import { parseRepository } from '../projects/repository-url.ts';
+import { type Columns, printTable } from '../table.ts';
 
 const WHERE =
   '\nWorks beside a running service: on DATABASE_URL, or on the embedded database of GALLEY_HOME through the running `up`.';
@@ -81,8 +82,8 @@ export function projectsCommand(): Command {
     .action(async ({ organization, json }: { organization?: string; json?: boolean }) => {
       await withAdmin(async (admin) => {
         const projects = await admin.listProjects({ organization });
-        if (json) process.stdout.write(`${JSON.stringify(projects, null, 2)}\n`);
-        else for (const project of projects) print(project, false);
+        if (json) printJson(projects);
+        else printTable(projects, COLUMNS, 'no projects: galley projects add makes one');
       });
     });
   command
@@ -130,7 +131,7 @@ async function removeProject(
     if (!(await confirmed(`Remove ${id}?`))) throw new CommandError(`${id} was not removed`);
   }
   const removed = await admin.removeProject(id, { withContents: !isEmpty });
-  if (json) process.stdout.write(`${JSON.stringify(removed)}\n`);
+  if (json) printJson(removed);
   else {
     const what = isEmpty ? '' : `, with ${describeContents(removed.contents)}`;
     process.stdout.write(`${wrap(`${id} was removed${what}.`)}\n`);
@@ -258,20 +259,22 @@ function externalPolicy(given: string[]): 'bundle' | 'keep' | string[] {
   return given.length === 1 && (only === 'bundle' || only === 'keep') ? only : given;
 }
 
+const COLUMNS: Columns<ProjectListing> = {
+  Project: ({ project }) => project,
+  Organization: ({ organization }) => organization,
+  Domain: ({ domain }) => domain,
+  '': ({ origin, repository, ref, settings: { webhookUrl, webhookSecretSet } }) => {
+    const facts = [
+      origin && `origin ${origin}`,
+      repository && `repository ${repository}`,
+      ref && `branch ${ref}`,
+      webhookUrl && `webhook ${webhookUrl} (${webhookSecretSet ? 'signed' : 'without a secret'})`,
+    ];
+    return facts.filter(Boolean).join(', ');
+  },
+};
+
 function print(project: ProjectListing, json: boolean | undefined): void {
-  if (json) {
-    process.stdout.write(`${JSON.stringify(project)}\n`);
-    return;
-  }
-  const { origin, repository, ref, settings } = project;
-  const { webhookUrl, webhookSecretSet } = settings;
-  const facts = [
-    origin && `origin ${origin}`,
-    repository && `repository ${repository}`,
-    ref && `branch ${ref}`,
-    webhookUrl && `webhook ${webhookUrl} (${webhookSecretSet ? 'signed' : 'without a secret'})`,
-  ];
-  process.stdout.write(
-    `${[project.project, project.organization, project.domain, ...facts.filter(Boolean)].join('\t')}\n`,
-  );
+  if (json) printJson(project);
+  else printTable([project], COLUMNS, '');
 }

@@ -6,6 +6,7 @@ import { restoreBackup } from '../../programs/process/backup-archive.ts';
 import { createContext } from '../../programs/process/context.ts';
 import { openHome } from '../../programs/process/home.ts';
 import { UsageError } from '../command-error.ts';
+import { printJson, printLines } from '../output.ts';
 
 export function restoreCommand(): Command {
   return new Command('restore')
@@ -27,9 +28,8 @@ export function restoreCommand(): Command {
       try {
         const { version, createdAt } = await restoreBackup(createReadStream(file), settings.home);
         const restored = { home: settings.home, version, createdAt };
-        process.stdout.write(
-          json ? `${JSON.stringify(restored)}\n` : `${settings.home} is as it was at ${createdAt}: start galley up\n`,
-        );
+        if (json) printJson(restored);
+        else printLines([`${settings.home} is as it was at ${createdAt}: start galley up`]);
       } finally {
         await unlock();
       }

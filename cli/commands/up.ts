@@ -15,10 +15,16 @@ export function upCommand(): Command {
 Temporal with its UI, the database, the platform (Admin API), the orchestrator and a deployment for each values file.
 State is kept in GALLEY_HOME (.galley). What a variable names is used instead: TEMPORAL_ADDRESS, DATABASE_URL,
 OBJECT_STORE_URL, and for the whole platform ADMIN_API_URL with ADMIN_API_KEY. Ports: PORT, PLATFORM_PORT,
-DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a galley.yaml it runs with no sites. Ctrl-C ends it.`,
+DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a galley.yaml it runs with no sites. Ctrl-C ends it.
+Problems are logged; with --verbose also what goes well (npm start -- --verbose).`,
     )
-    .action(async () => {
-      const { settings, logger } = createContext();
+    .option('--verbose', 'also log what goes well, and each request to a deployment')
+    .action(async ({ verbose = false }: { verbose?: boolean }) => {
+      // The list of URLs stays in view.
+      const context = createContext({ quiet: !verbose, level: 'warn' });
+      const { logger } = context;
+      const { serving } = context.settings;
+      const settings = { ...context.settings, serving: { ...serving, accessLog: serving.accessLog || verbose } };
       await runService({ settings, logger }, async (lifetime) => {
         const { prepare } = await import('../../programs/up/prepare.ts');
         const prepared = await prepare(settings, lifetime);

@@ -21,9 +21,9 @@ export async function checkOrigin(
   // A start page that is temporarily unavailable is the crawl's to repeat.
   if (asked.kind !== 'failed' || (asked.failure.status !== null && asked.failure.soft)) return;
   const requested = originUrl(asked.url, site);
-  throw new CommandError(
-    `${requested} can't be exported: ${asked.failure.reason}. ${adviceOf(asked.failure, isGiven)}`,
-  );
+  // Its code is for the report.
+  const reason = asked.failure.reason.replace(/ \([A-Z_]+\)$/, '');
+  throw new CommandError(`${requested} can't be exported: ${reason}. ${adviceOf(asked.failure, isGiven)}`);
 }
 
 function adviceOf({ status }: FetchFailure, isOriginGiven: boolean): string {

@@ -22,6 +22,7 @@ import { untilSignal } from '../../programs/process/lifetime.ts';
 import { makeFolder } from '../../programs/process/make-folder.ts';
 import type { Settings } from '../../programs/settings/environment.ts';
 import { CommandError, UsageError } from '../command-error.ts';
+import { printJson } from '../output.ts';
 import type { ExportState } from './export-state.ts';
 import { exportSummary, exportSummaryJson, type FailOn, failureOf, type SavedExport } from './export-summary.ts';
 import { checkFile, checkOutput, copyTo, type Output, unpackTo } from './output.ts';
@@ -118,7 +119,8 @@ async function run(site: SiteAddress, results: Results, deps: Deps): Promise<voi
     }
     const proof = await results.prover?.prove({ ...site, output, ...deps });
     const ended = { ...exported, out: output.path, reportFile, proof };
-    process.stdout.write(results.json ? exportSummaryJson(ended) : exportSummary(ended));
+    if (results.json) printJson(exportSummaryJson(ended));
+    else process.stdout.write(exportSummary(ended));
     const failure = failureOf(exported.report, failOn, proof?.proof);
     if (failure !== undefined) throw new CommandError(failure);
   } catch (error) {

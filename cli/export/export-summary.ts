@@ -55,9 +55,9 @@ export function exportSummary(ended: SavedExport): string {
 }
 
 /** The end of an export for programs. */
-export function exportSummaryJson(ended: SavedExport): string {
+export function exportSummaryJson(ended: SavedExport): object {
   const { jobId, out, pageCount, fileCount, reusedFiles, sizeBytes, contentSha256, report, reportFile } = ended;
-  const summary = {
+  return {
     jobId,
     out,
     pageCount,
@@ -86,7 +86,6 @@ export function exportSummaryJson(ended: SavedExport): string {
       },
     }),
   };
-  return `${JSON.stringify(summary, null, 2)}\n`;
 }
 
 /** What `--fail-on` can name. */

@@ -11,6 +11,8 @@ import { CommandError, UsageError } from '../command-error.ts';
 export type Output = { kind: 'archive' | 'folder'; path: string };
 
 const ARCHIVE = /\.(tar\.gz|tgz)$/i;
+/** Names that promise another kind of archive. */
+const OTHER_ARCHIVE = /\.(zip|tar|tar\.(bz2|xz|zst)|7z|rar|gz)$/i;
 
 /**
  * Decides whether `--out` names an archive or a folder, and checks before the export that it can be written. A folder
@@ -19,6 +21,8 @@ const ARCHIVE = /\.(tar\.gz|tgz)$/i;
  */
 export async function checkOutput(path: string): Promise<Output> {
   const present = await existing(path);
+  if (!present?.isDirectory() && !ARCHIVE.test(path) && OTHER_ARCHIVE.test(path))
+    throw new UsageError(`--out: ${path}: expected a name that ends with .tar.gz, or that of a folder`);
   if (present?.isDirectory()) {
     // A link to a folder stays, and what it leads to is replaced.
     const target = await realpath(path);

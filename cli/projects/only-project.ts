@@ -1,5 +1,7 @@
 import { loadGalleyConfig, type Sections } from '../../programs/config/galley-yaml.ts';
 import { createContext } from '../../programs/process/context.ts';
+import { openHome } from '../../programs/process/home.ts';
+import { withAdmin } from '../admin/with-admin.ts';
 import { UsageError } from '../command-error.ts';
 
 /**
@@ -7,13 +9,30 @@ import { UsageError } from '../command-error.ts';
  * @throws UsageError if they have no project or several; ConfigurationError if galley.yaml is wrong.
  */
 export async function onlyProject(): Promise<string> {
-  const { configPath, variables } = createContext({ quiet: true }).settings;
+  const { configPath, variables, adminApiUrl } = createContext({ quiet: true }).settings;
   const { sites } = await loadGalleyConfig({ path: configPath, env: variables, select: onlyProjects });
-  const projects = [...new Set(Object.values(sites).flatMap(({ projectId }) => projectId ?? []))];
+  const all = Object.values(sites);
+  const named = all.flatMap(({ projectId }) => projectId ?? []);
+  // `galley up` makes a project for each site that names none.
+  const made = adminApiUrl === undefined && named.length < all.length ? await madeByUp(all) : [];
+  const projects = [...new Set([...named, ...made])];
   const [only] = projects;
   if (only !== undefined && projects.length === 1) return only;
-  const named = projects.length === 0 ? 'galley.yaml names none' : `galley.yaml names ${projects.join(', ')}`;
-  throw new UsageError(`--project: expected the project of the agent jobs; ${named}`);
+  const which = projects.length === 0 ? 'galley.yaml names none' : `galley.yaml names ${projects.join(', ')}`;
+  throw new UsageError(`--project: expected the project of the agent jobs; ${which}`);
+}
+
+/** The projects that the running `up` has for these sites; none if none runs. */
+async function madeByUp(sites: readonly { domain: string; projectId?: string | undefined }[]): Promise<string[]> {
+  const home = openHome(createContext({ quiet: true }).settings.home);
+  if ((await home.running())?.platform == null) return [];
+  const domains = sites.filter(({ projectId }) => projectId === undefined).map(({ domain }) => domain);
+  const found: string[] = [];
+  await withAdmin(async (admin) => {
+    const projects = await admin.listProjects({});
+    found.push(...projects.filter(({ domain }) => domains.includes(domain)).map(({ project }) => project));
+  });
+  return found;
 }
 
 /** Selects the sites' projects, so that only their variables must be set. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { plainReason } from '../../base/plain-reason.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { isDatabaseAway, refusalOf } from './database-away.ts';
@@ -99,7 +100,10 @@ export async function migrateWhenReachable(
       const refusal = refusalOf(error);
       if (refusal !== undefined) throw refused(refusal);
       if (!isDatabaseAway(error)) throw error;
-      logger.warn({ err: withoutValues(error), retryInMs: waitMs }, 'The database is away; waiting for it');
+      logger.warn(
+        { reason: plainReason(withoutValues(error)), retryInMs: waitMs },
+        'The database is away; waiting for it',
+      );
       await sleep(waitMs, undefined, signal && { signal });
     }
   }

@@ -16,15 +16,17 @@ export interface ProcessContext extends Context {
   lifetime: Lifetime;
 }
 
+type ContextOptions = { quiet?: boolean; level?: 'error' | 'warn' };
+
 /**
- * `quiet` is for a command with its own output: only errors are logged, unless LOG_LEVEL asks for more.
+ * `quiet` is for a command with its own output: only errors are logged, or what `level` says, unless LOG_LEVEL asks for more.
  * Reads the `.env` beside galley.yaml first.
  * @throws ConfigurationError if a variable is invalid.
  */
-export function createContext({ quiet = false }: { quiet?: boolean } = {}): Context {
+export function createContext({ quiet = false, level: least = 'error' }: ContextOptions = {}): Context {
   loadEnvFile();
   const settings = readSettings();
-  const level = quiet && settings.variables.LOG_LEVEL === undefined ? 'error' : settings.logLevel;
+  const level = quiet && settings.variables.LOG_LEVEL === undefined ? least : settings.logLevel;
   return { settings, logger: createLogger({ level, terminal: process.stderr.isTTY === true }) };
 }
 

@@ -6,7 +6,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
-import { errorText } from '../../base/error-code.ts';
+import { plainReason } from '../../base/plain-reason.ts';
 import type { Lifetime } from '../process/lifetime.ts';
 import type { Settings } from '../settings/environment.ts';
 import { tracing } from '../tracing/tracing.ts';
@@ -140,7 +140,7 @@ async function waitForTemporal({ options, logger, signal }: Wait): Promise<Nativ
       return await NativeConnection.connect(options);
     } catch (error) {
       if (Date.now() >= remindAt) {
-        logger.warn({ address: options.address, reason: errorText(error) }, 'Waiting for Temporal');
+        logger.warn({ address: options.address, reason: plainReason(error) }, 'Waiting for Temporal');
         remindAt = Date.now() + REMINDER_MS;
       }
     }

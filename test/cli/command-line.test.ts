@@ -23,6 +23,7 @@ describe('the galley command', () => {
     [['sites'], /Usage: galley sites/],
     [['export', 'docs.example.com'], /--out <path>/],
     [['export', 'https://docs.example.com/', '--out', 'x'], /expected a domain name/],
+    [['export', 'docs.example.com', '--out', 'x.zip'], /--out: .*x\.zip: expected a name that ends with \.tar\.gz/],
     [['export', 'docs.example.com', '--out', process.cwd()], /--out: the folder .*holds something else/],
     [['export', 'docs.example.com', '--out', `${process.cwd()}/package.json/below/x`], /--out: .*is no folder/],
   ])('exits with 2 and a clear message for: galley %j', async (args, message) => {
@@ -47,6 +48,21 @@ describe('the galley command', () => {
       printed: { path: join(folder, 'galley.yaml'), sites: ['handbook'] },
     });
     expect(stderr).toContain('also need ADMIN_API_URL and ADMIN_API_KEY');
+  });
+
+  test('config check finds what contradicts itself', async () => {
+    const site = 'domain: a.example, webhooks: {token: {secret: short}}, export: {quietPeriod: 5m, maxWait: 60s}';
+    await writeFile(join(folder, 'galley.yaml'), `sites: {docs: {${site}}}\n`);
+    const { code, stdout, stderr } = await galleyHere(['config', 'check'], { OPERATOR_TOKEN: 'token' }, folder);
+    expect({ code, stdout, lines: stderr.split('\n') }).toEqual({
+      ...{ code: 2, stdout: '' },
+      lines: [
+        expect.stringMatching(/sites\.docs\.export\.quietPeriod: expected at most maxWait, but 5m is above \S+$/),
+        expect.stringMatching(/sites\.docs\.webhooks\.token\.secret: expected at least 16 characters/),
+        expect.stringMatching(/OPERATOR_TOKEN: expected at least 16 characters/),
+        '',
+      ],
+    });
   });
 
   test('config check says where a setting of the project has an effect', async () => {

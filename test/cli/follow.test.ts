@@ -333,7 +333,7 @@ describe('SITE', () => {
       folder,
     );
     await api.close();
-    const error = `The api at ${api.origin} has no site handbok; it has handbook, guide. Did you mean handbook?`;
+    const error = `handbok: no such site at ${api.origin}, which has handbook, guide. Did you mean handbook?`;
     expect([code, stderr, JSON.parse(stdout)]).toEqual([1, `galley: ${error}\n`, { error }]);
   });
 });

@@ -113,7 +113,7 @@ describe('galley up', () => {
 
   test('creates a project for each site of galley.yaml, and shows the state of the sites', async () => {
     const { stdout } = await galley(['projects', 'list', '--organization', 'galley'], variables, folder);
-    expect(stdout).toMatch(/^prj_handbook\tgalley\tdocs\.example\.com/);
+    expect(stdout).toMatch(/^prj_handbook +galley +docs\.example\.com/m);
     const status = await galley(['sites', 'status', 'handbook'], variables, folder);
     expect({ code: status.code, stdout: status.stdout }).toMatchObject({
       code: 0,
