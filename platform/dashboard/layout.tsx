@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { Text } from '../../ui/components/text.tsx';
 import { Page, type PageProps } from '../../ui/page.tsx';
+import type { Role } from '../store/members.ts';
 import type { SignedMember } from './access.ts';
+import { EVERYONE, MAKERS } from './pages.ts';
 
 export const NAME = 'Galley platform';
 
@@ -18,14 +20,14 @@ export const PATHS = {
 
 type Section = keyof typeof PATHS;
 
-const NAV: readonly { section: Section; label: string }[] = [
+const NAV: readonly { section: Section; label: string; roles?: readonly Role[] }[] = [
   { section: 'overview', label: 'Overview' },
   { section: 'projects', label: 'Projects' },
   { section: 'exports', label: 'Exports' },
   { section: 'agents', label: 'Agent jobs' },
-  { section: 'keys', label: 'API keys' },
+  { section: 'keys', label: 'API keys', roles: MAKERS },
   { section: 'members', label: 'Members' },
-  { section: 'audit', label: 'Audit log' },
+  { section: 'audit', label: 'Audit log', roles: MAKERS },
 ];
 
 export type MemberLayoutProps = Pick<PageProps, 'title' | 'crumbs' | 'messages'> & {
@@ -40,7 +42,9 @@ export function MemberLayout({ signed, section, children, ...page }: MemberLayou
     <Page
       {...page}
       name={NAME}
-      nav={NAV.map((item) => ({ label: item.label, href: PATHS[item.section], current: item.section === section }))}
+      nav={NAV.filter(({ roles = EVERYONE }) => roles.includes(signed.membership.role)).map((item) => ({
+        ...{ label: item.label, href: PATHS[item.section], current: item.section === section },
+      }))}
       account={{ name: signed.user.name, href: PATHS.account, csrf: signed.csrf }}
       footer={
         <>

@@ -124,7 +124,9 @@ function renderErrorPages({ logger }: DashboardContext): ErrorRequestHandler {
       if (status >= 500) logger.error({ err: withoutValues(error), requestId }, 'A page failed');
     },
     send({ status, message }, request, response) {
-      const page = <ErrorPage {...{ name: NAME, status, message, back: backOf(request.path) }} />;
+      // What is closed has no list to go back to.
+      const back = backOf(status === 403 ? '/' : request.path);
+      const page = <ErrorPage {...{ name: NAME, status, message, back }} />;
       return sendPage(request, response, page, status);
     },
   });

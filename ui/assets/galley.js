@@ -25,6 +25,13 @@ if (typeof PublicKeyCredential === 'undefined' || ADDRESS.test(location.hostname
   }
 }
 
+// The message of an action is for the page that it led to, not for a reload or a bookmark of it.
+const here = new URL(location.href);
+if (here.searchParams.has('done')) {
+  here.searchParams.delete('done');
+  history.replaceState(null, '', here);
+}
+
 // Buttons that need a script are hidden until there is one.
 document.documentElement.classList.add('scripted');
 

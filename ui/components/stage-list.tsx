@@ -5,8 +5,8 @@ type StageItem = {
   key: string;
   /** Chooses the color. */
   kind: 'quiet' | 'export' | 'deploy' | 'served' | 'refresh';
-  /** `ended`: complete; `running`: under way; `failed`: it stopped here; `waiting`: not reached yet. */
-  status: 'ended' | 'running' | 'failed' | 'waiting';
+  /** `ended`: complete; `running`: under way; `failed`: it stopped here; `canceled`: a person stopped it; `waiting`: not reached yet. */
+  status: 'ended' | 'running' | 'failed' | 'canceled' | 'waiting';
   name: string;
   /** When the stage ran, and for how long. */
   times?: ComponentChildren;

@@ -1,5 +1,5 @@
-import type { AgentJobStatus } from '../../../contract/admin-api.ts';
-import { Badge, type BadgeProps } from '../../../ui/components/badge.tsx';
+import { agentJobStatus } from '../../../contract/admin-api.ts';
+import { Badge } from '../../../ui/components/badge.tsx';
 import { CodeBlock } from '../../../ui/components/code.tsx';
 import { DefinitionList } from '../../../ui/components/definition-list.tsx';
 import { Diff } from '../../../ui/components/diff.tsx';
@@ -22,17 +22,11 @@ import type { Project } from '../../store/projects.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { SignedMember } from '../access.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
+import { badgeOf, isCanceled, statusOptions } from '../statuses.ts';
 import type { AgentFacts, PullRequestFacts, TitledJob } from './agent-facts.ts';
 
 type Shared = Pick<MemberLayoutProps, 'signed' | 'messages'>;
 
-const STATUSES: Record<AgentJobStatus, BadgeProps> = {
-  active: { tone: 'busy', label: 'Active' },
-  completed: { tone: 'good', label: 'Completed' },
-  failed: { tone: 'bad', label: 'Failed' },
-  archived: { tone: 'neutral', label: 'Archived' },
-};
-const STATUS_OPTIONS = Object.entries(STATUSES).map(([value, { label }]) => ({ value, label }));
 const ANY = { value: '', label: 'Any' };
 
 /** A page stays below 100 kB: longer prompts and diffs are cut here, and whole in the API and on the pull request. */
@@ -67,7 +61,7 @@ export function AgentsPage({ rows, pageSize, projects, query, isFirst, now, ...l
         <search>
           <Form action={PATHS.agents} inline>
             <Select label="Project" name="project" value={query.project} options={[ANY, ...options]} />
-            <Select label="Status" name="status" value={query.status} options={[ANY, ...STATUS_OPTIONS]} />
+            <Select label="Status" name="status" value={query.status} options={statusOptions(agentJobStatus.options)} />
             <Button icon="search">Filter</Button>
           </Form>
         </search>
@@ -116,7 +110,7 @@ export function AgentTable({ rows, now }: { rows: readonly TitledJob[]; now: Dat
             </>
           ),
         },
-        { label: 'Status', cell: ({ status }) => <Badge {...STATUSES[status]} /> },
+        { label: 'Status', cell: (job) => <Badge {...badgeOf(job)} /> },
         { label: 'Project', cell: ({ projectId }) => <a href={pathOf('projects', projectId)}>{projectId}</a> },
         { label: 'Pull request', cell: ({ prLink }) => (prLink === null ? <None /> : <PullLink url={prLink} />) },
         { label: 'Runs', kind: 'number', cell: ({ run }) => run },
@@ -159,14 +153,14 @@ export function AgentParts({ signed, facts }: { signed: SignedMember; facts: Age
         title={job.id}
         beside={
           <>
-            <Badge {...STATUSES[job.status]} />
+            <Badge {...badgeOf(job)} />
             {job.status === 'active' && <LiveIndicator />}
           </>
         }
       >
         {signed.membership.role !== 'reviewer' && <Actions job={job} csrf={signed.csrf} />}
       </Title>
-      {job.error !== null && (
+      {job.error !== null && !isCanceled(job) && (
         <Message kind="error">
           <Text>{job.error}</Text>
         </Message>

@@ -1,12 +1,12 @@
-import type {
-  Bundle,
-  ExportChanges,
-  ExportJob,
-  ExportJobPage,
-  ExportJobStatus,
-  ExportReport,
+import {
+  type Bundle,
+  type ExportChanges,
+  type ExportJob,
+  type ExportJobPage,
+  type ExportReport,
+  exportJobStatus,
 } from '../../../contract/admin-api.ts';
-import { Badge, type BadgeProps } from '../../../ui/components/badge.tsx';
+import { Badge } from '../../../ui/components/badge.tsx';
 import { CopyField } from '../../../ui/components/code.tsx';
 import { DefinitionList } from '../../../ui/components/definition-list.tsx';
 import { TextDiff } from '../../../ui/components/diff.tsx';
@@ -27,6 +27,7 @@ import type { ExportJobRow } from '../../store/export-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { SignedMember } from '../access.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
+import { badgeOf, isCanceled, statusOptions } from '../statuses.ts';
 import { ChangesPanel, ReportPanel } from './export-results.tsx';
 import { paceOf, type StageRow, stagesOf } from './progress.ts';
 
@@ -51,13 +52,6 @@ type ListProps = Shared & {
   now: Date;
 };
 
-const STATUSES: Record<ExportJobStatus, BadgeProps> = {
-  queued: { tone: 'neutral', label: 'Queued' },
-  running: { tone: 'busy', label: 'Running' },
-  completed: { tone: 'good', label: 'Completed' },
-  failed: { tone: 'bad', label: 'Failed' },
-};
-const STATUS_OPTIONS = Object.entries(STATUSES).map(([value, { label }]) => ({ value, label }));
 const ANY = { value: '', label: 'Any' };
 
 export function ExportsPage({ list, projects, query, isFirst, now, ...layout }: ListProps) {
@@ -70,7 +64,12 @@ export function ExportsPage({ list, projects, query, isFirst, now, ...layout }: 
         <search>
           <Form action={PATHS.exports} inline>
             <Select label="Domain" name="domain" value={query.domain} options={[ANY, ...domains]} />
-            <Select label="Status" name="status" value={query.status} options={[ANY, ...STATUS_OPTIONS]} />
+            <Select
+              label="Status"
+              name="status"
+              value={query.status}
+              options={statusOptions(exportJobStatus.options)}
+            />
             <Button icon="search">Filter</Button>
           </Form>
         </search>
@@ -119,7 +118,7 @@ export function ExportTable({ jobs, now }: { jobs: readonly ExportJob[]; now: Da
             </>
           ),
         },
-        { label: 'Status', cell: ({ status }) => <Badge {...STATUSES[status]} /> },
+        { label: 'Status', cell: (job) => <Badge {...badgeOf(job)} /> },
         { label: 'Progress', kind: 'number', cell: ({ progress }) => `${Math.floor(progress)} %` },
         { label: 'Pages', kind: 'number', cell: ({ pageCount }) => pageCount.toLocaleString('en-US') },
         { label: 'Version', cell: ({ version }) => <span class="mono">{version}</span> },
@@ -156,7 +155,7 @@ export function ExportParts({ signed, facts }: { signed: SignedMember; facts: Ex
         title={job.domain}
         beside={
           <>
-            <Badge {...STATUSES[job.status]} />
+            <Badge {...badgeOf(job)} />
             {!isOver && <LiveIndicator />}
           </>
         }
@@ -164,7 +163,7 @@ export function ExportParts({ signed, facts }: { signed: SignedMember; facts: Ex
       >
         {signed.membership.role !== 'reviewer' && <Actions job={job} csrf={signed.csrf} isOver={isOver} />}
       </Title>
-      {job.error !== null && (
+      {job.error !== null && !isCanceled(job) && (
         <Message kind="error">
           <Text>{job.error}</Text>
         </Message>
@@ -235,6 +234,7 @@ function StageTimes({ stage: { state, from, to }, now }: { stage: StageRow; now:
       {state === 'waiting' && 'not yet'}
       {state === 'running' && 'so far '}
       {state === 'failed' && 'stopped '}
+      {state === 'canceled' && 'canceled '}
       {from !== null && end !== null && <Duration from={from} to={end} />}
     </>
   );

@@ -1,4 +1,5 @@
 import type { ExportJobRow } from '../../store/export-jobs.ts';
+import { isCanceled } from '../statuses.ts';
 import type { ExportFacts } from './export-pages.tsx';
 
 type Pace = {
@@ -33,7 +34,7 @@ export function paceOf(
 
 export type StageRow = {
   name: string;
-  state: 'waiting' | 'running' | 'ended' | 'failed';
+  state: 'waiting' | 'running' | 'ended' | 'failed' | 'canceled';
   from: Date | null;
   to: Date | null;
 };
@@ -52,7 +53,11 @@ export function stagesOf({ job, phase }: Pick<ExportFacts, 'job' | 'phase'>): St
     ];
   }
   if (status === 'failed') {
-    return [queue, { ...crawl, to: finishedAt, state: 'failed' }, { ...pack, state: 'waiting' }];
+    return [
+      queue,
+      { ...crawl, to: finishedAt, state: isCanceled(job) ? 'canceled' : 'failed' },
+      { ...pack, state: 'waiting' },
+    ];
   }
   if (status === 'completed') {
     return [queue, { ...crawl, state: 'ended' }, { ...pack, to: finishedAt, state: 'ended' }];

@@ -2,7 +2,7 @@ import { Badge } from '../../../ui/components/badge.tsx';
 import { CopyField } from '../../../ui/components/code.tsx';
 import { DefinitionList } from '../../../ui/components/definition-list.tsx';
 import { EmptyState } from '../../../ui/components/empty-state.tsx';
-import { ActionButton, Button, ButtonLink, Field, Form, Select } from '../../../ui/components/form.tsx';
+import { Button, ButtonLink, Field, Form, Select } from '../../../ui/components/form.tsx';
 import { None } from '../../../ui/components/none.tsx';
 import { Panel } from '../../../ui/components/panel.tsx';
 import { Table } from '../../../ui/components/table.tsx';
@@ -101,9 +101,9 @@ export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
       <Title title={domain}>
         <div class="actions">
           {canChange && (
-            <ActionButton action={pathOf('projects', id, 'check')} csrf={signed.csrf} icon="check">
+            <ButtonLink href={pathOf('projects', id, 'check')} icon="check">
               Check the origin
-            </ActionButton>
+            </ButtonLink>
           )}
           <ButtonLink href={`${PATHS.exports}?domain=${encodeURIComponent(domain)}`}>Exports</ButtonLink>
           <ButtonLink href={`${PATHS.agents}?project=${encodeURIComponent(id)}`}>Agent jobs</ButtonLink>

@@ -10,7 +10,7 @@ import { listOrganizationProjects } from '../../store/projects.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { PATHS, pathOf } from '../layout.tsx';
-import { addAction, addPage, MAKERS } from '../pages.ts';
+import { addPage, MAKERS } from '../pages.ts';
 import { checkProjectOrigin } from './check-origin.ts';
 import { settingsOf } from './project-form.ts';
 import { ProjectPage, ProjectsPage } from './project-pages.tsx';
@@ -51,9 +51,13 @@ export function addProjectRoutes(router: Router, { db }: DashboardContext): void
       return withMessage(pathOf('projects', project.id), 'project-saved');
     },
   });
-  addAction(router, `${PATHS.projects}/:projectId/check`, MAKERS, async (request, signed) => {
-    const project = await findOwnProject(db, signed.caller, request.params.projectId);
-    const findings = await checkProjectOrigin(project);
-    return <ProjectPage signed={signed} project={project} findings={findings} />;
+  // It only reads, so it is a page, which can be loaded again.
+  addPage(router, {
+    path: `${PATHS.projects}/:projectId/check`,
+    roles: MAKERS,
+    async show(request, signed) {
+      const project = await findOwnProject(db, signed.caller, request.params.projectId);
+      return <ProjectPage signed={signed} project={project} findings={await checkProjectOrigin(project)} />;
+    },
   });
 }

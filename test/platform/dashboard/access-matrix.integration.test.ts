@@ -27,7 +27,7 @@ const PAGES: readonly PageRow[] = [
   ['POST /ui/projects', 'in', 'in', 403, 'in', { domain: 'wrong' }],
   ['GET /ui/projects/:projectId', 'in', 'in', 'in', 404],
   ['POST /ui/projects/:projectId', 'in', 'in', 403, 404, { domain: '' }],
-  ['POST /ui/projects/:projectId/check', 'in', 'in', 403, 404],
+  ['GET /ui/projects/:projectId/check', 'in', 'in', 403, 404],
   ['GET /ui/exports', 'in', 'in', 'in', 'in'],
   ['POST /ui/exports', 'in', 'in', 403, 404, { domain: 'matrix.example.com' }],
   ['GET /ui/exports/:jobId', 'in', 'in', 'in', 404],
@@ -241,6 +241,18 @@ describe('who may do what', () => {
     abort.abort();
     return cellOf({ status: response.status, location: response.headers.get('location') });
   }
+
+  it('is what the pages of each role link to: no link of theirs leads to 403', async () => {
+    for (const [who, browser] of Object.entries(people)) {
+      const links = new Set<string>();
+      for (const [route] of PAGES.filter(([page]) => page.startsWith('GET') && !/events|proof|check$/.test(page))) {
+        const { text } = await browser.get(pathOf(route));
+        for (const [, href = ''] of text.matchAll(/href="(\/ui\/[^"]*|\/)"/g)) links.add(href);
+      }
+      expect(links.size).toBeGreaterThan(5);
+      for (const link of links) expect([who, link, (await browser.get(link)).status]).not.toContain(403);
+    }
+  });
 
   it('is in these tables for every route there is', () => {
     const known = [...PAGES, ...DECISIONS, ...ENDPOINTS].map(([route]) => route).concat(OPERATOR, OPEN);

@@ -166,9 +166,8 @@ describe('the page of an agent job, with a worker and an agent at work', () => {
     await ask(page, `Replace 'Handbook' with 'Manual' in README.md`);
     await page.getByText('Reading 2 entries').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('The job is being canceled.').waitFor();
-    await badge(page, 'Failed');
-    await page.getByText('cancelled', { exact: true }).waitFor();
+    await page.getByText('The job was canceled.').waitFor();
+    await badge(page, 'Canceled');
     await look('canceled');
     await page.getByRole('link', { name: 'Agent jobs' }).first().click();
     await look('list');

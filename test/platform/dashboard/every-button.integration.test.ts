@@ -44,6 +44,12 @@ describe('every button of the dashboard and of a pull request', () => {
     return location ?? status;
   }
 
+  /** It is what a person asked for: neither a failure nor an alert, and over. */
+  function expectCanceled(text: string): void {
+    expect(text).toMatch(/<span class="badge" data-tone="neutral">.{0,60}Canceled/);
+    expect(text).not.toMatch(/role="alert"|data-tone="bad"|being canceled|>cancelled</);
+  }
+
   const one = async (query: string) => String(Object.values((await db.execute(query)).rows[0] ?? {})[0]);
 
   test('signing up, in and out', async () => {
@@ -82,12 +88,13 @@ describe('every button of the dashboard and of a pull request', () => {
       ...{ robots: 'respect', sourceMaps: 'omit', incremental: 'true', search: 'off', markdown: 'keep' },
     };
     expect(await press(owner, page, 'POST /ui/projects/:projectId', saved)).toMatch(/project-saved/);
-    expect(await press(owner, page, 'POST /ui/projects/:projectId/check')).toBe(200);
+    expect((await owner.get(`${page}/check`)).text).toContain('What the origin says');
     expect(await press(owner, '/ui/exports', 'POST /ui/exports', { domain: DOMAIN })).toMatch(/export-started/);
     const job = await one('select id from export_jobs');
     expect(await press(owner, '/ui/exports', 'GET /ui/exports', { domain: DOMAIN, status: 'queued' })).toBe(200);
     const shown = `/ui/exports/${job}`;
     expect(await press(owner, shown, 'POST /ui/exports/:jobId/cancel')).toBe(`${shown}?done=export-canceled`);
+    expectCanceled((await owner.get(`${shown}?done=export-canceled`)).text);
     await press(owner, shown, 'POST /ui/exports/:jobId/again');
     const again = await one(`select id from export_jobs where status = 'queued'`);
     const bundle = await buildMemberBundle({ files: { 'index.html': '<title>Handbook</title>' }, jobId: again });
@@ -106,6 +113,8 @@ describe('every button of the dashboard and of a pull request', () => {
     const job = `/ui/agents/${await one('select id from agent_jobs')}`;
     expect(await press(owner, job, 'POST /ui/agents/:jobId/cancel')).toMatch(/job-canceled/);
     await db.execute(`update agent_jobs set status = 'failed', error = 'cancelled'`);
+    expectCanceled((await owner.get(`${job}?done=job-canceled`)).text);
+    expectCanceled((await owner.get('/ui/agents')).text);
     expect(await press(owner, job, 'POST /ui/agents/:jobId/message', { prompt: 'More' })).toMatch(/message-sent/);
     await db.execute(`update agent_jobs set status = 'completed'`);
     expect(await press(owner, job, 'POST /ui/agents/:jobId/archive')).toMatch(/job-archived/);

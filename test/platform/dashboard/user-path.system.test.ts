@@ -73,7 +73,7 @@ describe('a person who uses the dashboard', () => {
     const project = await page.getByLabel('Project id', { exact: true }).inputValue();
     // The operator's part: the site is on this machine.
     await setProject(platform.db, { project, origin: origin.origin });
-    await page.getByRole('button', { name: 'Check the origin' }).click();
+    await page.getByRole('link', { name: 'Check the origin' }).click();
     await page.getByText('“Handbook”, 14 links').waitFor();
     await look('project');
 
