@@ -3,7 +3,15 @@ import { swcOptions } from '../scripts/swc-options.js';
 import { QUARANTINE } from './quarantine.js';
 
 /** The tiers and the ending of their files (docs/development.md), which an `x` may follow. */
-const ENDINGS = { fast: '.test.ts', integration: '.integration.test.ts', system: '.system.test.ts' };
+const ENDINGS = {
+  fast: '.test.ts',
+  integration: '.integration.test.ts',
+  system: '.system.test.ts',
+  cluster: '.cluster.test.ts',
+};
+
+/** Those whose files share servers. */
+const WITH_SERVERS = ['integration', 'system'];
 
 /**
  * The jest configuration of one tier.
@@ -28,8 +36,8 @@ export function jestConfig(tier) {
     ],
     modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.galley/'],
     testSequencer: '<rootDir>/test/longest-first.js',
-    globalSetup: `<rootDir>/test/setup-${tier === 'fast' ? 'fast' : 'servers'}.js`,
-    ...(tier === 'fast' ? {} : { globalTeardown: '<rootDir>/test/teardown-servers.js' }),
+    globalSetup: `<rootDir>/test/setup-${WITH_SERVERS.includes(tier) ? 'servers' : 'fast'}.js`,
+    ...(WITH_SERVERS.includes(tier) ? { globalTeardown: '<rootDir>/test/teardown-servers.js' } : {}),
     // More than a small machine has cores, because a test file spends most of its time waiting for servers.
     maxWorkers: 3,
     // A worker keeps the modules of the files it has run. A large process also forks more slowly.

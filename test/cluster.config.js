@@ -1,0 +1,3 @@
+import { jestConfig } from './jest-tier.js';
+
+export default jestConfig('cluster');

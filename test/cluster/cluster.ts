@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { cacheFolder } from '../../embedded/cache-folder.ts';
+import { builtGalley } from '../helpers/system/built-product.ts';
+
+/** The names by which the page and the values in the charts' `ci/` call Galley's image. */
+const IMAGES = ['registry.example.com', 'registry.internal', 'registry.client.example'].map(
+  (registry) => `${registry}/galley:0.2.0`,
+);
+
+const VOLUMES = 12;
+
+export interface Finished {
+  code: number;
+  /** Both streams, in the order of their lines. */
+  output: string;
+}
+
+export interface Cluster {
+  /** A folder for files that commands name. Commands run in it. */
+  folder: string;
+  /** For a command that is no script: `scripts/cluster/cluster run …`. */
+  env: NodeJS.ProcessEnv;
+  /** Runs a script of bash inside, with kubectl and helm. Rejects with its output if it fails. */
+  run(script: string): Promise<string>;
+  /** The same for a script that may fail. */
+  attempt(script: string): Promise<Finished>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a Kubernetes of one node with Galley's image, the servers that it needs, and volumes that claims can have.
+ * @throws Error that names the command to run if the programs are missing.
+ */
+export async function startCluster(): Promise<Cluster> {
+  const installed = join(cacheFolder(), 'cluster');
+  if (!existsSync(join(installed, 'debian.tar')))
+    throw new Error(`${installed} has no cluster. Run: npm run setup:cluster`);
+  const folder = await mkdtemp(join(tmpdir(), 'galley-cluster-'));
+  const state = join(folder, 'state');
+  const env = { ...process.env, INSTALLED: installed, FOLDER: state, HOME: folder };
+  const script = join(process.cwd(), 'scripts', 'cluster', 'cluster');
+  const attempt = async (text: string): Promise<Finished> => {
+    const command = `cd ${folder} && ${text}`;
+    const done = await execa(script, ['run', 'bash', '-ec', command], { env, all: true, reject: false });
+    return { code: done.exitCode ?? 1, output: done.all };
+  };
+  const run = async (text: string): Promise<string> => {
+    const { code, output } = await attempt(text);
+    if (code !== 0) throw new Error(`${text}\nended with ${code}:\n${output}`);
+    return output;
+  };
+  const stop = async (): Promise<void> => {
+    await execa(script, ['down'], { env });
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await makeImage(installed, join(folder, 'galley.tar'));
+    await execa(script, ['up'], { env });
+    await execa(script, ['load', join(folder, 'galley.tar')], { env });
+    await rm(join(folder, 'galley.tar'));
+    await writeFile(join(folder, 'volumes.yaml'), await makeVolumes(state));
+    await run(`kubectl apply --filename volumes.yaml --filename ${process.cwd()}/test/cluster/servers.yaml`);
+    await run('kubectl wait --for=condition=ready pod --all --all-namespaces --timeout=300s');
+    return { folder, env, run, attempt, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The built product with its production dependencies, on the file system of `npm run setup:cluster`. */
+async function makeImage(installed: string, archive: string): Promise<void> {
+  await builtGalley();
+  const root = process.cwd();
+  const lock = createHash('sha256')
+    .update(await readFile('package-lock.json'))
+    .digest('hex');
+  const modules = join(installed, `modules-${lock.slice(0, 12)}`);
+  if (!existsSync(modules)) {
+    const work = await mkdtemp(join(installed, '.installing-'));
+    for (const file of ['package.json', 'package-lock.json', '.npmrc']) await cp(file, join(work, file));
+    await execa('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: work });
+    await rename(join(work, 'node_modules'), modules);
+    await rm(work, { recursive: true });
+  }
+  const layers = [join(installed, 'debian.tar'), `${modules}=/app/node_modules`];
+  const own = ['package.json', 'examples', 'dist'].map((name) => `${join(root, name)}=/app/${name}`);
+  await chmod(join(root, 'dist', 'cli', 'main.js'), 0o755);
+  const program = join(root, 'scripts', 'cluster', 'image.py');
+  await execa('python3', [program, IMAGES.join(','), archive, '--entrypoint', 'galley', ...layers, ...own]);
+}
+
+/** Folders of the node, which any user may write, as the cluster has nothing that makes volumes. */
+async function makeVolumes(state: string): Promise<string> {
+  const volumes = Array.from({ length: VOLUMES }, (_, index) => join(state, 'volumes', String(index)));
+  for (const path of volumes) {
+    await mkdir(path, { recursive: true });
+    await chmod(path, 0o777);
+  }
+  const storageClass = {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+    provisioner: 'kubernetes.io/no-provisioner',
+    volumeBindingMode: 'WaitForFirstConsumer',
+  };
+  const volume = (path: string, index: number) => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: `volume-${index}` },
+    spec: {
+      capacity: { storage: '10Gi' },
+      accessModes: ['ReadWriteOnce', 'ReadWriteMany'],
+      persistentVolumeReclaimPolicy: 'Retain',
+      storageClassName: 'standard',
+      hostPath: { path },
+    },
+  });
+  return JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [storageClass, ...volumes.map(volume)] });
+}
