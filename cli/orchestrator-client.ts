@@ -82,14 +82,15 @@ async function unknownSite(
   const named = /^\/sites\/([^/?]+)/.exec(path)?.[1];
   if (!(error instanceof NotFound) || named === undefined) return undefined;
   const site = decodeURIComponent(named);
-  const all = await sites().catch(() => []);
-  if (all.some((each) => each.site === site))
-    return new CommandError(`${site}: ${error.message}. galley logs ${site} shows what happened there`);
-  const names = insteadOf(
-    site,
-    all.map((each) => each.site),
+  const names = await sites().then(
+    (all) => all.map((each) => each.site),
+    () => undefined,
   );
-  return new CommandError(`${plain(site)}: no such site at ${base}, which has ${names}`);
+  const where = `${plain(site)}: no such site at ${base}`;
+  if (names === undefined) return new CommandError(`${where}. Is that a galley api? Name its URL with --url`);
+  return names.includes(site)
+    ? new CommandError(`${site}: ${error.message}. galley logs ${site} shows what happened there`)
+    : new CommandError(`${where}, which has ${insteadOf(site, names)}`);
 }
 
 /** The URLs of the deployments of the running `up`, by their values files; none for an api elsewhere. */

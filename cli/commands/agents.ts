@@ -91,8 +91,7 @@ const COLUMNS: Columns<AgentJob> = {
   Job: ({ id }) => id,
   Status: ({ status }) => status,
   Started: ({ createdAt }) => ago(createdAt),
-  'Pull request': ({ prLink }) => prLink,
-  '': ({ error }) => error,
+  '': ({ prLink, error }) => prLink ?? error,
 };
 
 const ENDS = {

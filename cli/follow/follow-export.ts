@@ -48,6 +48,9 @@ export function exportOfDelivery(id: string): Find {
   };
 }
 
+/** How many states in a row may show a site at rest before its export begins. */
+const PATIENCE = 10;
+
 /**
  * Follows an export until it is served or written, and prints where.
  * @throws CommandError if it isn't served, with the reason and the next step
@@ -57,9 +60,12 @@ export async function followExport(find: Find, { site, ask, urls, json }: Follow
   const printed = new Set<string>();
   let last: ShownSite | undefined;
   let followed: number | undefined;
+  let begins = PATIENCE;
   const look = (state: ShownSite): End | undefined => {
     last = state;
     const record = followed === undefined ? find(state) : newest(state, followed);
+    const isResting = record === undefined && state.phase === 'live' && state.current !== false;
+    if (isResting && begins-- === 0) return { problem: `${site} exports nothing new: galley logs ${site} shows why` };
     followed = record?.number ?? followed;
     for (const event of siteEvents(state)) {
       const line = eventLine(event);

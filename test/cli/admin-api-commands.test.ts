@@ -101,8 +101,9 @@ describe('galley agents', () => {
     const { stdout, asked } = await run(['agents', 'list', ...project], { jobs: [AGENT_JOB], nextCursor: null });
     expect(asked).toBe('GET /v2/agent/prj_docs/jobs?limit=20 Bearer galley_key');
     expect(stdout.split('\n')).toEqual([
-      'Job                  Status     Started     Pull request',
-      `${AGENT_JOB.id}  completed  N days ago  ${AGENT_JOB.prLink}`,
+      'Job                  Status     Started',
+      `${AGENT_JOB.id}  completed  N days ago`,
+      `  ${AGENT_JOB.prLink}`,
       '',
     ]);
   });
