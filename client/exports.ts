@@ -2,8 +2,10 @@ import type { z } from 'zod';
 import {
   type ExportChanges,
   type ExportJobStatus,
+  type ExportPreview,
   type ExportReport,
   exportChanges,
+  exportPreview,
   exportReport,
   type startExportRequest,
 } from '../contract/admin-api.ts';
@@ -55,6 +57,12 @@ export function createExportsApi(send: SendRequest) {
     async bundle(jobId: string, options: RequestOptions = {}): Promise<Bundle> {
       const request = { method: 'POST', path: `${jobPath(jobId)}/bundle` } as const;
       return await sendAndRead(send, { ...request, schema: receivedBundle, known: { jobId } }, options);
+    },
+
+    /** Serves a completed job's export under an unguessable URL for a while. A service may not have previews: 404 or 405. */
+    async preview(jobId: string, options: RequestOptions = {}): Promise<ExportPreview> {
+      const request = { method: 'POST', path: `${jobPath(jobId)}/preview` } as const;
+      return await sendAndRead(send, { ...request, schema: exportPreview }, options);
     },
 
     /** The findings of an ended job. 409 while it runs. */

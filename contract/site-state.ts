@@ -236,9 +236,12 @@ export const siteState = z.object({
   oldestUnserved: z.object({ at: z.string(), reason: unservedReason }).nullable(),
   /** Nothing new is deployed until an operator unlocks the site. */
   lock: z.object({ by: z.string(), at: z.string(), reason: z.string().nullable() }).nullable(),
-  /** The export that a guard holds, and why. */
+  /** The export that a guard holds, and why. `previewUrl` shows it for a day, if the service has previews. */
   review: z
-    .object({ jobId: z.string(), version: z.string().nullable(), at: z.string(), reasons: z.array(z.string()) })
+    .object({
+      ...{ jobId: z.string(), version: z.string().nullable(), at: z.string(), reasons: z.array(z.string()) },
+      previewUrl: z.string().optional(),
+    })
     .nullable(),
   nextRefreshAt: z.string().nullable(),
   lastError: siteError.nullable(),

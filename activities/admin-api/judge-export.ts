@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type { ExportReport } from '../../contract/admin-api.ts';
 import type { Guards } from '../../contract/settings.ts';
 import type { CallAdminApi } from './call-admin-api.ts';
@@ -15,6 +16,13 @@ type JudgeExportInput = ExportPlace & {
 /** What the guards compare; null if the service doesn't give it. */
 export type JudgedExport = { pageCount: number | null; report: ExportReport | null };
 
+type Judgement = {
+  reasons: string[];
+  notChecked?: string[];
+  /** Where a person can look at a held export for a day; null or missing: nowhere. */
+  previewUrl?: string | null;
+};
+
 /** Paths of sign-in pages, by their usual names. */
 const SIGN_IN = /\/(?:(?:wp-)?log[-_]?in|sign[-_]?in|auth|sso|oauth2?|sessions?\/new)(?:\.\w+)?(?:\/|$)/i;
 
@@ -30,7 +38,17 @@ export function createJudgeExport(call: CallAdminApi<StaticExport>) {
     const outcome = await call('report', (exports, options) => exports.report(ref, options));
     return outcome.verdict === 'success' ? outcome.result : null;
   };
-  return async function judgeExport(input: JudgeExportInput): Promise<{ reasons: string[]; notChecked?: string[] }> {
+  /** Null if the service has none, or doesn't give one now: a person can look at the export without it, too. */
+  const previewOf = async (ref: ExportRef): Promise<string | null> => {
+    try {
+      const outcome = await call('preview', (exports, options) => exports.preview(ref, options));
+      return outcome.verdict === 'success' ? outcome.result.previewUrl : null;
+    } catch (error) {
+      if (error instanceof ApplicationFailure) return null;
+      throw error;
+    }
+  };
+  return async function judgeExport(input: JudgeExportInput): Promise<Judgement> {
     const { jobId, servedJobId, projectId, guards, domain } = input;
     const own = { jobId, projectId };
     const other = { jobId: servedJobId, projectId };
@@ -39,7 +57,12 @@ export function createJudgeExport(call: CallAdminApi<StaticExport>) {
     const servedPages = served.verdict === 'success' ? served.result.pageCount : null;
     const now = { pageCount: job.pageCount, report: await reportOf(own) };
     const before = { pageCount: servedPages, report: await reportOf(other) };
-    return { reasons: reasonsToHold(guards, domain, before, now), notChecked: notChecked(guards, before, now) };
+    const reasons = reasonsToHold(guards, domain, before, now);
+    return {
+      reasons,
+      notChecked: notChecked(guards, before, now),
+      ...(reasons.length > 0 && { previewUrl: await previewOf(own) }),
+    };
   };
 }
 

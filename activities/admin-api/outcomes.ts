@@ -44,7 +44,8 @@ export type AdminApiOperation =
   | 'cancel'
   | 'list'
   | 'log'
-  | 'report';
+  | 'report'
+  | 'preview';
 
 /** Exceptions to the statuses in `verdictOf`. 200: a success that can't be read. */
 const OWN_VERDICTS: Record<AdminApiOperation, Readonly<Record<number, ResponseVerdict>>> = {
@@ -65,6 +66,7 @@ const OWN_VERDICTS: Record<AdminApiOperation, Readonly<Record<number, ResponseVe
     410: 'unsupported',
     501: 'unsupported',
   },
+  preview: { 200: 'unsupported', 404: 'unsupported', 405: 'unsupported', 501: 'unsupported' },
   log: { 200: 'unsupported', 404: 'unsupported', 405: 'unsupported', 410: 'unsupported', 501: 'unsupported' },
 };
 

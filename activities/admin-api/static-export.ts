@@ -17,6 +17,7 @@ export type StaticExport = {
   bundle(ref: ExportRef, options: RequestOptions): Promise<Bundle>;
   list: AdminApiClient['exports']['list'];
   report(ref: ExportRef, options: RequestOptions): ReturnType<AdminApiClient['exports']['report']>;
+  preview(ref: ExportRef, options: RequestOptions): ReturnType<AdminApiClient['exports']['preview']>;
   cancel(ref: ExportRef, options: RequestOptions): ReturnType<AdminApiClient['exports']['cancel']>;
 };
 
@@ -65,6 +66,10 @@ export function createStaticExport(client: AdminApiClient, setting: StaticExport
     async report({ jobId, ...place }, options) {
       if ((await projectOf(place, options)) !== undefined) throw absent('report');
       return await exports.report(jobId, options);
+    },
+    async preview({ jobId, ...place }, options) {
+      if ((await projectOf(place, options)) !== undefined) throw absent('preview');
+      return await exports.preview(jobId, options);
     },
     async cancel({ jobId, ...place }, options) {
       if ((await projectOf(place, options)) !== undefined) throw absent('cancellation');

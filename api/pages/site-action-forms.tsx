@@ -54,7 +54,7 @@ export function SiteActionsBar({ status, csrf }: { status: SiteStatus; csrf: str
 type ReviewProps = { site: string; review: NonNullable<SiteStatus['review']>; csrf: string };
 
 /** What a guard found, and what an operator can do about it. */
-export function ReviewMessage({ site, review: { version, jobId, reasons }, csrf }: ReviewProps) {
+export function ReviewMessage({ site, review: { version, jobId, reasons, previewUrl }, csrf }: ReviewProps) {
   return (
     <Message kind="warning">
       <p>
@@ -70,6 +70,11 @@ export function ReviewMessage({ site, review: { version, jobId, reasons }, csrf 
           </li>
         ))}
       </ul>
+      {previewUrl !== undefined && /^https?:/.test(previewUrl) && (
+        <p>
+          <a href={previewUrl}>Look at it</a>: the link works for a day.
+        </p>
+      )}
       <div class="actions">
         <ActionButton action={sitePath(site, 'approve')} csrf={csrf} variant="primary">
           Approve

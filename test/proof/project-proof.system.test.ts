@@ -139,6 +139,8 @@ describe('a site of galley up with a proof', () => {
       counts: { equal: 1, different: 1 },
     });
     expect((await state()).version).toBe(served);
+    const preview = await fetch(new URL('guide/', review.previewUrl));
+    expect([preview.status, preview.headers.get('x-robots-tag')]).toEqual([200, 'noindex']);
   });
 
   it('leaves no browser if the export is cancelled', async () => {

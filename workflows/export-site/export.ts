@@ -143,29 +143,32 @@ async function runExport(run: SiteRun, exporting: Exporting): Promise<void> {
     if (state.exporting === exporting) replaceExport(state, exporting);
     return;
   }
-  const reasons = await judge(run, exporting);
+  const { reasons, previewUrl = null } = await judge(run, exporting);
   // A held export gets its link when it is approved.
   if (reasons.length === 0) await bundle(run, exporting);
   // A rollback at the same moment wins.
   if (state.exporting !== exporting) return;
   const job = exportedJob(exporting);
-  if (reasons.length > 0) holdForReview(state, job, reasons);
+  if (reasons.length > 0) holdForReview(state, job, reasons, previewUrl);
   else releaseExport(state, job);
   run.changes++;
 }
 
 /** Why a person has to look at the export; empty if nobody has to. The first one of a site can't be compared. */
-async function judge(run: SiteRun, exporting: Exporting): Promise<string[]> {
+async function judge(
+  run: SiteRun,
+  exporting: Exporting,
+): Promise<Pick<Awaited<ReturnType<Activities['judgeExport']>>, 'reasons' | 'previewUrl'>> {
   const { guards, domain } = run.settings;
   const jobId = jobOf(exporting);
   const served = servedJob(run.state);
-  if (guards === undefined || served === null || served.jobId === jobId) return [];
+  if (guards === undefined || served === null || served.jobId === jobId) return { reasons: [] };
   const summary = `compare ${jobId} with ${served.version ?? served.jobId}, which is served`;
   const { projectId } = run.settings;
   const input = { jobId, projectId, domain, servedJobId: served.jobId, guards };
-  const { reasons, notChecked } = await judgeExport.executeWithOptions(timeLimit(run, exporting, summary), [input]);
-  run.state.guardsNotChecked = notChecked ?? [];
-  return reasons;
+  const judged = await judgeExport.executeWithOptions(timeLimit(run, exporting, summary), [input]);
+  run.state.guardsNotChecked = judged.notChecked ?? [];
+  return judged;
 }
 
 /** The newest job that a deployment has; without deployments, the newest one. */

@@ -86,10 +86,10 @@ export function noticesOf(run: Omit<ObservedSite, 'isWriting'>, nowMs: number): 
     proposalNotice(run, each, nowMs),
   ]);
   if (review !== null) {
-    const { jobId, at, reasons, version } = review;
+    const { jobId, at, reasons, version, previewUrl = null } = review;
     const error = { message: reasons.join('\n'), status: null };
     const linkExpiresAt = firstToExpire(state)?.link.expiresAt ?? null;
-    const about = { heldVersion: version ?? jobId, deployment: null, url: null, linkExpiresAt };
+    const about = { heldVersion: version ?? jobId, deployment: null, url: previewUrl, linkExpiresAt };
     notices.unshift({ key: `review ${jobId}`, event: 'site-review', since: at, error, ...about });
   }
   return notices.filter((notice) => notice !== null);

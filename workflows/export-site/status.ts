@@ -248,8 +248,8 @@ function withheldVersion(state: State): SiteState['withheld'] {
 
 function reviewOf({ review }: State): SiteState['review'] {
   if (review === null) return null;
-  const { jobId, version, at, reasons } = review;
-  return { jobId, version, at, reasons: [...reasons] };
+  const { jobId, version, at, reasons, previewUrl } = review;
+  return { jobId, version, at, reasons: [...reasons], ...(previewUrl !== undefined && { previewUrl }) };
 }
 
 /** The oldest accepted publish that a deployment which should follow doesn't have yet. Rejected or rolled back ones are settled. */

@@ -59,7 +59,7 @@ function resolvedText(input: SiteMailInput): OperatorText {
 }
 
 function reviewText(input: SiteMailInput): OperatorText {
-  const { site, error, version, heldVersion = '', pageUrl = null } = input;
+  const { site, error, version, heldVersion = '', pageUrl = null, url } = input;
   const domain = plainLine(input.domain, 300);
   const where = pageUrl === null ? '' : ` or on ${plainLine(pageUrl, 500)}`;
   return {
@@ -70,6 +70,7 @@ function reviewText(input: SiteMailInput): OperatorText {
       { label: 'Waits', value: plainLine(heldVersion, 200) },
       { label: 'Since', value: input.since },
       { label: 'Version served', value: version === null ? 'none known' : plainLine(version, 200) },
+      ...(url === null ? [] : [urlFact('Preview, for a day', url)]),
     ],
     error: error?.message ?? '',
     paragraphs: [
@@ -172,13 +173,17 @@ function whereOf({ site, pageUrl = null }: SiteMailInput): string {
 
 function deploymentFacts(input: SiteMailInput, urlLabel = 'Deployed at'): OperatorText['facts'] {
   const { version, deployment } = namesOf(input);
-  const url = input.url === null ? null : plainLine(input.url, 500);
   return [
     { label: 'Deployment', value: deployment },
     { label: 'Version', value: version },
     { label: 'Since', value: input.since },
-    ...(url === null ? [] : [{ label: urlLabel, value: url, ...(/^https?:/.test(url) && { href: url }) }]),
+    ...(input.url === null ? [] : [urlFact(urlLabel, input.url)]),
   ];
+}
+
+function urlFact(label: string, text: string): OperatorText['facts'][number] {
+  const url = plainLine(text, 500);
+  return { label, value: url, ...(/^https?:/.test(url) && { href: url }) };
 }
 
 function linkFact({ linkExpiresAt }: SiteMailInput): OperatorText['facts'][number] {

@@ -105,6 +105,7 @@ describe('an export is held', () => {
       { status: 200, body: { status: 'completed', pageCount: 100 } },
       { status: 404, body: { error: 'no such path' } },
       { status: 404, body: { error: 'no such path' } },
+      { status: 404, body: { error: 'no such path' } },
     ]);
     const client = createAdminApiClient({ url: server.url, key: 'galley_secret', retry: false });
     const { judgeExport } = createAdminApiActivities(client);
@@ -112,13 +113,38 @@ describe('an export is held', () => {
     expect(await activityEnvironment().run(judgeExport, input)).toEqual({
       reasons: ['10 pages instead of 100: 90 % fewer (maxShrink is 20 %)'],
       notChecked: ['maxNewlyBroken', 'startPage'],
+      previewUrl: null,
     });
     expect(server.received.map(({ path }) => path.split('/').slice(-2).join('/'))).toEqual([
       'jobs/se_2',
       'jobs/se_1',
       'se_2/report',
       'se_1/report',
+      'se_2/preview',
     ]);
+  });
+
+  it.each([
+    [
+      { status: 201, body: { previewUrl: 'https://a.test/previews/x/', expiresAt: '2026-11-29T00:00:00Z' } },
+      'https://a.test/previews/x/',
+    ],
+    [{ status: 503, body: { error: 'later' } }, null],
+    [{ status: 201, body: { previewUrl: 5 } }, null],
+  ])('with a preview if the service gives one: %j', async (answer, previewUrl) => {
+    const server = await startServer([
+      { status: 200, body: { status: 'completed', pageCount: 10 } },
+      { status: 200, body: { status: 'completed', pageCount: 100 } },
+      { status: 200, body: report([]) },
+      { status: 200, body: report([]) },
+      answer,
+    ]);
+    const client = createAdminApiClient({ url: server.url, key: 'galley_secret', retry: false });
+    const input = { jobId: 'se_2', servedJobId: 'se_1', domain: 'docs.example.com', guards: GUARDS };
+    expect(await activityEnvironment().run(createAdminApiActivities(client).judgeExport, input)).toMatchObject({
+      reasons: [expect.stringContaining('maxShrink')],
+      previewUrl,
+    });
   });
 });
 

@@ -174,6 +174,7 @@ export const SAMPLE_PAGES: Record<string, () => VNode> = {
           jobId: 'se_000000000000000d',
           version: '2026-11-21.13',
           at: ago(300),
+          previewUrl: 'http://127.0.0.1:3100/previews/rIo0qJ3PdhJ9nGgY4vV1bXk2TtQeUwZs/',
           reasons: [
             '310 pages instead of 1204: 74 % fewer (maxShrink is 20 %)',
             '61 newly broken links, for example https://docs.example.com/guide (maxNewlyBroken is 50)',
