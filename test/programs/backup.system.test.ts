@@ -38,7 +38,7 @@ test('a backup beside a running up, restored on an empty machine, goes on where 
   };
   const publish = async ({ ready }: RunningGalley) => {
     const [, deployment = ''] = / deployment (\S+)/.exec(ready) ?? [];
-    expect(await run('sites', 'export', 'docs')).toMatchObject({ code: 0, stderr: '' });
+    expect(await run('sites', 'export', 'docs', '--detach')).toMatchObject({ code: 0, stderr: '' });
     const served = async () => (await (await fetch(deployment)).text()).includes(text);
     await waitFor(served, { describe: `served ${text}` });
   };

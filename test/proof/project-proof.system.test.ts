@@ -54,7 +54,7 @@ afterAll(async () => {
 const sites = (...args: string[]) => galley(['sites', ...args], home, folder);
 
 async function exporting(): Promise<void> {
-  const { code, stderr } = await sites('export', 'handbook');
+  const { code, stderr } = await sites('export', 'handbook', '--detach');
   expect([code, stderr]).toEqual([0, expect.any(String)]);
 }
 
