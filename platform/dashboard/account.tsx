@@ -1,4 +1,4 @@
-import type { Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { ActionButton, Button, Field, Form, Select } from '../../ui/components/form.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
 import { PasskeyActions } from '../../ui/components/passkey-actions.tsx';
@@ -17,27 +17,25 @@ import {
   listSessions,
   renewProof,
 } from '../store/members.ts';
-import { asSession, authHeaders, copyCookies } from './access.ts';
+import { asSession, authHeaders, copyCookies, type SignedMember } from './access.ts';
 import { FRESH_MS, MIN_PASSWORD } from './auth-settings.ts';
 import { changePassword, isOwnPassword } from './check-password.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS } from './layout.tsx';
-import { addAction, addPage, EVERYONE } from './pages.ts';
+import { addAction, addPage, EVERYONE, type Show } from './pages.tsx';
 import { NewPassword } from './sign-in-pages.tsx';
 
 /** A member's own account: organization, password, passkeys and sessions. */
 export function addAccountRoutes(router: Router, context: DashboardContext): void {
   const { db } = context;
-  addPage(router, {
-    path: PATHS.account,
-    async show(request, signed) {
-      const { id } = signed.user;
-      const [sessions, passkeys] = [await listSessions(db, id), await listPasskeys(db, id)];
-      const props = { sessions, passkeys, hasPassword: await hasPassword(db, id), now: context.now() };
-      return <AccountPage signed={signed} messages={messagesOf(request)} {...props} />;
-    },
-  });
+  const show = async (request: Request, signed: SignedMember) => {
+    const { id } = signed.user;
+    const [sessions, passkeys] = [await listSessions(db, id), await listPasskeys(db, id)];
+    const props = { sessions, passkeys, hasPassword: await hasPassword(db, id), now: context.now() };
+    return <AccountPage signed={signed} messages={messagesOf(request)} {...props} />;
+  };
+  addPage(router, { path: PATHS.account, show });
   addAction(router, '/ui/account/end-sessions', EVERYONE, async (request, { caller, user }, response) => {
     const answer = await (await context.auth()).api.signOut(asSession(request));
     copyCookies(answer.headers, response);
@@ -53,15 +51,15 @@ export function addAccountRoutes(router: Router, context: DashboardContext): voi
     await (await context.auth()).api.setActiveOrganization({ body: { organizationId }, headers: authHeaders(request) });
     return PATHS.overview;
   });
-  addCredentialRoutes(router, context);
+  addCredentialRoutes(router, context, show);
 }
 
-function addCredentialRoutes(router: Router, context: DashboardContext): void {
+function addCredentialRoutes(router: Router, context: DashboardContext, show: Show): void {
   const { db } = context;
-  addAction(router, '/ui/account/password', EVERYONE, async (request, { user }, response) => {
+  const password = async (request: Request, { user }: SignedMember, response: Response) => {
     const newPassword = fieldOf(request, 'new');
     if (newPassword.length < MIN_PASSWORD || newPassword.length > 200) {
-      throw new HttpError(400, `The new password: expected ${MIN_PASSWORD} to 200 characters`);
+      throw new HttpError(400, `new: expected ${MIN_PASSWORD} to 200 characters`);
     }
     const passwords = { currentPassword: fieldOf(request, 'current').slice(0, 200), newPassword };
     const answer = await changePassword(context, request, { userId: user.id, ...passwords });
@@ -69,14 +67,16 @@ function addCredentialRoutes(router: Router, context: DashboardContext): void {
     await deleteResetLinks(db, user.id);
     copyCookies(answer.headers, response);
     return withMessage(PATHS.account, 'password-changed');
-  });
-  addAction(router, '/ui/account/prove', EVERYONE, async (request, { user, sessionId }) => {
+  };
+  addAction(router, '/ui/account/password', EVERYONE, password, show);
+  const prove = async (request: Request, { user, sessionId }: SignedMember) => {
     const password = fieldOf(request, 'password').slice(0, 200);
     const isRight = await isOwnPassword(context, request, { userId: user.id, password });
     if (!isRight) throw new HttpError(400, 'The password is wrong');
     await renewProof(db, sessionId);
     return PATHS.account;
-  });
+  };
+  addAction(router, '/ui/account/prove', EVERYONE, prove, show);
   addAction(router, '/ui/account/passkeys/:id/remove', EVERYONE, async (request, { user }) => {
     const own = await listPasskeys(db, user.id);
     const found = own.find(({ id }) => id === request.params.id);

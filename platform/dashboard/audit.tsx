@@ -10,7 +10,7 @@ import { queryOf } from '../../web/request.ts';
 import { type AuditRow, listActions } from '../store/audit-log.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS } from './layout.tsx';
-import { addPage, MAKERS } from './pages.ts';
+import { addPage, MAKERS } from './pages.tsx';
 
 const PAGE_SIZE = 50;
 

@@ -21,7 +21,8 @@ import type { SignedMember } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
-import { addPage, MAKERS } from './pages.ts';
+import { keepNewKey, takeNewKey } from './new-key-cookie.ts';
+import { addPage, MAKERS } from './pages.tsx';
 
 /** Organization settings → API keys. */
 export function addKeyRoutes(router: Router, context: DashboardContext): void {
@@ -34,14 +35,16 @@ export function addKeyRoutes(router: Router, context: DashboardContext): void {
   addPage(router, {
     path: PATHS.keys,
     roles: MAKERS,
-    async show(request, signed) {
-      return <KeysPage signed={signed} messages={messagesOf(request)} {...(await read(signed))} />;
+    async show(request, signed, response) {
+      const created = takeNewKey(context, { request, response, signed });
+      return <KeysPage signed={signed} messages={messagesOf(request)} created={created} {...(await read(signed))} />;
     },
     actors: MAKERS,
-    async act(request, signed) {
+    async act(request, signed, response) {
       const wanted = parseInput(createOwnKeyRequest, requestedKey(request));
       const created = await createOwnKey(db, signed.caller, wanted);
-      return <KeysPage signed={signed} created={created.key} {...(await read(signed))} />;
+      keepNewKey(context, response, signed, created.key);
+      return PATHS.keys;
     },
   });
   addPage(router, {
@@ -86,7 +89,7 @@ type KeysProps = Pick<MemberLayoutProps, 'signed' | 'messages'> & {
   projects: readonly Project[];
   now: Date;
   /** A new key, shown this once. */
-  created?: string;
+  created: string | undefined;
 };
 
 const SCOPES = [

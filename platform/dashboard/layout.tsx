@@ -3,7 +3,7 @@ import { Text } from '../../ui/components/text.tsx';
 import { Page, type PageProps } from '../../ui/page.tsx';
 import type { Role } from '../store/members.ts';
 import type { SignedMember } from './access.ts';
-import { EVERYONE, MAKERS } from './pages.ts';
+import { EVERYONE, MAKERS } from './pages.tsx';
 
 export const NAME = 'Galley platform';
 

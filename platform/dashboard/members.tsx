@@ -19,7 +19,7 @@ import { asSession, invitationPath, type SignedMember, succeed } from './access.
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
-import { addAction, addPage, OWNERS } from './pages.ts';
+import { addAction, addPage, OWNERS } from './pages.tsx';
 
 const invitee = z.object({
   email: z.email('expected an address such as ada@example.com').max(254),

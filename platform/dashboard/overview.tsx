@@ -19,7 +19,7 @@ import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf } from './done-messages.ts';
 import { ExportTable } from './exports/export-pages.tsx';
 import { MemberLayout, type MemberLayoutProps, PATHS } from './layout.tsx';
-import { addPage } from './pages.ts';
+import { addPage } from './pages.tsx';
 import { PLOT_HOURS, UsagePlot } from './usage-plot.tsx';
 
 const SHOWN = 5;

@@ -1,8 +1,36 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import { Icon, type IconName } from './icon.tsx';
+import { Message } from './message.tsx';
+import { Text } from './text.tsx';
 
 /** The name of the hidden field with a session's CSRF token. */
 export const CSRF_FIELD = 'csrf';
+
+/** The form that was sent and rejected, by its action: it returns with what was entered, and why. */
+type Rejected = { action: string; entered: Readonly<Record<string, string>>; message: string };
+
+export const RejectedForm = createContext<Rejected | undefined>(undefined);
+
+/** What the fields of a rejected form show. */
+type Returned = { entered: Readonly<Record<string, string>>; errors: Readonly<Record<string, string>> };
+
+const ReturnedFields = createContext<Returned>({ entered: {}, errors: {} });
+
+/**
+ * Puts each part of a message at the field that it begins with: `days: expected a number`, `The domain is taken`. What
+ * names no field is for the whole form.
+ */
+function placeErrors({ entered, message }: Rejected, hidden: object): { errors: Record<string, string>; rest: string } {
+  const errors: Record<string, string> = {};
+  const rest = message.split('; ').filter((part) => {
+    const [, name = '', path = ''] = /^(?:The )?(\w+)((?:\.\w+)*: )?/.exec(part) ?? [];
+    if (!Object.hasOwn(entered, name) || Object.hasOwn(hidden, name)) return true;
+    errors[name] ??= path === '' ? part : part.slice(name.length + path.length);
+    return false;
+  });
+  return { errors, rest: rest.join('; ') };
+}
 
 type FormProps = {
   action: string;
@@ -18,7 +46,10 @@ type FormProps = {
 
 export function Form({ action, csrf, method, fields = {}, inline = false, children }: FormProps) {
   const hidden = { ...(csrf !== undefined && { [CSRF_FIELD]: csrf }), ...fields };
-  return (
+  const rejected = useContext(RejectedForm);
+  const isReturned = csrf !== undefined && rejected?.action === action;
+  const { errors, rest } = isReturned ? placeErrors(rejected, hidden) : { errors: {}, rest: '' };
+  const form = (
     <form
       class={inline ? 'form inline' : 'form'}
       method={method ?? (csrf === undefined ? 'get' : 'post')}
@@ -29,6 +60,17 @@ export function Form({ action, csrf, method, fields = {}, inline = false, childr
       ))}
       {children}
     </form>
+  );
+  if (!isReturned) return form;
+  return (
+    <ReturnedFields.Provider value={{ entered: rejected.entered, errors }}>
+      {rest !== '' && (
+        <Message kind="error">
+          <Text>{rest}</Text>
+        </Message>
+      )}
+      {form}
+    </ReturnedFields.Provider>
   );
 }
 
@@ -100,8 +142,11 @@ type FieldProps = {
   rows?: number;
 };
 
-export function Field({ label, name, type = 'text', value, hint, error, rows, ...props }: FieldProps) {
-  const { id = `field-${name}`, autocomplete, isVerbatim, ...rest } = props;
+export function Field({ label, name, type = 'text', hint, rows, ...props }: FieldProps) {
+  const { entered, errors } = useContext(ReturnedFields);
+  const { value: first, error = errors[name], ...others } = props;
+  const value = type === 'password' ? first : (entered[name] ?? first);
+  const { id = `field-${name}`, autocomplete, isVerbatim, ...rest } = others;
   const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   // A record, because the types of preact know each input by one literal type.
   const inputType: Record<string, string> = { type };
@@ -142,11 +187,19 @@ type CheckboxProps = { label: string; name: string; value: string; hint?: string
 
 /** Unchecked at first. */
 export function Checkbox({ label, hint, ...input }: CheckboxProps) {
+  const { entered } = useContext(ReturnedFields);
   const id = `field-${input.name}`;
   return (
     <div class="field">
       <label for={id}>
-        <input type="checkbox" id={id} aria-describedby={hint && `${id}-hint`} {...input} /> {label}
+        <input
+          type="checkbox"
+          id={id}
+          aria-describedby={hint && `${id}-hint`}
+          checked={entered[input.name] === input.value}
+          {...input}
+        />{' '}
+        {label}
       </label>
       {hint && (
         <p class="hint" id={`${id}-hint`}>
@@ -166,7 +219,9 @@ type SelectProps = {
   options: readonly { value: string; label: string }[];
 };
 
-export function Select({ label, isLabelHidden = false, name, value, options }: SelectProps) {
+export function Select({ label, isLabelHidden = false, name, value: first, options }: SelectProps) {
+  const { entered, errors } = useContext(ReturnedFields);
+  const [value, error] = [entered[name] ?? first, errors[name]];
   // In each row of a table, the id would be the same.
   const id = isLabelHidden ? undefined : `field-${name}`;
   return (
@@ -179,6 +234,7 @@ export function Select({ label, isLabelHidden = false, name, value, options }: S
           </option>
         ))}
       </select>
+      {error && <p class="field-error">{error}</p>}
     </div>
   );
 }

@@ -14,12 +14,12 @@ import { type AgentJobRow, getAgentJob } from '../../store/agent-jobs.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import { listOrganizationProjects } from '../../store/projects.ts';
 import { isStorable } from '../../store/storable-text.ts';
-import { signedOf } from '../access.ts';
+import { type SignedMember, signedOf } from '../access.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { PATHS, pathOf } from '../layout.tsx';
 import { streamPart } from '../live.ts';
-import { addAction, addPage, MAKERS } from '../pages.ts';
+import { addAction, addPage, MAKERS } from '../pages.tsx';
 import { createFactsReader, listTitledJobs } from './agent-facts.ts';
 import { AgentPage, AgentParts, AgentsPage } from './agent-pages.tsx';
 
@@ -76,14 +76,19 @@ async function findJob({ db }: DashboardContext, caller: Caller, id: unknown): P
 }
 
 function addOne(router: Router, context: DashboardContext): void {
-  addPage(router, {
-    path: `${PATHS.agents}/:jobId`,
-    async show(request, signed) {
-      const job = await findJob(context, signed.caller, request.params.jobId);
-      const facts = await createFactsReader(context)(job);
-      return <AgentPage signed={signed} messages={messagesOf(request)} facts={facts} />;
-    },
-  });
+  const show = async (request: Request, signed: SignedMember) => {
+    const job = await findJob(context, signed.caller, request.params.jobId);
+    const facts = await createFactsReader(context)(job);
+    return <AgentPage signed={signed} messages={messagesOf(request)} facts={facts} />;
+  };
+  addPage(router, { path: `${PATHS.agents}/:jobId`, show });
+  const message = async (request: Request, { caller }: SignedMember) => {
+    const job = await findJob(context, caller, request.params.jobId);
+    const body = parseInput(promptRequest, { prompt: promptOf(request) });
+    await messageAgentJob(context, caller, { job, body, idempotency: undefined });
+    return withMessage(pathOf('agents', job.id), 'message-sent');
+  };
+  addAction(router, `${PATHS.agents}/:jobId/message`, MAKERS, message, show);
   addRoute(router, `${PATHS.agents}/:jobId/events`, {
     get: async (request, response) => {
       const signed = signedOf(request);
@@ -101,12 +106,6 @@ function addOne(router: Router, context: DashboardContext): void {
 
 function addActions(router: Router, context: DashboardContext): void {
   const jobOf = (request: Request, caller: Caller) => findJob(context, caller, request.params.jobId);
-  addAction(router, `${PATHS.agents}/:jobId/message`, MAKERS, async (request, { caller }) => {
-    const job = await jobOf(request, caller);
-    const body = parseInput(promptRequest, { prompt: promptOf(request) });
-    await messageAgentJob(context, caller, { job, body, idempotency: undefined });
-    return withMessage(pathOf('agents', job.id), 'message-sent');
-  });
   addAction(router, `${PATHS.agents}/:jobId/cancel`, MAKERS, async (request, { caller }) => {
     const { id } = await jobOf(request, caller);
     const { result } = await cancelAgentRun(context, caller, { id });

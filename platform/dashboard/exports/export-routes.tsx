@@ -30,7 +30,7 @@ import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { PATHS, pathOf } from '../layout.tsx';
 import { streamPart } from '../live.ts';
-import { addAction, addPage, EVERYONE, MAKERS } from '../pages.ts';
+import { addAction, addPage, EVERYONE, MAKERS } from '../pages.tsx';
 import { ChangedPage, type ExportFacts, ExportPage, ExportParts, ExportsPage } from './export-pages.tsx';
 import { readVersions } from './read-versions.ts';
 
@@ -77,7 +77,7 @@ async function start(context: DashboardContext, caller: Caller, asked: object): 
   const body = parseInput(startExportRequest, asked);
   const { organizationId } = caller;
   const project = await findProjectByDomain(context.db, { organizationId, domain: body.domain });
-  if (project === undefined) throw new HttpError(404, `No project of the organization has the domain ${body.domain}`);
+  if (project === undefined) throw new HttpError(404, `domain: no project of the organization has ${body.domain}`);
   const answer = await startExport(context, caller, { project, body, idempotency: undefined });
   return withMessage(pathOf('exports', answer.jobId), 'export-started');
 }

@@ -10,7 +10,7 @@ import { listOrganizationProjects } from '../../store/projects.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { PATHS, pathOf } from '../layout.tsx';
-import { addPage, MAKERS } from '../pages.ts';
+import { addPage, MAKERS } from '../pages.tsx';
 import { checkProjectOrigin } from './check-origin.ts';
 import { settingsOf } from './project-form.ts';
 import { ProjectPage, ProjectsPage } from './project-pages.tsx';

@@ -53,11 +53,20 @@ export function openBrowser(baseUrl: string): Browser {
       }),
     async submit(page, action, fields = {}) {
       const { status, text } = await request(page, {});
-      const form = formsOf(text).find((each) => each.action === action);
+      // The last: a form that filters a list has the same action.
+      const form = formsOf(text).findLast((each) => each.action === action);
       if (form === undefined) throw new Error(`${page} (${status}) has no form ${action}`);
       return post(action, { ...form.hidden, ...fields });
     },
   };
+}
+
+const KEYS = '/ui/settings/keys';
+
+/** Creates an API key as a person does, who sees it once, on the page that follows; empty if it was rejected. */
+export async function createKeyOnPage(browser: Browser, fields: Record<string, string>): Promise<string> {
+  const { location } = await browser.submit(KEYS, KEYS, fields);
+  return location === null ? '' : (/galley_[\w-]{49}/.exec((await browser.get(location)).text)?.[0] ?? '');
 }
 
 type PageForm = { action: string; hidden: Record<string, string> };

@@ -5,7 +5,7 @@ import { accountLane, createSignInFailures } from '../../../platform/dashboard/s
 import { type OpenIdProvider, startOpenIdProvider } from '../../helpers/openid-provider.ts';
 import { startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
 import { createSecurityKey, type SecurityKey } from '../../helpers/security-key.ts';
-import { type Browser, openBrowser } from './browser.ts';
+import { type Browser, createKeyOnPage, openBrowser } from './browser.ts';
 import { type DashboardFixture, PASSWORD, startDashboard } from './dashboard-fixture.ts';
 import { signInAt } from './openid-sign-in.ts';
 
@@ -60,10 +60,7 @@ describe('credentials', () => {
     browser.post('/ui/sign-in', { to: '', email, password });
   const isIn = async (browser: Browser) => (await browser.get('/')).status === 200;
 
-  async function createApiKey(browser: Browser): Promise<string> {
-    const { text } = await browser.submit('/ui/settings/keys', '/ui/settings/keys', { name: 'CI' });
-    return /galley_[\w-]{49}/.exec(text)?.[0] ?? '';
-  }
+  const createApiKey = (browser: Browser) => createKeyOnPage(browser, { name: 'CI' });
 
   async function resetLinkFor(email: string): Promise<string> {
     const { url } = await createResetLink(fixture.platform.db, { email, publicUrl: '' });

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
+import { createKeyOnPage } from './browser.ts';
 import { type DashboardFixture, PASSWORD, startDashboard } from './dashboard-fixture.ts';
 
 const EMAIL = 'ada@example.com';
@@ -107,11 +108,7 @@ describe('an API key', () => {
   it('opens the API only from its addresses, its use is stored once a minute, and old keys still work', async () => {
     const owner = await fixture.setUp(EMAIL, 'Handbook');
     const { db } = fixture.platform;
-    const create = async (addresses: string) => {
-      const fields = { name: 'CI', days: '', addresses };
-      const { text } = await owner.submit('/ui/settings/keys', '/ui/settings/keys', fields);
-      return /galley_[\w-]{49}/.exec(text)?.[0] ?? '';
-    };
+    const create = (addresses: string) => createKeyOnPage(owner, { name: 'CI', days: '', addresses });
     const remote = await create('10.0.0.0/8, 192.0.2.1');
     expect(await ask(remote)).toBe(401);
     // Behind a trusted proxy, the address is what the proxy added last.

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { startTestPlatform } from '../../helpers/platform-api.ts';
-import { type Browser, openBrowser } from './browser.ts';
+import { type Browser, createKeyOnPage, openBrowser } from './browser.ts';
 import { type DashboardFixture, PASSWORD, startDashboard } from './dashboard-fixture.ts';
 
 describe('the dashboard', () => {
@@ -129,12 +129,7 @@ describe('the dashboard', () => {
   });
 
   it('shows a new key once, which opens the API until it is revoked', async () => {
-    const { text } = await owner.submit('/ui/settings/keys', '/ui/settings/keys', {
-      name: 'CI',
-      days: '',
-      addresses: '',
-    });
-    const key = /galley_[\w-]{49}/.exec(text)?.[0] ?? '';
+    const key = await createKeyOnPage(owner, { name: 'CI', days: '', addresses: '' });
     const ask = () =>
       fetch(`${fixture.platform.baseUrl}/v1/static-export/jobs`, { headers: { authorization: `Bearer ${key}` } });
     expect((await ask()).status).toBe(200);
