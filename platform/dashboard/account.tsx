@@ -1,5 +1,5 @@
 import type { Request, Response, Router } from 'express';
-import { ActionButton, Button, Field, Form, Select } from '../../ui/components/form.tsx';
+import { Button, ButtonLink, Field, Form, Select } from '../../ui/components/form.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
 import { PasskeyActions } from '../../ui/components/passkey-actions.tsx';
 import { Table } from '../../ui/components/table.tsx';
@@ -22,8 +22,8 @@ import { FRESH_MS, MIN_PASSWORD } from './auth-settings.ts';
 import { changePassword, isOwnPassword } from './check-password.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
-import { MemberLayout, type MemberLayoutProps, PATHS } from './layout.tsx';
-import { addAction, addPage, EVERYONE, type Show } from './pages.tsx';
+import { ConfirmPage, MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
+import { addAction, addConfirmed, addPage, EVERYONE, type Show } from './pages.tsx';
 import { NewPassword } from './sign-in-pages.tsx';
 
 /** A member's own account: organization, password, passkeys and sessions. */
@@ -36,12 +36,22 @@ export function addAccountRoutes(router: Router, context: DashboardContext): voi
     return <AccountPage signed={signed} messages={messagesOf(request)} {...props} />;
   };
   addPage(router, { path: PATHS.account, show });
-  addAction(router, '/ui/account/end-sessions', EVERYONE, async (request, { caller, user }, response) => {
-    const answer = await (await context.auth()).api.signOut(asSession(request));
-    copyCookies(answer.headers, response);
-    await deleteSessions(db, user.id);
-    await recordAction(db, { ...caller, action: 'session.end-all', target: user.email });
-    return `${SIGN_IN}?reason=everywhere`;
+  addConfirmed(router, '/ui/account/end-sessions', EVERYONE, {
+    async show(_request, signed) {
+      const asked = { question: 'Sign out everywhere?', confirmLabel: 'Sign out everywhere' };
+      return (
+        <ConfirmPage {...{ signed, section: 'account', ...asked }} action="/ui/account/end-sessions">
+          <p>All your sessions end, also this one.</p>
+        </ConfirmPage>
+      );
+    },
+    async act(request, { caller, user }, response) {
+      const answer = await (await context.auth()).api.signOut(asSession(request));
+      copyCookies(answer.headers, response);
+      await deleteSessions(db, user.id);
+      await recordAction(db, { ...caller, action: 'session.end-all', target: user.email });
+      return `${SIGN_IN}?reason=everywhere`;
+    },
   });
   addAction(router, '/ui/account/organization', EVERYONE, async (request, { memberships }) => {
     const organizationId = fieldOf(request, 'organization');
@@ -77,14 +87,32 @@ function addCredentialRoutes(router: Router, context: DashboardContext, show: Sh
     return PATHS.account;
   };
   addAction(router, '/ui/account/prove', EVERYONE, prove, show);
-  addAction(router, '/ui/account/passkeys/:id/remove', EVERYONE, async (request, { user }) => {
-    const own = await listPasskeys(db, user.id);
-    const found = own.find(({ id }) => id === request.params.id);
+  const passkeyOf = async ({ user }: SignedMember, { params }: Request) => {
+    const found = (await listPasskeys(db, user.id)).find(({ id }) => id === params.id);
     if (found === undefined) throw new HttpError(404, 'There is no such passkey');
-    await (await context.auth()).api.deletePasskey({ body: { id: found.id }, headers: authHeaders(request) });
-    return withMessage(PATHS.account, 'passkey-removed');
+    return found;
+  };
+  addConfirmed(router, '/ui/account/passkeys/:id/remove', EVERYONE, {
+    async show(request, signed) {
+      const { id, name } = await passkeyOf(signed, request);
+      const asked = { question: 'Remove this passkey?', confirmLabel: 'Remove the passkey' };
+      return (
+        <ConfirmPage {...{ signed, section: 'account', ...asked }} action={removalOf(id)}>
+          <p>
+            You can no longer sign in with <Text>{name ?? 'it'}</Text>. Make sure that you have another way.
+          </p>
+        </ConfirmPage>
+      );
+    },
+    async act(request, signed) {
+      const { id } = await passkeyOf(signed, request);
+      await (await context.auth()).api.deletePasskey({ body: { id }, headers: authHeaders(request) });
+      return withMessage(PATHS.account, 'passkey-removed');
+    },
   });
 }
+
+const removalOf = (passkeyId: string) => pathOf('account', 'passkeys', passkeyId, 'remove');
 
 type AccountProps = Pick<MemberLayoutProps, 'signed' | 'messages'> & {
   sessions: Awaited<ReturnType<typeof listSessions>>;
@@ -123,9 +151,9 @@ function AccountPage({ sessions, passkeys, hasPassword, now, ...layout }: Accoun
       <Panel
         title="Sessions"
         aside={
-          <ActionButton action="/ui/account/end-sessions" csrf={csrf} variant="danger">
+          <ButtonLink href="/ui/account/end-sessions" variant="danger">
             Sign out everywhere
-          </ActionButton>
+          </ButtonLink>
         }
       >
         <Table
@@ -172,9 +200,9 @@ function PasskeysPanel({ signed, passkeys, hasPassword, now }: PasskeysProps) {
         {passkeys.map(({ id, name, createdAt }) => (
           <li key={id} class="title-line">
             <Text>{name ?? 'Passkey'}</Text> <RelativeTime at={createdAt} now={now} />
-            <ActionButton action={`/ui/account/passkeys/${encodeURIComponent(id)}/remove`} csrf={csrf}>
+            <ButtonLink href={removalOf(id)} variant="danger" label={`Remove ${name ?? 'the passkey'}`}>
               Remove
-            </ActionButton>
+            </ButtonLink>
           </li>
         ))}
       </ul>

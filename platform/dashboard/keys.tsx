@@ -1,7 +1,6 @@
 import type { Request, Router } from 'express';
 import { Badge } from '../../ui/components/badge.tsx';
 import { CopyField } from '../../ui/components/code.tsx';
-import { Confirm } from '../../ui/components/confirm.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { Button, ButtonLink, Field, Form, Select } from '../../ui/components/form.tsx';
 import { Message } from '../../ui/components/message.tsx';
@@ -20,9 +19,9 @@ import { isStorable } from '../store/storable-text.ts';
 import type { SignedMember } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
-import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
+import { ConfirmPage, MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
 import { keepNewKey, takeNewKey } from './new-key-cookie.ts';
-import { addPage, MAKERS } from './pages.tsx';
+import { addConfirmed, addPage, MAKERS } from './pages.tsx';
 
 /** Organization settings → API keys. */
 export function addKeyRoutes(router: Router, context: DashboardContext): void {
@@ -47,13 +46,10 @@ export function addKeyRoutes(router: Router, context: DashboardContext): void {
       return PATHS.keys;
     },
   });
-  addPage(router, {
-    path: `${PATHS.keys}/:id/revoke`,
-    roles: MAKERS,
+  addConfirmed(router, `${PATHS.keys}/:id/revoke`, MAKERS, {
     async show(request, signed) {
       return <RevokePage signed={signed} apiKey={await findKey(context, signed, request)} />;
     },
-    actors: MAKERS,
     async act(request, { caller }) {
       await revokeOwnKey(db, caller, String(request.params.id));
       return withMessage(PATHS.keys, 'key-revoked');
@@ -191,23 +187,13 @@ function KeyState({ apiKey: { revokedAt, expiresAt }, now }: { apiKey: ApiKeyRow
 function RevokePage({ signed, apiKey }: { signed: SignedMember; apiKey: ApiKeyRow }) {
   const name = apiKey.name ?? apiKey.prefix;
   return (
-    <MemberLayout
-      signed={signed}
-      section="keys"
-      title={`Revoke ${name}`}
-      crumbs={[{ label: 'API keys', href: PATHS.keys }]}
+    <ConfirmPage
+      {...{ signed, section: 'keys', question: 'Revoke this key?', confirmLabel: 'Revoke the key' }}
+      action={pathOf('keys', apiKey.id, 'revoke')}
     >
-      <Confirm
-        question="Revoke this key?"
-        action={pathOf('keys', apiKey.id, 'revoke')}
-        csrf={signed.csrf}
-        confirmLabel="Revoke the key"
-        cancelHref={PATHS.keys}
-      >
-        <p>
-          Requests with <Text>{name}</Text> (<code>{apiKey.prefix}…</code>) are rejected at once. This can't be undone.
-        </p>
-      </Confirm>
-    </MemberLayout>
+      <p>
+        Requests with <Text>{name}</Text> (<code>{apiKey.prefix}…</code>) are rejected at once. This can't be undone.
+      </p>
+    </ConfirmPage>
   );
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { Confirm, type ConfirmProps } from '../../ui/components/confirm.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { Page, type PageProps } from '../../ui/page.tsx';
 import type { Role } from '../store/members.ts';
@@ -55,6 +56,20 @@ export function MemberLayout({ signed, section, children, ...page }: MemberLayou
     >
       {children}
     </Page>
+  );
+}
+
+type ConfirmPageProps = Pick<MemberLayoutProps, 'signed' | 'section'> &
+  Omit<ConfirmProps, 'csrf' | 'cancelHref'> & { cancelHref?: string };
+
+/** A page that asks before it acts. */
+export function ConfirmPage({ signed, section, cancelHref = PATHS[section], ...confirm }: ConfirmPageProps) {
+  const label = NAV.find((item) => item.section === section)?.label ?? 'Your account';
+  const crumbs = [{ label, href: PATHS[section] }];
+  return (
+    <MemberLayout signed={signed} section={section} title={confirm.question.replace('?', '')} crumbs={crumbs}>
+      <Confirm {...confirm} csrf={signed.csrf} cancelHref={cancelHref} />
+    </MemberLayout>
   );
 }
 

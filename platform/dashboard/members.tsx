@@ -1,9 +1,8 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import { CopyField } from '../../ui/components/code.tsx';
-import { Confirm } from '../../ui/components/confirm.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
-import { ActionButton, Button, ButtonLink, Checkbox, Field, Form, Select } from '../../ui/components/form.tsx';
+import { Button, ButtonLink, Checkbox, Field, Form, Select } from '../../ui/components/form.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
@@ -18,8 +17,8 @@ import { listMembers, listPendingInvitations, type MemberRow, ROLES } from '../s
 import { asSession, invitationPath, type SignedMember, succeed } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
-import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
-import { addAction, addPage, OWNERS } from './pages.tsx';
+import { ConfirmPage, MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
+import { addAction, addConfirmed, addPage, OWNERS } from './pages.tsx';
 
 const invitee = z.object({
   email: z.email('expected an address such as ada@example.com').max(254),
@@ -94,15 +93,12 @@ function addMemberActions(router: Router, context: DashboardContext): void {
   });
   const keysOf = async ({ caller: { organizationId } }: SignedMember, { email }: MemberRow): Promise<ApiKeyRow[]> =>
     (await listOrganizationKeys(db, organizationId)).filter((key) => key.createdBy === email && key.revokedAt === null);
-  addPage(router, {
-    path: `${PATHS.members}/:id/remove`,
-    roles: OWNERS,
+  addConfirmed(router, `${PATHS.members}/:id/remove`, OWNERS, {
     async show(request, signed) {
       const member = await memberOf(signed, request.params.id);
       const keys = await keysOf(signed, member);
       return <RemoveMemberPage signed={signed} member={member} keys={keys} now={context.now()} />;
     },
-    actors: OWNERS,
     async act(request, signed) {
       const { caller } = signed;
       const member = await memberOf(signed, request.params.id);
@@ -115,15 +111,35 @@ function addMemberActions(router: Router, context: DashboardContext): void {
       return withMessage(PATHS.members, 'member-removed');
     },
   });
-  addAction(router, `${PATHS.members}/invitations/:id/cancel`, OWNERS, async (request, { caller }) => {
+  const invitationOf = async ({ caller }: SignedMember, id: unknown): Promise<Invitation> => {
     const open = await listPendingInvitations(db, caller.organizationId);
-    const invitation = open.find(({ id }) => id === request.params.id);
+    const invitation = open.find((each) => each.id === id);
     if (invitation === undefined) throw new HttpError(404, 'There is no such invitation');
-    const body = { invitationId: invitation.id };
-    const answer = await (await context.auth()).api.cancelInvitation({ body, ...asSession(request) });
-    await succeed(answer, 409, 'The invitation could not be canceled');
-    await recordAction(db, { ...caller, action: 'member.uninvite', target: invitation.email });
-    return withMessage(PATHS.members, 'invitation-canceled');
+    return invitation;
+  };
+  addConfirmed(router, `${PATHS.members}/invitations/:id/cancel`, OWNERS, {
+    async show(request, signed) {
+      const { id, email } = await invitationOf(signed, request.params.id);
+      const asked = { question: 'Cancel this invitation?', confirmLabel: 'Cancel the invitation' };
+      return (
+        <ConfirmPage
+          {...{ signed, section: 'members', ...asked }}
+          action={pathOf('members', 'invitations', id, 'cancel')}
+        >
+          <p>
+            The link that <Text>{email}</Text> has no longer works.
+          </p>
+        </ConfirmPage>
+      );
+    },
+    async act(request, signed) {
+      const { id, email } = await invitationOf(signed, request.params.id);
+      const body = { invitationId: id };
+      const answer = await (await context.auth()).api.cancelInvitation({ body, ...asSession(request) });
+      await succeed(answer, 409, 'The invitation could not be canceled');
+      await recordAction(db, { ...signed.caller, action: 'member.uninvite', target: email });
+      return withMessage(PATHS.members, 'invitation-canceled');
+    },
   });
 }
 
@@ -176,13 +192,13 @@ function MembersPage({ signed, members, invitations, publicUrl, now, ...layout }
                 <span class="soft small">
                   Expires <RelativeTime at={expiresAt} now={now} />
                 </span>
-                <ActionButton
-                  action={pathOf('members', 'invitations', id, 'cancel')}
-                  csrf={signed.csrf}
+                <ButtonLink
+                  href={pathOf('members', 'invitations', id, 'cancel')}
+                  variant="danger"
                   label={`Cancel the invitation of ${email}`}
                 >
                   Cancel
-                </ActionButton>
+                </ButtonLink>
               </div>
             </div>
           ))}
@@ -239,32 +255,22 @@ function RemoveMemberPage({ signed, member, keys, now }: RemoveMemberProps) {
     return <Checkbox key={id} name={`revoke-${id}`} value="yes" label={`Revoke ${name ?? ''} ${prefix}…, ${used}`} />;
   });
   return (
-    <MemberLayout
-      signed={signed}
-      section="members"
-      title={`Remove ${member.email}`}
-      crumbs={[{ label: 'Members', href: PATHS.members }]}
+    <ConfirmPage
+      {...{ signed, section: 'members', question: 'Remove this member?', confirmLabel: 'Remove the member' }}
+      action={pathOf('members', member.id, 'remove')}
+      inputs={choices}
     >
-      <Confirm
-        question="Remove this member?"
-        action={pathOf('members', member.id, 'remove')}
-        csrf={signed.csrf}
-        confirmLabel="Remove the member"
-        cancelHref={PATHS.members}
-        inputs={choices}
-      >
+      <p>
+        <Text>{member.name}</Text> (<Text>{member.email}</Text>, since <RelativeTime at={member.createdAt} now={now} />)
+        can no longer see or change anything of the organization.
+      </p>
+      {keys.length > 0 && (
         <p>
-          <Text>{member.name}</Text> (<Text>{member.email}</Text>, since{' '}
-          <RelativeTime at={member.createdAt} now={now} />) can no longer see or change anything of the organization.
+          They created {keys.length === 1 ? 'an API key' : `${keys.length} API keys`} and may still know them. Keys that
+          you don't choose stay valid.
+          {more > 0 && ` ${more} more are under API keys.`}
         </p>
-        {keys.length > 0 && (
-          <p>
-            They created {keys.length === 1 ? 'an API key' : `${keys.length} API keys`} and may still know them. Keys
-            that you don't choose stay valid.
-            {more > 0 && ` ${more} more are under API keys.`}
-          </p>
-        )}
-      </Confirm>
-    </MemberLayout>
+      )}
+    </ConfirmPage>
   );
 }

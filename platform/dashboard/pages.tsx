@@ -16,6 +16,8 @@ export type Show = (request: Request, signed: SignedMember, response: Response) 
 /** Returns the path to go on to: no page is the answer of a form, which a reload would send again. */
 type Act = (request: Request, signed: SignedMember, response: Response) => Promise<string>;
 
+type Asked = { show: Show; act: Act };
+
 type PageRoute = {
   path: string;
   /** Who may see it. */
@@ -60,6 +62,11 @@ export function addPage(
     get: get && [requireRole(...roles), get],
     post: post && [...FORM, requireRole(...actors), post],
   });
+}
+
+/** An action that asks first: GET shows the question. */
+export function addConfirmed(router: Router, path: string, roles: readonly Role[], { show, act }: Asked): void {
+  addPage(router, { path, roles, show, actors: roles, act });
 }
 
 /** A form's action that has no page of its own. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Button, ButtonLink, Form } from './form.tsx';
 
-type ConfirmProps = {
+export type ConfirmProps = {
   question: string;
   /** What happens, and what can't be undone. */
   children: ComponentChildren;

@@ -4,7 +4,7 @@ import { CodeBlock } from '../../../ui/components/code.tsx';
 import { DefinitionList } from '../../../ui/components/definition-list.tsx';
 import { Diff } from '../../../ui/components/diff.tsx';
 import { EmptyState } from '../../../ui/components/empty-state.tsx';
-import { ActionButton, Button, Field, Form, Select } from '../../../ui/components/form.tsx';
+import { ActionButton, Button, ButtonLink, Field, Form, Select } from '../../../ui/components/form.tsx';
 import { Live, LiveIndicator } from '../../../ui/components/live.tsx';
 import { Message } from '../../../ui/components/message.tsx';
 import { None } from '../../../ui/components/none.tsx';
@@ -202,9 +202,9 @@ function Actions({ job: { id, status }, csrf }: { job: AgentJobRow; csrf: string
   return (
     <div class="actions">
       {status === 'active' ? (
-        <ActionButton action={pathOf('agents', id, 'cancel')} csrf={csrf} icon="x" variant="danger">
+        <ButtonLink href={pathOf('agents', id, 'cancel')} icon="x" variant="danger">
           Cancel
-        </ActionButton>
+        </ButtonLink>
       ) : (
         <ActionButton action={pathOf('agents', id, 'archive')} csrf={csrf}>
           Archive

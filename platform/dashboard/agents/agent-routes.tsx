@@ -17,9 +17,9 @@ import { isStorable } from '../../store/storable-text.ts';
 import { type SignedMember, signedOf } from '../access.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
-import { PATHS, pathOf } from '../layout.tsx';
+import { ConfirmPage, PATHS, pathOf } from '../layout.tsx';
 import { streamPart } from '../live.ts';
-import { addAction, addPage, MAKERS } from '../pages.tsx';
+import { addAction, addConfirmed, addPage, MAKERS } from '../pages.tsx';
 import { createFactsReader, listTitledJobs } from './agent-facts.ts';
 import { AgentPage, AgentParts, AgentsPage } from './agent-pages.tsx';
 
@@ -106,10 +106,25 @@ function addOne(router: Router, context: DashboardContext): void {
 
 function addActions(router: Router, context: DashboardContext): void {
   const jobOf = (request: Request, caller: Caller) => findJob(context, caller, request.params.jobId);
-  addAction(router, `${PATHS.agents}/:jobId/cancel`, MAKERS, async (request, { caller }) => {
-    const { id } = await jobOf(request, caller);
-    const { result } = await cancelAgentRun(context, caller, { id });
-    return withMessage(pathOf('agents', id), result === 'accepted' ? 'job-canceled' : 'job-ended');
+  addConfirmed(router, `${PATHS.agents}/:jobId/cancel`, MAKERS, {
+    async show(request, signed) {
+      const { id } = await jobOf(request, signed.caller);
+      const asked = { question: 'Cancel this agent job?', confirmLabel: 'Cancel the job' };
+      return (
+        <ConfirmPage
+          {...{ signed, section: 'agents', ...asked }}
+          action={pathOf('agents', id, 'cancel')}
+          cancelHref={pathOf('agents', id)}
+        >
+          <p>The agent stops, and what it has not pushed is lost.</p>
+        </ConfirmPage>
+      );
+    },
+    async act(request, { caller }) {
+      const { id } = await jobOf(request, caller);
+      const { result } = await cancelAgentRun(context, caller, { id });
+      return withMessage(pathOf('agents', id), result === 'accepted' ? 'job-canceled' : 'job-ended');
+    },
   });
   addAction(router, `${PATHS.agents}/:jobId/archive`, MAKERS, async (request, { caller }) => {
     const job = await jobOf(request, caller);

@@ -184,9 +184,9 @@ function Actions({ job, csrf, isOver }: { job: ExportJobRow; csrf: string; isOve
           Export again
         </ActionButton>
       ) : (
-        <ActionButton action={pathOf('exports', job.id, 'cancel')} csrf={csrf} icon="x" variant="danger">
+        <ButtonLink href={pathOf('exports', job.id, 'cancel')} icon="x" variant="danger">
           Cancel
-        </ActionButton>
+        </ButtonLink>
       )}
     </div>
   );

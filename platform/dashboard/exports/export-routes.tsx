@@ -1,6 +1,7 @@
 import type { Router } from 'express';
 import { encodePath } from '../../../bundle/url.ts';
 import { exportJobStatus, startExportRequest } from '../../../contract/admin-api.ts';
+import { Text } from '../../../ui/components/text.tsx';
 import { HttpError } from '../../../web/http-error.ts';
 import { renderBounded } from '../../../web/render-bounded.ts';
 import { fieldOf, queryOf } from '../../../web/request.ts';
@@ -28,9 +29,9 @@ import { findProjectByDomain, listOrganizationProjects } from '../../store/proje
 import { signedOf } from '../access.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
-import { PATHS, pathOf } from '../layout.tsx';
+import { ConfirmPage, PATHS, pathOf } from '../layout.tsx';
 import { streamPart } from '../live.ts';
-import { addAction, addPage, EVERYONE, MAKERS } from '../pages.tsx';
+import { addAction, addConfirmed, addPage, EVERYONE, MAKERS } from '../pages.tsx';
 import { ChangedPage, type ExportFacts, ExportPage, ExportParts, ExportsPage } from './export-pages.tsx';
 import { readVersions } from './read-versions.ts';
 
@@ -141,9 +142,26 @@ function addProof(router: Router, { db, objects }: DashboardContext, form: Proof
 }
 
 function addActions(router: Router, context: DashboardContext): void {
-  addAction(router, `${PATHS.exports}/:jobId/cancel`, MAKERS, async (request, { caller }) => {
-    const { result, job } = await cancelExport(context, caller, request.params.jobId);
-    return withMessage(pathOf('exports', job.jobId), result === 'accepted' ? 'export-canceled' : 'export-ended');
+  addConfirmed(router, `${PATHS.exports}/:jobId/cancel`, MAKERS, {
+    async show(request, signed) {
+      const { id, domain } = await findOwnJob(context.db, signed.caller, request.params.jobId);
+      const asked = { question: 'Cancel this export?', confirmLabel: 'Cancel the export' };
+      return (
+        <ConfirmPage
+          {...{ signed, section: 'exports', ...asked }}
+          action={pathOf('exports', id, 'cancel')}
+          cancelHref={pathOf('exports', id)}
+        >
+          <p>
+            The export of <Text>{domain}</Text> ends without a bundle. What is served stays as it is.
+          </p>
+        </ConfirmPage>
+      );
+    },
+    async act(request, { caller }) {
+      const { result, job } = await cancelExport(context, caller, request.params.jobId);
+      return withMessage(pathOf('exports', job.jobId), result === 'accepted' ? 'export-canceled' : 'export-ended');
+    },
   });
   addAction(router, `${PATHS.exports}/:jobId/preview`, EVERYONE, async (request, { caller }) => {
     const job = await findExport(context.db, caller, request.params.jobId);

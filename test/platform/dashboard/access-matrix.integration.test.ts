@@ -37,6 +37,7 @@ const PAGES: readonly PageRow[] = [
   ['GET /ui/exports/:jobId/proof.json', 'in', 'in', 'in', 404],
   ['POST /ui/exports/:jobId/preview', 'in', 'in', 'in', 404],
   ['POST /ui/exports/:jobId/again', 'in', 'in', 403, 404],
+  ['GET /ui/exports/:jobId/cancel', 'in', 'in', 403, 404],
   ['POST /ui/exports/:jobId/cancel', 'in', 'in', 403, 404],
   ['GET /ui/agents', 'in', 'in', 'in', 'in'],
   ['POST /ui/agents', 'in', 'in', 403, 404, { project: 'prj_matrix', prompt: '' }],
@@ -44,6 +45,7 @@ const PAGES: readonly PageRow[] = [
   ['GET /ui/agents/:jobId/events', 'in', 'in', 'in', 404],
   ['POST /ui/agents/:jobId/message', 'in', 'in', 403, 404],
   ['POST /ui/agents/:jobId/archive', 'in', 'in', 403, 404],
+  ['GET /ui/agents/:jobId/cancel', 'in', 'in', 403, 404],
   ['POST /ui/agents/:jobId/cancel', 'in', 'in', 403, 404],
   ['GET /ui/settings/keys', 'in', 'in', 403, 'in'],
   ['POST /ui/settings/keys', 'in', 'in', 403, 'in', { name: '' }],
@@ -54,13 +56,16 @@ const PAGES: readonly PageRow[] = [
   ['POST /ui/settings/members/:id/role', 'in', 403, 403, 404, { role: 'wrong' }],
   ['GET /ui/settings/members/:id/remove', 'in', 403, 403, 404],
   ['POST /ui/settings/members/:id/remove', 'in', 403, 403, 404],
+  ['GET /ui/settings/members/invitations/:id/cancel', 'in', 403, 403, 404],
   ['POST /ui/settings/members/invitations/:id/cancel', 'in', 403, 403, 404],
   ['GET /ui/settings/audit', 'in', 'in', 403, 'in'],
   ['GET /ui/account', 'in', 'in', 'in', 'in'],
   ['POST /ui/account/organization', 404, 404, 404, 404, { organization: 'org_of_nobody' }],
   ['POST /ui/account/password', 'in', 'in', 'in', 'in', { current: PASSWORD, new: 'short' }],
   ['POST /ui/account/prove', 'in', 'in', 'in', 'in', { password: PASSWORD }],
+  ['GET /ui/account/passkeys/:id/remove', 404, 404, 404, 404],
   ['POST /ui/account/passkeys/:id/remove', 404, 404, 404, 404],
+  ['GET /ui/account/end-sessions', 'in', 'in', 'in', 'in'],
   ['POST /ui/account/end-sessions', 'in', 'in', 'in', 'in'],
   ['POST /ui/sign-out', 'in', 'in', 'in', 'in'],
 ];
@@ -433,7 +438,7 @@ describe('who may do what', () => {
         if (browser === undefined) throw new Error(who);
         const csrf = route.startsWith('POST') ? await csrfOf(browser) : '';
         const cell = await ask(browser, route, { ...fields, csrf });
-        if (route.endsWith('/end-sessions')) {
+        if (route === 'POST /ui/account/end-sessions') {
           await browser.post('/ui/sign-in', { to: '', email: `${who}@example.com`, password: PASSWORD });
           tokens.delete(browser);
         }

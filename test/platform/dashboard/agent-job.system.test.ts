@@ -156,7 +156,7 @@ describe('the page of an agent job, with a worker and an agent at work', () => {
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByText('The job was archived.').waitFor();
     await badge(page, 'Archived');
-    expect(await page.getByRole('button', { name: /Send|Archive|Cancel/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /Send|Archive/ }).count()).toBe(0);
     await look('archived');
     await page.getByRole('link', { name: 'Open', exact: true }).click();
     await page.getByText('* The second entry').first().waitFor();
@@ -165,7 +165,8 @@ describe('the page of an agent job, with a worker and an agent at work', () => {
     await page.goto(platform.baseUrl);
     await ask(page, `Replace 'Handbook' with 'Manual' in README.md`);
     await page.getByText('Reading 2 entries').waitFor();
-    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('link', { name: 'Cancel', exact: true }).click();
+    await page.getByRole('button', { name: 'Cancel the job' }).click();
     await page.getByText('The job was canceled.').waitFor();
     await badge(page, 'Canceled');
     await look('canceled');

@@ -86,7 +86,7 @@ describe('credentials', () => {
 
   const EVENTS: Record<string, (person: Person) => Promise<unknown>> = {
     'sign-out': ({ own }) => own.submit('/', '/ui/sign-out'),
-    'sign-out everywhere': ({ own }) => own.submit('/ui/account', '/ui/account/end-sessions'),
+    'sign-out everywhere': ({ own }) => own.submit('/ui/account/end-sessions', '/ui/account/end-sessions'),
     'new password': ({ own }) =>
       own.submit('/ui/account', '/ui/account/password', { current: PASSWORD, new: NEW_PASSWORD }),
     'password reset': async ({ email }) =>

@@ -72,8 +72,12 @@ describe('every button of the dashboard and of a pull request', () => {
     await db.execute(sql`
       insert into passkeys (id, user_id, name, public_key, credential_id, counter, device_type, backed_up)
       select 'passkey', id, 'Laptop', 'x', 'x', 0, 'singleDevice', false from users`);
-    expect(await press(owner, account, 'POST /ui/account/passkeys/:id/remove')).toMatch(/passkey-removed/);
-    expect(await press(owner, account, 'POST /ui/account/end-sessions')).toBe('/ui/sign-in?reason=everywhere');
+    expect(await press(owner, `${account}/passkeys/passkey/remove`, 'POST /ui/account/passkeys/:id/remove')).toMatch(
+      /passkey-removed/,
+    );
+    expect(await press(owner, `${account}/end-sessions`, 'POST /ui/account/end-sessions')).toBe(
+      '/ui/sign-in?reason=everywhere',
+    );
     await press(owner, '/ui/sign-in', 'POST /ui/sign-in', { email, password: PASSWORD });
   });
 
@@ -93,7 +97,9 @@ describe('every button of the dashboard and of a pull request', () => {
     const job = await one('select id from export_jobs');
     expect(await press(owner, '/ui/exports', 'GET /ui/exports', { domain: DOMAIN, status: 'queued' })).toBe(200);
     const shown = `/ui/exports/${job}`;
-    expect(await press(owner, shown, 'POST /ui/exports/:jobId/cancel')).toBe(`${shown}?done=export-canceled`);
+    expect(await press(owner, `${shown}/cancel`, 'POST /ui/exports/:jobId/cancel')).toBe(
+      `${shown}?done=export-canceled`,
+    );
     expectCanceled((await owner.get(`${shown}?done=export-canceled`)).text);
     await press(owner, shown, 'POST /ui/exports/:jobId/again');
     const again = await one(`select id from export_jobs where status = 'queued'`);
@@ -111,7 +117,7 @@ describe('every button of the dashboard and of a pull request', () => {
     expect(await press(owner, '/ui/agents', 'POST /ui/agents', prompt)).toMatch(/job-created/);
     expect(await press(owner, '/ui/agents', 'GET /ui/agents', { project, status: 'active' })).toBe(200);
     const job = `/ui/agents/${await one('select id from agent_jobs')}`;
-    expect(await press(owner, job, 'POST /ui/agents/:jobId/cancel')).toMatch(/job-canceled/);
+    expect(await press(owner, `${job}/cancel`, 'POST /ui/agents/:jobId/cancel')).toMatch(/job-canceled/);
     await db.execute(`update agent_jobs set status = 'failed', error = 'cancelled'`);
     expectCanceled((await owner.get(`${job}?done=job-canceled`)).text);
     expectCanceled((await owner.get('/ui/agents')).text);
@@ -141,7 +147,9 @@ describe('every button of the dashboard and of a pull request', () => {
     expect(await press(owner, removal, 'POST /ui/settings/members/:id/remove')).toMatch(/member-removed/);
     expect(await press(bob, await invite('bob@example.com'), 'POST /ui/invitations/:id')).toBe('/?done=welcome');
     await invite('eve@example.com');
-    expect(await press(owner, members, 'POST /ui/settings/members/invitations/:id/cancel')).toMatch(/canceled/);
+    const cancel =
+      /\/ui\/settings\/members\/invitations\/[\w-]+\/cancel/.exec(await buttons.look(owner, members))?.[0] ?? '';
+    expect(await press(owner, cancel, 'POST /ui/settings/members/invitations/:id/cancel')).toMatch(/canceled/);
 
     await createKey(db, { organization: 'Elsewhere' });
     await db.execute(`insert into members (id, organization_id, user_id, role)

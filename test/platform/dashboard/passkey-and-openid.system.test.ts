@@ -72,7 +72,7 @@ describe('people who join and sign in', () => {
       },
     });
     await page.getByRole('button', { name: 'Add a passkey' }).click();
-    const remove = page.getByRole('listitem').getByRole('button', { name: 'Remove' });
+    const remove = page.getByRole('listitem').getByRole('link', { name: /^Remove/ });
     await remove.waitFor();
     expect(await problemsOf(page, 'account-passkey')).toEqual([]);
     await signOut(page);
@@ -82,6 +82,7 @@ describe('people who join and sign in', () => {
     await page.getByRole('heading', { name: 'Members' }).waitFor();
     await page.goto(`${url}/ui/account`);
     await remove.click();
+    await page.getByRole('button', { name: 'Remove the passkey' }).click();
     await page.getByText('The passkey was removed.').waitFor();
     await signOut(page);
     expect(errors).toEqual([]);
@@ -124,7 +125,8 @@ describe('people who join and sign in', () => {
     await bob.getByText('Your role: developer').waitFor();
 
     await invite(owner, 'eve@example.com', 'reviewer');
-    await owner.getByRole('button', { name: 'Cancel the invitation of eve@example.com' }).click();
+    await owner.getByRole('link', { name: 'Cancel the invitation of eve@example.com' }).click();
+    await owner.getByRole('button', { name: 'Cancel the invitation' }).click();
     await owner.getByText('The invitation was canceled.').waitFor();
     for (const page of [owner, bob]) await page.context().close();
   });

@@ -120,7 +120,7 @@ describe('the dashboard', () => {
     const [one, other] = [fixture.browser(), fixture.browser()];
     for (const browser of [one, other]) await signIn(browser, { email, password: PASSWORD });
     const kept = new Map(other.cookies);
-    const done = await one.submit('/ui/account', '/ui/account/end-sessions');
+    const done = await one.submit('/ui/account/end-sessions', '/ui/account/end-sessions');
     expect(done.location).toBe('/ui/sign-in?reason=everywhere');
     expect([...other.cookies]).toEqual([...kept]);
     for (const browser of [one, other, owner]) expect((await browser.get('/')).status).toBe(303);
