@@ -73,7 +73,9 @@ function listContents() {
   const file = join(root, 'sbom.spdx.json');
   if (!existsSync(file)) return;
   const list = JSON.parse(readFileSync(file, 'utf8'));
-  const isThere = ({ packageFileName }) => packageFileName === '' || kept.has(join(root, packageFileName));
+  // By version: the list has one of several copies.
+  const there = new Set([root, ...kept].map(packageOf).map(({ name, version }) => `${name}@${version}`));
+  const isThere = ({ name, versionInfo }) => there.has(`${name}@${versionInfo}`);
   const gone = new Set(list.packages.filter((each) => !isThere(each)).map(({ SPDXID }) => SPDXID));
   list.packages = list.packages.filter(({ SPDXID }) => !gone.has(SPDXID));
   list.relationships = list.relationships.filter(

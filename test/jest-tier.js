@@ -8,6 +8,7 @@ const ENDINGS = {
   integration: '.integration.test.ts',
   system: '.system.test.ts',
   cluster: '.cluster.test.ts',
+  containers: '.containers.test.ts',
 };
 
 /** Those whose files share servers. */
