@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { isAddressRange } from '../../base/ip-address.ts';
 import { HttpError } from '../../web/http-error.ts';
 import {
+  type ApiKeyRow,
   type Caller,
+  expireApiKey,
   findKey,
   findOrganizationKey,
   insertApiKey,
@@ -166,11 +168,48 @@ export async function createOwnKey(
   });
 }
 
-/** Revokes a key of the caller's organization. Throws an `HttpError` 404 if it has none of that id. */
-export async function revokeOwnKey(db: Database, caller: Caller, id: string): Promise<void> {
-  const { organizationId } = caller;
+/** How long both keys are valid: programs get the new one in the meantime. */
+export const rotateOwnKeyRequest = z.strictObject({ days: z.int().min(1).max(90) });
+
+/**
+ * Creates a key with the limits of another, also as long as that one was valid, and lets that one end after `days`.
+ * Throws an `HttpError`: 404 (no such key), 409 (it has ended).
+ */
+export async function rotateOwnKey(
+  db: Database,
+  caller: Caller,
+  { id: oldId, days }: z.infer<typeof rotateOwnKeyRequest> & { id: string },
+): Promise<{ id: string; key: string }> {
+  const old = await findOwnKey(db, caller, oldId);
+  const now = Date.now();
+  const { name, projectId, readOnly, allowedAddresses, createdAt, expiresAt } = old;
+  if (old.revokedAt !== null || (expiresAt !== null && expiresAt.getTime() <= now)) {
+    throw new HttpError(409, 'This key has ended: create a new one');
+  }
+  const key = makeApiKey();
+  return db.transaction(async (tx) => {
+    const { id } = await insertApiKey(tx, {
+      ...{ organizationId: caller.organizationId, name, projectId, readOnly, allowedAddresses },
+      ...{ prefix: shownPart(key), sha256: hashApiKey(key), createdBy: caller.actor.name },
+      expiresAt: expiresAt && new Date(now + expiresAt.getTime() - createdAt.getTime()),
+    });
+    await expireApiKey(tx, { id: oldId, at: new Date(now + days * DAY_MS) });
+    const detail = `by ${id}; the old one ends in ${days} ${days === 1 ? 'day' : 'days'}`;
+    await recordAction(tx, { ...caller, action: 'key.rotate', target: oldId, detail });
+    return { id, key };
+  });
+}
+
+/** Throws an `HttpError` 404 if the caller's organization has no key of that id. */
+export async function findOwnKey(db: Executor, { organizationId }: Caller, id: string): Promise<ApiKeyRow> {
   const key = KEY_ID.test(id) ? await findOrganizationKey(db, { organizationId, id }) : undefined;
   if (key === undefined) throw new HttpError(404, 'There is no such key');
+  return key;
+}
+
+/** Revokes a key of the caller's organization. Throws an `HttpError` 404 if it has none of that id. */
+export async function revokeOwnKey(db: Database, caller: Caller, id: string): Promise<void> {
+  const key = await findOwnKey(db, caller, id);
   if (key.revokedAt !== null) return;
   await db.transaction(async (tx) => {
     await revokeApiKey(tx, id);

@@ -5,6 +5,7 @@ export const { withMessage, messagesOf } = createDoneMessages({
   invited: 'The invitation was created. No mail was sent: send its link to the person.',
   'invited-by-mail': 'The invitation was created, and its link was mailed to the person.',
   'invitation-canceled': 'The invitation was canceled. Its link no longer works.',
+  'organization-renamed': 'The organization was renamed.',
   'role-changed': 'The role was changed.',
   'member-removed': 'The member was removed and signed out of the organization.',
   'project-added': 'The project was added.',

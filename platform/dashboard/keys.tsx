@@ -9,13 +9,18 @@ import { Panel } from '../../ui/components/panel.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
-import { HttpError } from '../../web/http-error.ts';
 import { fieldOf } from '../../web/request.ts';
-import { createOwnKey, createOwnKeyRequest, revokeOwnKey } from '../admin/api-keys.ts';
+import {
+  createOwnKey,
+  createOwnKeyRequest,
+  findOwnKey,
+  revokeOwnKey,
+  rotateOwnKey,
+  rotateOwnKeyRequest,
+} from '../admin/api-keys.ts';
 import { parseInput } from '../parse-input.ts';
-import { type ApiKeyRow, findOrganizationKey, listOrganizationKeys } from '../store/api-keys.ts';
+import { type ApiKeyRow, listOrganizationKeys } from '../store/api-keys.ts';
 import { listOrganizationProjects, type Project } from '../store/projects.ts';
-import { isStorable } from '../store/storable-text.ts';
 import type { SignedMember } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { messagesOf, withMessage } from './done-messages.ts';
@@ -46,9 +51,21 @@ export function addKeyRoutes(router: Router, context: DashboardContext): void {
       return PATHS.keys;
     },
   });
+  addConfirmed(router, `${PATHS.keys}/:id/rotate`, MAKERS, {
+    async show(request, signed) {
+      return <RotatePage signed={signed} apiKey={await findOwnKey(db, signed.caller, String(request.params.id))} />;
+    },
+    async act(request, signed, response) {
+      const { id } = await findOwnKey(db, signed.caller, String(request.params.id));
+      const { days } = parseInput(rotateOwnKeyRequest, { days: Number(fieldOf(request, 'days')) });
+      const created = await rotateOwnKey(db, signed.caller, { id, days });
+      keepNewKey(context, response, signed, created.key);
+      return PATHS.keys;
+    },
+  });
   addConfirmed(router, `${PATHS.keys}/:id/revoke`, MAKERS, {
     async show(request, signed) {
-      return <RevokePage signed={signed} apiKey={await findKey(context, signed, request)} />;
+      return <RevokePage signed={signed} apiKey={await findOwnKey(db, signed.caller, String(request.params.id))} />;
     },
     async act(request, { caller }) {
       await revokeOwnKey(db, caller, String(request.params.id));
@@ -71,13 +88,6 @@ function requestedKey(request: Request) {
     ...(fieldOf(request, 'scope') !== '' && { scope: fieldOf(request, 'scope') }),
     ...(fieldOf(request, 'project') !== '' && { project: fieldOf(request, 'project') }),
   };
-}
-
-async function findKey({ db }: DashboardContext, { caller }: SignedMember, request: Request): Promise<ApiKeyRow> {
-  const id = String(request.params.id);
-  const key = isStorable(id) ? await findOrganizationKey(db, { organizationId: caller.organizationId, id }) : undefined;
-  if (key === undefined) throw new HttpError(404, 'There is no such key');
-  return key;
 }
 
 type KeysProps = Pick<MemberLayoutProps, 'signed' | 'messages'> & {
@@ -168,9 +178,14 @@ function KeyTable({ keys, now }: { keys: readonly ApiKeyRow[]; now: Date }) {
           kind: 'actions',
           cell: ({ id, revokedAt, name, prefix }) =>
             revokedAt === null && (
-              <ButtonLink href={pathOf('keys', id, 'revoke')} label={`Revoke ${name ?? prefix}`}>
-                Revoke
-              </ButtonLink>
+              <div class="actions">
+                <ButtonLink href={pathOf('keys', id, 'rotate')} label={`Replace ${name ?? prefix}`}>
+                  Replace
+                </ButtonLink>
+                <ButtonLink href={pathOf('keys', id, 'revoke')} variant="danger" label={`Revoke ${name ?? prefix}`}>
+                  Revoke
+                </ButtonLink>
+              </div>
             ),
         },
       ]}
@@ -182,6 +197,23 @@ function KeyState({ apiKey: { revokedAt, expiresAt }, now }: { apiKey: ApiKeyRow
   if (revokedAt !== null) return <Badge tone="bad" label="Revoked" />;
   if (expiresAt !== null && expiresAt <= now) return <Badge tone="warn" label="Expired" />;
   return <Badge tone="good" label="Active" />;
+}
+
+function RotatePage({ signed, apiKey }: { signed: SignedMember; apiKey: ApiKeyRow }) {
+  const days = <Field label="Days until the old key ends" name="days" type="number" value="7" required />;
+  return (
+    <ConfirmPage
+      {...{ signed, section: 'keys', question: 'Replace this key?', confirmLabel: 'Create the new key' }}
+      variant="primary"
+      action={pathOf('keys', apiKey.id, 'rotate')}
+      inputs={days}
+    >
+      <p>
+        A new key has the same limits as <Text>{apiKey.name ?? apiKey.prefix}</Text> (<code>{apiKey.prefix}…</code>).
+        Both are valid until the old one ends.
+      </p>
+    </ConfirmPage>
+  );
 }
 
 function RevokePage({ signed, apiKey }: { signed: SignedMember; apiKey: ApiKeyRow }) {

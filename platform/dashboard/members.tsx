@@ -1,4 +1,4 @@
-import type { Router } from 'express';
+import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { CopyField } from '../../ui/components/code.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
@@ -10,6 +10,8 @@ import { RelativeTime } from '../../ui/components/time.tsx';
 import { HttpError } from '../../web/http-error.ts';
 import { fieldOf } from '../../web/request.ts';
 import { revokeOwnKey } from '../admin/api-keys.ts';
+import { setOrganization } from '../admin/organizations.ts';
+import { label } from '../admin/text.ts';
 import { parseInput } from '../parse-input.ts';
 import { type ApiKeyRow, type Caller, listOrganizationKeys } from '../store/api-keys.ts';
 import { recordAction } from '../store/audit-log.ts';
@@ -25,25 +27,28 @@ const invitee = z.object({
   role: z.enum(ROLES, { error: 'expected owner, developer or reviewer' }),
 });
 
+const organizationName = z.object({ name: label });
+
 /** Members of the organization, their roles, and invitations. Better Auth checks each change again. */
 export function addMemberRoutes(router: Router, context: DashboardContext): void {
   const { db } = context;
+  const show = async (request: Request, signed: SignedMember) => {
+    const { organizationId } = signed.caller;
+    const isOwner = signed.membership.role === 'owner';
+    return (
+      <MembersPage
+        signed={signed}
+        messages={messagesOf(request)}
+        members={await listMembers(db, organizationId)}
+        invitations={isOwner ? await listPendingInvitations(db, organizationId) : []}
+        publicUrl={context.publicUrl()}
+        now={context.now()}
+      />
+    );
+  };
   addPage(router, {
     path: PATHS.members,
-    async show(request, signed) {
-      const { organizationId } = signed.caller;
-      const isOwner = signed.membership.role === 'owner';
-      return (
-        <MembersPage
-          signed={signed}
-          messages={messagesOf(request)}
-          members={await listMembers(db, organizationId)}
-          invitations={isOwner ? await listPendingInvitations(db, organizationId) : []}
-          publicUrl={context.publicUrl()}
-          now={context.now()}
-        />
-      );
-    },
+    show,
     actors: OWNERS,
     async act(request, { caller }) {
       const asked = { email: fieldOf(request, 'email').trim(), role: fieldOf(request, 'role') };
@@ -55,6 +60,25 @@ export function addMemberRoutes(router: Router, context: DashboardContext): void
       return withMessage(PATHS.members, (await mailInvitation(context, caller, email)) ? 'invited-by-mail' : 'invited');
     },
   });
+  addAction(
+    router,
+    `${PATHS.members}/organization`,
+    OWNERS,
+    async (request, { caller, membership: { organization } }) => {
+      const { name } = parseInput(organizationName, { name: fieldOf(request, 'name').trim() });
+      if (name !== organization) {
+        await setOrganization(db, { organization, name });
+        await recordAction(db, {
+          ...caller,
+          action: 'organization.rename',
+          target: name,
+          detail: `was ${organization}`,
+        });
+      }
+      return withMessage(PATHS.members, 'organization-renamed');
+    },
+    show,
+  );
   addMemberActions(router, context);
 }
 
@@ -175,6 +199,14 @@ function MembersPage({ signed, members, invitations, publicUrl, now, ...layout }
             <Button variant="primary" icon="mail">
               Invite
             </Button>
+          </Form>
+        </Panel>
+      )}
+      {isOwner && (
+        <Panel title="Organization">
+          <Form action={pathOf('members', 'organization')} csrf={signed.csrf} inline>
+            <Field label="Name" name="name" value={signed.membership.organization} maxLength={200} required />
+            <Button>Rename</Button>
           </Form>
         </Panel>
       )}

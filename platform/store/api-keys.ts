@@ -127,6 +127,14 @@ export async function listApiKeys(db: Executor, { organization }: { organization
     .orderBy(desc(apiKeys.createdAt), apiKeys.id);
 }
 
+/** Lets a key end at that time, unless it ends before. */
+export async function expireApiKey(db: Executor, { id, at }: { id: string; at: Date }): Promise<void> {
+  await db
+    .update(apiKeys)
+    .set({ expiresAt: sql`least(${apiKeys.expiresAt}, ${at.toISOString()}::timestamptz)` })
+    .where(eq(apiKeys.id, id));
+}
+
 /** Revokes a key; a second call keeps the first time. Undefined: no such key. */
 export async function revokeApiKey(db: Executor, id: string): Promise<{ id: string; revokedAt: Date } | undefined> {
   const [row] = await db

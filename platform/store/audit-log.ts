@@ -1,4 +1,4 @@
-import { and, desc, eq, lt } from 'drizzle-orm';
+import { and, desc, eq, gte, lt } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import { auditLog } from './schema/members.ts';
 import { storableText } from './storable-text.ts';
@@ -31,17 +31,46 @@ export async function recordAction(db: Executor, { organizationId, actor, ...ent
   });
 }
 
+export type AuditFilter = {
+  /** The actor's name. */
+  person?: string | undefined;
+  from?: Date | undefined;
+  /** Exclusive. */
+  until?: Date | undefined;
+};
+
+type AuditQuery = AuditFilter & { organizationId: string; beforeId: number | undefined; limit: number };
+
 /** Newest first. `beforeId`: only entries older than that one. */
 export async function listActions(
   db: Executor,
-  { organizationId, beforeId, limit }: { organizationId: string; beforeId: number | undefined; limit: number },
+  { organizationId, beforeId, person, from, until, limit }: AuditQuery,
 ): Promise<AuditRow[]> {
   return db
     .select()
     .from(auditLog)
     .where(
-      and(eq(auditLog.organizationId, organizationId), beforeId === undefined ? undefined : lt(auditLog.id, beforeId)),
+      and(
+        eq(auditLog.organizationId, organizationId),
+        beforeId === undefined ? undefined : lt(auditLog.id, beforeId),
+        person === undefined ? undefined : eq(auditLog.actorName, person),
+        from === undefined ? undefined : gte(auditLog.at, from),
+        until === undefined ? undefined : lt(auditLog.at, until),
+      ),
     )
     .orderBy(desc(auditLog.id))
     .limit(limit);
+}
+
+const MAX_ACTORS = 500;
+
+/** Everyone who did something, also those who left. */
+export async function listActorNames(db: Executor, organizationId: string): Promise<string[]> {
+  const rows = await db
+    .selectDistinct({ name: auditLog.actorName })
+    .from(auditLog)
+    .where(eq(auditLog.organizationId, organizationId))
+    .orderBy(auditLog.actorName)
+    .limit(MAX_ACTORS);
+  return rows.map(({ name }) => name);
 }

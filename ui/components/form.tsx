@@ -125,7 +125,7 @@ type FieldProps = {
   name: string;
   /** Unique on its page; needed if two forms have fields of this name. */
   id?: string;
-  type?: 'text' | 'password' | 'email' | 'url' | 'search' | 'number' | 'datetime-local';
+  type?: 'text' | 'password' | 'email' | 'url' | 'search' | 'number' | 'date' | 'datetime-local';
   value?: string;
   hint?: string;
   /** Why the value was rejected. */

@@ -129,10 +129,16 @@ describe('every button of the dashboard and of a pull request', () => {
   test('keys, members and organizations', async () => {
     const keys = '/ui/settings/keys';
     expect(await press(owner, keys, 'POST /ui/settings/keys', { name: 'CI', days: '', addresses: '' })).toBe(keys);
-    const revoke = `${keys}/${await one('select id from api_keys')}/revoke`;
+    const first = `${keys}/${await one('select id from api_keys')}`;
+    expect(await press(owner, `${first}/rotate`, 'POST /ui/settings/keys/:id/rotate', { days: '7' })).toBe(keys);
+    const revoke = `${first}/revoke`;
     expect(await press(owner, revoke, 'POST /ui/settings/keys/:id/revoke')).toMatch(/key-revoked/);
 
     const members = '/ui/settings/members';
+    expect(await press(owner, members, 'POST /ui/settings/members/organization', { name: 'Handbook' })).toMatch(
+      /renamed/,
+    );
+    expect(await press(owner, '/ui/settings/audit', 'GET /ui/settings/audit', { person: 'ada@example.com' })).toBe(200);
     const invite = async (email: string): Promise<string> => {
       const role = 'reviewer';
       expect(await press(owner, members, 'POST /ui/settings/members', { email, role })).toMatch(/done=invited$/);

@@ -1,6 +1,8 @@
+import { sql } from 'drizzle-orm';
+import { createKey } from '../../../platform/admin/api-keys.ts';
 import { setProject } from '../../../platform/admin/projects.ts';
 import { CHOICE_NAMES, CHOICES } from '../../../platform/dashboard/projects/project-form.ts';
-import type { Browser } from './browser.ts';
+import { type Browser, createKeyOnPage } from './browser.ts';
 import { type DashboardFixture, PASSWORD, startDashboard } from './dashboard-fixture.ts';
 
 const KEYS = '/ui/settings/keys';
@@ -88,5 +90,74 @@ describe('the forms of the dashboard', () => {
     const headers = { authorization: `Bearer ${shown}` };
     expect((await fetch(`${fixture.platform.baseUrl}/v1/static-export/jobs`, { headers })).status).toBe(200);
     expect((await owner.get(KEYS)).text).not.toContain(shown);
+  });
+
+  const status = async (key: string) => {
+    const headers = { authorization: `Bearer ${key}` };
+    return (await fetch(`${fixture.platform.baseUrl}/v1/static-export/jobs`, { headers })).status;
+  };
+
+  it('replace a key by one with the same limits, and both are valid until the old one ends', async () => {
+    const { db } = fixture.platform;
+    const old = await createKeyOnPage(owner, { name: 'Rotated', days: '30', addresses: '127.0.0.0/8', scope: 'read' });
+    const row = async (key: string) => {
+      const prefix = key.slice(0, 13);
+      const { rows } = await db.execute(sql`
+        select id, name, read_only, allowed_addresses, project_id,
+          round(extract(epoch from expires_at - created_at) / 86400)::int as days
+        from api_keys where prefix = ${prefix}`);
+      return rows[0] ?? {};
+    };
+    const { id, ...limits } = await row(old);
+    const rotate = `${KEYS}/${String(id)}/rotate`;
+    expect((await owner.submit(rotate, rotate, { days: '0' })).text).toContain('id="field-days-error"');
+    expect((await owner.submit(rotate, rotate, { days: '7' })).location).toBe(KEYS);
+    const next = /galley_[\w-]{49}/.exec((await owner.get(KEYS)).text)?.[0] ?? '';
+    expect(await row(next)).toEqual({ ...limits, id: expect.not.stringMatching(String(id)) });
+    expect([limits.days, (await row(old)).days]).toEqual([30, 7]);
+    expect([await status(old), await status(next)]).toEqual([200, 200]);
+    await db.execute(sql`update api_keys set expires_at = now() where id = ${id}`);
+    expect([await status(old), await status(next)]).toEqual([401, 200]);
+    // An ended key is not replaced, and another overlap never prolongs one.
+    expect((await owner.submit(rotate, rotate, { days: '7' })).status).toBe(409);
+  });
+
+  it('rename the organization, whose members and keys stay', async () => {
+    const page = '/ui/settings/members';
+    await createKey(fixture.platform.db, { organization: 'Taken' });
+    const taken = await owner.submit(page, `${page}/organization`, { name: 'Taken' });
+    expect([taken.status, errorsOf(taken.text)]).toEqual([409, { name: 'there is another organization Taken' }]);
+    expect((await owner.submit(page, `${page}/organization`, { name: ' Manual ' })).status).toBe(303);
+    expect((await owner.get(page)).text).toContain('<bdi>Manual</bdi>, plan');
+  });
+
+  it('filter the audit log by person and day, and export it as CSV without formulas', async () => {
+    const { db } = fixture.platform;
+    const audit = '/ui/settings/audit';
+    await db.execute(sql`
+      insert into audit_log (organization_id, at, actor_kind, actor_id, actor_name, action, target, detail)
+      select organization_id, day::timestamptz, 'member', 'eve', 'eve@example.com', 'project.set', 'target ' || day, '=1+"1"'
+      from members, unnest(array['2026-01-30T23:59:59Z', '2026-01-31T00:00:00Z', '2026-01-31T23:59:59Z', '2026-02-01T00:00:00Z']) day`);
+    const query = '?person=eve%40example.com&from=2026-01-31&to=2026-01-31';
+    const targets = (text: string) => text.match(/target 2026[^<",]*/g);
+    const both = ['target 2026-01-31T23:59:59Z', 'target 2026-01-31T00:00:00Z'];
+    const shown = (await owner.get(audit + query)).text;
+    expect(targets(shown)).toEqual(both);
+    expect(shown).toContain('value="2026-01-31"');
+    const { text, headers } = await owner.get(`${audit}/audit-log.csv${query}`);
+    expect(headers.get('content-type')).toMatch(/^text\/csv/);
+    const lines = text.trimEnd().split('\r\n');
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toBe('at,actorKind,actorName,action,target,detail');
+    expect(lines[1]).toBe(
+      `"2026-01-31T23:59:59.000Z","member","eve@example.com","project.set","${both[0]}","'=1+""1"""`,
+    );
+    expect((await owner.get(`${audit}?from=2026-02-01&person=eve%40example.com`)).text).toContain('target 2026-02-01');
+    const whole = await owner.get(`${audit}/audit-log.csv`);
+    expect(whole.text.split('\r\n').length).toBeGreaterThan(8);
+    for (const path of [audit, `${audit}/audit-log.csv`]) {
+      const wrong = await owner.get(`${path}?to=2026-02-31`);
+      expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('To: expected a date')]);
+    }
   });
 });
