@@ -21,7 +21,7 @@ const OTHER_FILES = [
 
 /** A hash of all that a build depends on. */
 function hashSources() {
-  const hash = createHash('sha256').update(process.versions.node.split('.')[0] ?? '');
+  const hash = createHash('sha256');
   const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.build.json'), 'utf8'));
   const files = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
   for (const folder of [...include, 'scripts']) {
