@@ -334,7 +334,7 @@ async function startExport(url: string, cli: (...args: string[]) => Promise<stri
 }
 
 async function newestJob(url: string, key: Headers): Promise<string> {
-  const listed = await fetch(`${url}/v1/static-export/jobs`, { headers: key });
+  const listed = await fetch(`${url}/v1/static-export/jobs?status=completed`, { headers: key });
   const [job] = exports.parse(await listed.json()).jobs;
   return job?.jobId ?? '';
 }
