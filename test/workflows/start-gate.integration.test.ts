@@ -41,7 +41,7 @@ async function expectShown(client: Client, site: string, place: StartPlace | und
     const cli = async (...args: string[]) =>
       (await galleyHere(['sites', ...args, '--url', api.url], { OPERATOR_TOKEN })).stdout.replaceAll(/\s+/g, ' ');
     expect(await cli('status', site)).toContain(`start ${words} `);
-    expect(await cli('list')).toContain(`${site}: waiting, ${words}`);
+    expect(await cli('list')).toContain(`${site} waiting for the limit ${words}`);
   } finally {
     await api.stop();
   }
