@@ -68,9 +68,9 @@ describe('a program with an invalid configuration exits with 2 and names each mi
 
 describe('a GALLEY_HOME that is not a folder', () => {
   test.each([
-    ['a file', () => join(folder, 'a-file'), 'EEXIST'],
-    ['below a file', () => join(folder, 'a-file', 'state'), 'EEXIST'],
-    ['below /proc', () => '/proc/galley', 'ENOENT'],
+    ['a file', () => join(folder, 'a-file'), 'it exists already'],
+    ['below a file', () => join(folder, 'a-file', 'state'), 'it exists already'],
+    ['below /proc', () => '/proc/galley', 'it does not exist'],
   ])('%s makes galley up exit with 2 and one sentence', async (_where, path, reason) => {
     await writeFile(join(folder, 'a-file'), '');
     const home = path();
