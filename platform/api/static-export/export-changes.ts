@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import { createBoundedThreads, WorkExceeded, WorkRefused } from '../../../base/bounded-threads.ts';
+import { readBundleHead } from '../../../bundle/read-bundle.ts';
 import type { ExportChanges, ExportReport } from '../../../contract/admin-api.ts';
 import { ObjectMissingError } from '../../../exporter/export-failure.ts';
 import { HttpError } from '../../../web/http-error.ts';
-import { readManifest } from '../../objects/archive-entries.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { type ExportJobRow, findExportBefore } from '../../store/export-jobs.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
@@ -41,8 +41,8 @@ export async function readExportChanges(
 async function readStored(objects: ObjectStore, job: ExportJobRow, known?: ExportReport): Promise<tasks.StoredExport> {
   const { archiveKey } = requireCompleted(job);
   try {
-    const [manifest, report] = await Promise.all([
-      readManifest(objects, archiveKey),
+    const [{ manifest }, report] = await Promise.all([
+      readBundleHead(await objects.get(archiveKey)),
       known ?? readReport(objects, job),
     ]);
     return { jobId: job.id, manifest, brokenLinks: report.brokenLinks };

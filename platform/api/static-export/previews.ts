@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Express, Request, Response } from 'express';
 import { createBoundedThreads, WorkExceeded, WorkRefused } from '../../../base/bounded-threads.ts';
 import { sha256Hex } from '../../../base/sha256.ts';
+import { readBundleHead } from '../../../bundle/read-bundle.ts';
 import { bytesOf, readEntries } from '../../../bundle/read-entries.ts';
 import { encodeLocation } from '../../../bundle/url.ts';
 import type { ExportPreview } from '../../../contract/admin-api.ts';
@@ -11,7 +12,6 @@ import type { BundleFile } from '../../../contract/bundle.ts';
 import { HEAD_LENGTH_BYTES, readHeadLength } from '../../../contract/bundle-head.ts';
 import { ObjectMissingError } from '../../../exporter/export-failure.ts';
 import { HttpError } from '../../../web/http-error.ts';
-import { readManifest } from '../../objects/archive-entries.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { type ExportJobRow, noteLinkRequest } from '../../store/export-jobs.ts';
 import { findPreviewedJob, insertPreview } from '../../store/export-previews.ts';
@@ -93,15 +93,15 @@ type Serving = {
 
 async function servePreview(serving: Serving): Promise<void> {
   const { response, base } = serving;
-  const { found, basePath = '' } = await resolve(serving);
+  const { found, basePath = '', headBytes } = await resolve(serving);
   if (found.kind === 'redirect') {
     const { location, status } = found;
     const isMounted = location === basePath || location.startsWith(`${basePath}/`);
     const path = isMounted ? location.slice(basePath.length) : location;
     response.redirect(status, encodeLocation(path.startsWith('/') || path === '' ? base + path : path));
   } else if (found.kind === 'malformed') throw new HttpError(400, 'This address is not valid');
-  else if (found.kind === 'file') await sendFile(serving, found.file, 200);
-  else if (found.page !== undefined) await sendFile(serving, found.page.file, found.page.status);
+  else if (found.kind === 'file') await sendFile(serving, { file: found.file, status: 200, headBytes });
+  else if (found.page !== undefined) await sendFile(serving, { ...found.page, headBytes });
   else throw new HttpError(404, 'The export has no such file');
 }
 
@@ -112,8 +112,8 @@ async function resolve({ objects, job, target }: Serving): Promise<Exclude<tasks
   try {
     const first = await threads.run('resolveTarget', question, key);
     if (first !== 'unknown') return first;
-    const told = { ...question, manifest: await readManifest(objects, archiveKey) };
-    const second = await threads.run('resolveTarget', told, `told ${key}`);
+    const bundle = await readBundle(objects, archiveKey);
+    const second = await threads.run('resolveTarget', { ...question, bundle }, `told ${key}`);
     if (second === 'unknown') throw new Error('The manifest was not read');
     return second;
   } catch (error) {
@@ -123,7 +123,17 @@ async function resolve({ objects, job, target }: Serving): Promise<Exclude<tasks
   }
 }
 
-async function sendFile({ request, response, objects, job }: Serving, file: BundleFile, status: number): Promise<void> {
+async function readBundle(objects: ObjectStore, archiveKey: string): Promise<tasks.StoredBundle> {
+  const headBytes = readHeadLength(await objects.read(archiveKey, { start: 0, end: HEAD_LENGTH_BYTES - 1 }));
+  if (headBytes === undefined) throw new Error("The archive doesn't say how long its head is");
+  const { manifest } = await readBundleHead(await objects.get(archiveKey));
+  return { manifest, headBytes };
+}
+
+type SentFile = { file: BundleFile; status: number; headBytes: number };
+
+async function sendFile({ request, response, objects, job }: Serving, sent: SentFile): Promise<void> {
+  const { file, status } = sent;
   const etag = `"${file.sha256}"`;
   response.status(status).set({ ETag: etag, 'Content-Type': file.contentType });
   if (status === 200 && request.get('if-none-match')?.includes(etag)) {
@@ -132,7 +142,7 @@ async function sendFile({ request, response, objects, job }: Serving, file: Bund
   }
   response.set('Content-Length', String(file.size));
   if (request.method === 'HEAD') response.end();
-  else await sendMember(response, objects, requireCompleted(job).archiveKey, file);
+  else await sendMember(response, objects, requireCompleted(job).archiveKey, sent);
 }
 
 /** Reads only the part of the archive that holds the file. A client that disconnects ends the reading and is no error. */
@@ -140,11 +150,9 @@ async function sendMember(
   response: Response,
   objects: ObjectStore,
   archiveKey: string,
-  { path, offset, length }: BundleFile,
+  { file: { path, offset, length }, headBytes }: SentFile,
 ): Promise<void> {
-  const headBytes = readHeadLength(await objects.read(archiveKey, { start: 0, end: HEAD_LENGTH_BYTES - 1 }));
-  if (headBytes === undefined || offset === undefined || length === undefined)
-    throw new Error(`The archive doesn't say where ${path} is`);
+  if (offset === undefined || length === undefined) throw new Error(`The archive doesn't say where ${path} is`);
   const start = headBytes + offset;
   const member = await objects.get(archiveKey, { start, end: start + length - 1 });
   try {

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
+import { bytesOf, readEntries } from '../../../bundle/read-entries.ts';
 import { HttpError } from '../../../web/http-error.ts';
 import { findOwnJob, requireCompleted, requireEnterprise } from '../../api/static-export/export-job-view.ts';
-import { archiveEntries } from '../../objects/archive-entries.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import { findExportBefore } from '../../store/export-jobs.ts';
@@ -35,12 +35,12 @@ async function readFile(
   archiveKey: string,
   path: string,
 ): Promise<string | undefined> {
-  for await (const entry of archiveEntries(objects, archiveKey)) {
-    if (entry.header.name === path) {
-      if ((entry.header.size ?? 0) > MAX_FILE_BYTES) throw new HttpError(413, 'The file is too large to compare');
-      return await text(entry);
-    }
-    entry.resume();
-  }
-  return undefined;
+  let found: string | undefined;
+  await readEntries(await objects.get(archiveKey), { maxBytes: Number.MAX_SAFE_INTEGER }, async (entry) => {
+    if (entry.header.name !== path) return undefined;
+    if ((entry.header.size ?? 0) > MAX_FILE_BYTES) throw new HttpError(413, 'The file is too large to compare');
+    found = await text(bytesOf(entry));
+    return 'stop';
+  });
+  return found;
 }
