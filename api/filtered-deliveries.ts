@@ -60,15 +60,15 @@ export class FilteredDeliveries {
       if (file.startsWith(SPOOL)) await rm(join(folder, file), { force: true });
       else names.add(file.replace(/\.\w+$/, ''));
     }
-    const found: { name: string; delivery: KeptDelivery }[] = [];
+    const found: { name: string; delivery: KeptDelivery; sizeBytes: number }[] = [];
     for (const name of names) {
       const delivery = await this.#read(name);
-      const isWhole = delivery !== undefined && (await this.#sizeOf(name).catch(() => undefined)) !== undefined;
-      if (isWhole) found.push({ name, delivery });
-      else await this.#forget(name);
+      const sizeBytes = await this.#sizeOf(name).catch(() => undefined);
+      if (delivery === undefined || sizeBytes === undefined) await this.#forget(name);
+      else found.push({ name, delivery, sizeBytes });
     }
     found.sort((a, b) => Date.parse(a.delivery.about.at) - Date.parse(b.delivery.about.at));
-    for (const { name, delivery } of found) await this.#add(name, delivery);
+    for (const { name, delivery, sizeBytes } of found) await this.#add(name, delivery, sizeBytes);
   }
 
   /** What can be run again, oldest first. */
@@ -132,11 +132,10 @@ export class FilteredDeliveries {
     else await writeFile(this.#fileOf(name, 'body'), body, PRIVATE);
     // Last, because only a delivery with both files is whole.
     await writeFile(this.#fileOf(name, 'json'), JSON.stringify(delivery), PRIVATE);
-    await this.#add(name, delivery);
+    await this.#add(name, delivery, await this.#sizeOf(name));
   }
 
-  async #add(name: string, { site, about }: KeptDelivery): Promise<void> {
-    const sizeBytes = await this.#sizeOf(name);
+  async #add(name: string, { site, about }: KeptDelivery, sizeBytes: number): Promise<void> {
     const texts = { topic: cutText(about.topic, MAX_TEXT), why: cutText(about.why, MAX_TEXT) };
     this.#kept.set(name, { site, about: { ...about, ...texts }, sizeBytes });
     this.#totalBytes += sizeBytes;
