@@ -16,10 +16,10 @@ type JudgeExportInput = ExportPlace & {
 /** What the guards compare; null if the service doesn't give it. */
 export type JudgedExport = { pageCount: number | null; report: ExportReport | null };
 
-type Judgement = {
+export type Judgement = {
   reasons: string[];
   notChecked?: string[];
-  /** Where a person can look at a held export for a day; null or missing: nowhere. */
+  /** Shows a held export for a day. Null or missing if the service has no preview of it. */
   previewUrl?: string | null;
 };
 

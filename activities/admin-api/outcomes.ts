@@ -47,27 +47,23 @@ export type AdminApiOperation =
   | 'report'
   | 'preview';
 
+/** The service doesn't have this operation. */
+const ABSENT = { 404: 'unsupported', 405: 'unsupported', 501: 'unsupported' } as const;
+
 /** Exceptions to the statuses in `verdictOf`. 200: a success that can't be read. */
 const OWN_VERDICTS: Record<AdminApiOperation, Readonly<Record<number, ResponseVerdict>>> = {
   start: { 409: 'busy' },
   // No exceptions: a project can have many agent jobs at once, and 429 says how long to wait.
   prompt: {},
   // 404 also means that the job is unknown: either way no follow-up is possible.
-  message: { 404: 'unsupported', 405: 'unsupported', 409: 'busy', 410: 'unsupported', 501: 'unsupported' },
+  message: { ...ABSENT, 409: 'busy', 410: 'unsupported' },
   read: { 404: 'gone', 410: 'gone' },
   bundle: { 404: 'gone', 409: 'not-ready', 410: 'gone' },
-  cancel: { 404: 'unsupported', 405: 'unsupported', 409: 'finished', 410: 'finished', 501: 'unsupported' },
-  list: { 200: 'unsupported', 400: 'unsupported', 404: 'unsupported', 405: 'unsupported', 501: 'unsupported' },
-  report: {
-    200: 'unsupported',
-    404: 'unsupported',
-    405: 'unsupported',
-    409: 'unsupported',
-    410: 'unsupported',
-    501: 'unsupported',
-  },
-  preview: { 200: 'unsupported', 404: 'unsupported', 405: 'unsupported', 501: 'unsupported' },
-  log: { 200: 'unsupported', 404: 'unsupported', 405: 'unsupported', 410: 'unsupported', 501: 'unsupported' },
+  cancel: { ...ABSENT, 409: 'finished', 410: 'finished' },
+  list: { ...ABSENT, 200: 'unsupported', 400: 'unsupported' },
+  report: { ...ABSENT, 200: 'unsupported', 409: 'unsupported', 410: 'unsupported' },
+  preview: { ...ABSENT, 200: 'unsupported' },
+  log: { ...ABSENT, 200: 'unsupported', 410: 'unsupported' },
 };
 
 /** Interprets a failed call. One table for all operations, so callers don't decide on their own. */

@@ -37,6 +37,13 @@ export function createStaticExport(client: AdminApiClient, setting: StaticExport
     const reason = 'the Admin API has form `project`: set projectId of the site in galley.yaml';
     throw new AdminApiError('static export', { status: null, reason });
   };
+  /** What only form `domain` has. */
+  const inFormDomain =
+    <Result>(what: string, request: (jobId: string, options: RequestOptions) => Promise<Result>) =>
+    async ({ jobId, ...place }: ExportRef, options: RequestOptions): Promise<Result> => {
+      if ((await projectOf(place, options)) !== undefined) throw absent(what);
+      return await request(jobId, options);
+    };
 
   return {
     form,
@@ -63,18 +70,9 @@ export function createStaticExport(client: AdminApiClient, setting: StaticExport
       return { jobId, bundleUrl, expiresAt, sizeBytes, sha256: null, manifestSha256: undefined, version };
     },
     list: exports.list,
-    async report({ jobId, ...place }, options) {
-      if ((await projectOf(place, options)) !== undefined) throw absent('report');
-      return await exports.report(jobId, options);
-    },
-    async preview({ jobId, ...place }, options) {
-      if ((await projectOf(place, options)) !== undefined) throw absent('preview');
-      return await exports.preview(jobId, options);
-    },
-    async cancel({ jobId, ...place }, options) {
-      if ((await projectOf(place, options)) !== undefined) throw absent('cancellation');
-      return await exports.cancel(jobId, options);
-    },
+    report: inFormDomain('report', exports.report),
+    preview: inFormDomain('preview', exports.preview),
+    cancel: inFormDomain('cancellation', exports.cancel),
   };
 }
 

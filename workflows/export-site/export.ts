@@ -7,6 +7,7 @@ import {
   proxyActivities,
 } from '@temporalio/workflow';
 import type { CancelOutcome } from '../../activities/admin-api/cancel-export.ts';
+import type { Judgement } from '../../activities/admin-api/judge-export.ts';
 import type { Activities } from '../../activities/create-activities.ts';
 import { formatDurationMs } from '../../contract/duration.ts';
 import { rereadSettings } from '../entity/configuration.ts';
@@ -155,10 +156,7 @@ async function runExport(run: SiteRun, exporting: Exporting): Promise<void> {
 }
 
 /** Why a person has to look at the export; empty if nobody has to. The first one of a site can't be compared. */
-async function judge(
-  run: SiteRun,
-  exporting: Exporting,
-): Promise<Pick<Awaited<ReturnType<Activities['judgeExport']>>, 'reasons' | 'previewUrl'>> {
+async function judge(run: SiteRun, exporting: Exporting): Promise<Judgement> {
   const { guards, domain } = run.settings;
   const jobId = jobOf(exporting);
   const served = servedJob(run.state);
