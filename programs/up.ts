@@ -75,7 +75,7 @@ export async function startEverything(
   const forgeSecret = await home.secret(FORGE_SECRET_FILE);
   const told = platform ? withForgeWebhooks(config.sites, forgeSecret) : config.sites;
   const api = await startApi({ config: { ...config, sites: told }, settings: own, signInLinks }, orchestrator);
-  if (platform) await connectForge(platform.admin, told, api.url);
+  if (platform) await connectForge(platform, told, api.url);
   const deployments = await startDeployments(planned, context);
   await startWorker({ config, settings: own }, orchestrator);
 

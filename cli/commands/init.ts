@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import type { InitOptions } from '../init/from-options.ts';
 
 const HELP = `
-Asks for the site's name, its domain or URL, and the CMS, checks each answer, and writes galley.yaml and .env beside it. Existing files stay unless you agree
-or pass --overwrite. Without a terminal, add --yes; then only --domain is needed.
+Asks for the site's name, its domain or URL, and the CMS, checks each answer, and writes galley.yaml and .env beside it.
+Existing files stay unless you agree or pass --overwrite. Without a terminal, add --yes; then only --domain is needed.
 
 Examples:
   galley init

@@ -28,7 +28,7 @@ export interface Answers {
 
 const THIS_MACHINE = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** Where a site is: its domain, the server that isn't at its domain, or both. */
+/** A site's domain, and its server if that is elsewhere. */
 export type Address = { domain?: string | undefined; origin?: string | undefined };
 
 /**

@@ -20,8 +20,14 @@ export function withForgeWebhooks(sites: GalleyConfig['sites'], secret: string):
  * Makes the platform's own forge tell these sites of their pull requests. A webhook that an operator set to another place
  * stays.
  */
-export async function connectForge(admin: Admin, sites: GalleyConfig['sites'], apiUrl: string): Promise<void> {
-  const projects = new Map((await admin.listProjects({})).map(({ project, settings }) => [project, settings]));
+export async function connectForge(
+  { admin, organization }: { admin: Admin; organization: string },
+  sites: GalleyConfig['sites'],
+  apiUrl: string,
+): Promise<void> {
+  const projects = new Map(
+    (await admin.listProjects({ organization })).map(({ project, settings }) => [project, settings]),
+  );
   for (const [name, { agent, projectId = '', webhooks }] of Object.entries(sites)) {
     const [secret] = [webhooks[SOURCE]?.secret ?? []].flat();
     const project = projects.get(projectId);
