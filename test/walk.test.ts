@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { withFileLock } from '../activities/deployments/file-lock.ts';
+import { FREE_PORTS } from './helpers/free-port.ts';
 import { galleyHere, type RunningGalley, startGalley } from './helpers/galley.ts';
 import { type HttpSite, serveFiles, startHttpSite } from './helpers/http-site.ts';
 import { waitFor } from './helpers/system/wait-for.ts';
@@ -28,7 +29,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'galley.yaml'), CONFIG);
   origin = await startHttpSite(handbook('first text'));
   variables = {
-    ...{ PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' },
+    ...FREE_PORTS,
     ...{ GALLEY_HOME: join(folder, 'state'), STANDARD_SECRET: SECRET },
     ...{ BUNDLE_LINK_TTL: '10s', MIN_REFRESH_INTERVAL: '1s' },
   };

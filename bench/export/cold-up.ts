@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FREE_PORTS } from '../../test/helpers/free-port.ts';
 import { startGalley } from '../../test/helpers/galley.ts';
 import { temporaryFolder } from '../with-cleanups.ts';
 import type { ExportBench } from './bench.ts';
@@ -8,7 +9,6 @@ import { secondsText } from './figure.ts';
 import { type Usage, usageOf, usageText } from './process-usage.ts';
 
 const DOMAIN = 'docs.example.test';
-const PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
 
 /** Starts `galley up` in an empty folder and measures the first export of its platform, without the start. */
 export async function coldUpExport(
@@ -19,7 +19,11 @@ export async function coldUpExport(
   const config = join(folder, 'galley.yaml');
   await writeFile(config, `sites: {docs: {domain: ${DOMAIN}, origin: "${origin}"}}\n`);
   const home = join(folder, 'state');
-  const up = await startGalley(['up'], { ...PORTS, GALLEY_HOME: home, GALLEY_CONFIG: config, TMPDIR: folder }, folder);
+  const up = await startGalley(
+    ['up'],
+    { ...FREE_PORTS, GALLEY_HOME: home, GALLEY_CONFIG: config, TMPDIR: folder },
+    folder,
+  );
   try {
     const [, url = ''] = / platform (\S+)/.exec(up.ready) ?? [];
     const key = (await readFile(join(home, 'admin-api-key'), 'utf8')).trim();

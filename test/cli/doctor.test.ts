@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeClock } from '../../cli/checks/services.ts';
 import { createTestRepository } from '../helpers/forge-repository.ts';
+import { FREE_PORTS } from '../helpers/free-port.ts';
 import { galleyHere } from '../helpers/galley.ts';
 import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
 import { startScriptedSmtp } from '../helpers/smtp-server.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 const folder = emptiedFolder();
-const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
 
 let site: HttpSite;
 beforeAll(async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { FREE_PORTS } from '../helpers/free-port.ts';
 import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
 import { shellEnvironment } from '../helpers/shell-environment.ts';
 import { builtGalley } from '../helpers/system/built-product.ts';
@@ -12,7 +13,6 @@ const folder = emptiedFolder();
 
 /** Node keeps the first ones from children by itself. */
 const DESCRIPTORS = [9, 17, 63, 200];
-const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
 
 /** Writes down its command and its descriptors, and writes to those that it shouldn't have. */
 const SPY = `#!/bin/sh

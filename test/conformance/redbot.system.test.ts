@@ -10,6 +10,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { cacheFolder } from '../../embedded/cache-folder.ts';
 import { entriesOf, gzipInMembers, manifestOf, packTar, sha256, siteOf } from '../deployment/bundles.ts';
+import { FREE_PORTS } from '../helpers/free-port.ts';
 import { galley, startGalley } from '../helpers/galley.ts';
 import { createCleanups } from '../helpers/system/cleanups.ts';
 import { page, startOriginSite } from '../helpers/system/origin-site.ts';
@@ -24,8 +25,6 @@ const ACCEPTED = ['The Keep-Alive header is deprecated.', "The server didn't und
 type Case = { what: string; status: number; path: string; method?: string; headers?: Headers; body?: string };
 type Headers = Record<string, string>;
 type Program = { name: string; url: string; cases: readonly Case[] };
-
-const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
 
 let folder: string;
 const cleanups = createCleanups();

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FREE_PORTS } from '../helpers/free-port.ts';
 import { galley, startGalley } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 import { createCleanups } from '../helpers/system/cleanups.ts';
@@ -8,8 +9,6 @@ import { waitFor } from '../helpers/system/wait-for.ts';
 
 const cleanups = createCleanups();
 afterEach(cleanups.run);
-
-const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
 
 /** The three commands of README.md and docs/getting-started.md. */
 test('init, up and sites export produce the first export of a site', async () => {

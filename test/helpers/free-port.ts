@@ -1,6 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
+/** The variables with which `galley up` takes free ports. */
+export const FREE_PORTS = {
+  PORT: '0',
+  PLATFORM_PORT: '0',
+  DEPLOYMENT_PORT: '0',
+  TEMPORAL_PORT: '0',
+  TEMPORAL_UI_PORT: '0',
+};
+
 /**
  * Below the ephemeral ports (on Linux from 32768, elsewhere from 49152), so that no connection and no server on port 0
  * takes the port before the program listens on it, or while the program restarts.

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { FREE_PORTS } from '../helpers/free-port.ts';
 import { galley, type RunningGalley, startGalley } from '../helpers/galley.ts';
 import { serveFiles, startHttpSite } from '../helpers/http-site.ts';
 import { shellEnvironment } from '../helpers/shell-environment.ts';
@@ -37,10 +38,9 @@ it('works in any folder after npm pack and npm install -g, with only a galley.ya
 `,
   );
   const form = { program: join(prefix, 'bin', 'galley') };
-  const ports = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
   let up: RunningGalley | undefined;
   try {
-    up = await startGalley(['up'], ports, home, form);
+    up = await startGalley(['up'], FREE_PORTS, home, form);
     const exported = await galley(['sites', 'export'], {}, home, form);
     expect(exported).toMatchObject({ code: 0, stdout: expect.stringMatching(/http:\/\/127\.0\.0\.1:\d+/) });
     const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(exported.stdout) ?? [];

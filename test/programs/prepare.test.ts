@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { createLifetime } from '../../programs/process/lifetime.ts';
 import { readSettings } from '../../programs/settings/environment.ts';
 import { prepare } from '../../programs/up/prepare.ts';
+import { FREE_PORTS } from '../helpers/free-port.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -18,10 +19,9 @@ it.each([
 ])("takes the dashboard's mail server from %s", async (_name, variables, sections, expected) => {
   const config = join(folder, 'galley.yaml');
   await writeFile(config, JSON.stringify({ ...sections, sites: {} }));
-  const ports = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
   const home = { GALLEY_HOME: join(folder, 'home'), GALLEY_CONFIG: config };
   const lifetime = createLifetime(pino({ level: 'silent' }));
-  const { platformMail } = await prepare(readSettings({ ...home, ...ports, ...variables }), lifetime);
+  const { platformMail } = await prepare(readSettings({ ...home, ...FREE_PORTS, ...variables }), lifetime);
   await lifetime.stop();
   expect(platformMail).toEqual(expected);
 });

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { readSettings } from '../../programs/settings/environment.ts';
 import { checkPorts } from '../../programs/up/prepare.ts';
+import { FREE_PORTS } from '../helpers/free-port.ts';
 import { galley, galleyHere } from '../helpers/galley.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
@@ -135,8 +136,7 @@ describe('galley up on a port in use', () => {
   test.each(['PORT', 'PLATFORM_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'DEPLOYMENT_PORT'])(
     'says that %s names it',
     async (variable) => {
-      const free = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
-      const settings = readSettings({ ...free, [variable]: String(port) });
+      const settings = readSettings({ ...FREE_PORTS, [variable]: String(port) });
       const { deploymentPort, serving } = settings;
       const deployment = { valuesFile: 'values.yaml', host: '127.0.0.1', port: deploymentPort, serving, home: 'x' };
       await expect(checkPorts(settings, [deployment])).rejects.toThrow(sentence(variable));

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle, type ExportJob, exportJob } from '../../contract/admin-api.ts';
+import { FREE_PORTS } from '../helpers/free-port.ts';
 import { galley, startGalley } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 import { startPostgres } from '../helpers/postgres.ts';
@@ -11,7 +12,6 @@ import { waitFor } from '../helpers/system/wait-for.ts';
 import { startDevServer } from '../helpers/temporal.ts';
 
 const cleanups = createCleanups();
-const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
 
 let folder: string;
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { createBareRepository } from '../../embedded/bare-repository.ts';
 import { startMailbox } from '../../embedded/mailbox/mailbox.ts';
+import { FREE_PORTS } from '../helpers/free-port.ts';
 import { galley, startGalley } from '../helpers/galley.ts';
 import { PATIENT_CONNECTION } from '../helpers/patient-connection.ts';
 import { createCleanups } from '../helpers/system/cleanups.ts';
@@ -13,7 +14,6 @@ const folder = emptiedFolder();
 const cleanups = createCleanups();
 afterEach(cleanups.run);
 
-const PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
 /** Longer than a webhook takes, shorter than the pauses between two looks at the pull request. */
 const SOON_MS = 120_000;
 
@@ -33,7 +33,7 @@ sites:
       - {name: notes, on: publish, prompt: "Replace 'old' with 'new' in CHANGELOG.md", reviewers: [ada@example.com], quietPeriod: 100ms}
 `,
   );
-  const variables = { ...PORTS, GALLEY_HOME: join(folder, 'state'), GALLEY_CONFIG: join(folder, 'galley.yaml') };
+  const variables = { ...FREE_PORTS, GALLEY_HOME: join(folder, 'state'), GALLEY_CONFIG: join(folder, 'galley.yaml') };
   const run = async (...args: string[]) => await galley(args, variables, folder);
   const first = await startGalley(['up'], variables, folder);
   cleanups.add(() => first.stop('SIGKILL'));

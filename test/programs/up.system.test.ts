@@ -3,11 +3,10 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Mailbox, startMailbox } from '../../embedded/mailbox/mailbox.ts';
+import { FREE_PORTS } from '../helpers/free-port.ts';
 import { galley, type RunningGalley, startGalley } from '../helpers/galley.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { openBrowser } from '../platform/dashboard/browser.ts';
-
-const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
 
 let folder: string;
 let home: string;

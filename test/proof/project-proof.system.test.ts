@@ -1,13 +1,12 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exportReport } from '../../contract/admin-api.ts';
+import { FREE_PORTS } from '../helpers/free-port.ts';
 import { galley, type RunningGalley, startGalley } from '../helpers/galley.ts';
 import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
 import { locateRealTool } from '../helpers/real-tool.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-
-const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
 
 const folder = temporaryFolder();
 /** What commands beside it need. */
