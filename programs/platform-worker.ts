@@ -58,7 +58,7 @@ export async function startPlatformWorker(context: Context): Promise<void> {
       prover: createProver(settings.browser),
       limits: settings.exportLimits,
       signer: settings.bundleSigner,
-      computing: isShared ? createComputing({ allApart: true }) : undefined,
+      computing: isShared ? createComputing({ allApart: true, keepsOne: true }) : undefined,
       exportKeep: settings.exportKeep,
       logger,
     });

@@ -9,6 +9,8 @@ export class TaskDied extends Error {
 
 export type PoolOptions = {
   maxProcesses: number;
+  /** One process starts at once and stays: the first document of an export doesn't wait for its start. */
+  keepsOne?: boolean | undefined;
   /** What the processes run. */
   program?: URL | undefined;
   /** A process without a result for this long is ended. */
@@ -40,8 +42,9 @@ export class TaskPool {
   readonly #oneByOne = pLimit(1);
   #kills = 0;
 
-  constructor({ maxProcesses, program = PROGRAM, patienceMs = PATIENCE_MS }: PoolOptions) {
-    this.#options = { maxProcesses, program, patienceMs };
+  constructor({ maxProcesses, keepsOne = false, program = PROGRAM, patienceMs = PATIENCE_MS }: PoolOptions) {
+    this.#options = { maxProcesses, keepsOne, program, patienceMs };
+    if (keepsOne) this.#startShared();
   }
 
   /** Rejects with `TaskDied`, with the task's own error, or if processes can't be started or are killed all the time. */
@@ -66,7 +69,14 @@ export class TaskPool {
     const isFull = this.#processes.size >= this.#options.maxProcesses;
     if (least !== undefined && least.load < (isFull ? BATCHES_AHEAD : 1)) return least;
     if (isFull) return undefined;
-    const started = this.#start(this.#options.patienceMs, ({ how, tasks }) => {
+    return this.#startShared();
+  }
+
+  /** Starts a process that takes any tasks. */
+  #startShared(): TaskProcess {
+    const { patienceMs, keepsOne } = this.#options;
+    const isKept = keepsOne && this.#processes.size === 0;
+    const started = this.#start({ patienceMs, isKept }, ({ how, tasks }) => {
       if (how === 'by-itself') for (const task of tasks) void this.#oneByOne(() => this.#runAlone(task));
       else this.#queue.unshift(...tasks);
       this.#sendBatches();
@@ -75,9 +85,9 @@ export class TaskPool {
     return started;
   }
 
-  #start(patienceMs: number, onEnd: (end: End) => void): TaskProcess {
+  #start(options: { patienceMs: number; isKept?: boolean }, onEnd: (end: End) => void): TaskProcess {
     const started = new TaskProcess(
-      { program: this.#options.program, patienceMs },
+      { program: this.#options.program, ...options },
       {
         onResult: () => {
           this.#kills = 0;
@@ -111,7 +121,7 @@ export class TaskPool {
           alone.close();
           ended();
         };
-        const alone = this.#start(this.#options.patienceMs * ALONE_FACTOR, ({ how, reason, tasks }) => {
+        const alone = this.#start({ patienceMs: this.#options.patienceMs * ALONE_FACTOR }, ({ how, reason, tasks }) => {
           if (how === 'by-itself' && tasks.length > 0) own.reject(new TaskDied(reason));
           ended();
         });

@@ -41,10 +41,14 @@ const HEAP_MB = Math.min(1024, Math.round(Math.min(totalmem(), process.constrain
 /** A process without work ends after this time. */
 const IDLE_MS = 10_000;
 
-/** A process that runs batches of tasks in their order. Without a result for `patienceMs` it is ended. */
+/**
+ * A process that runs batches of tasks in their order. Without a result for `patienceMs` it is ended. With `isKept` it waits
+ * for work until this process ends.
+ */
 export class TaskProcess {
   readonly #child: ChildProcess;
   readonly #patienceMs: number;
+  readonly #isKept: boolean;
   readonly #batches: Task[][] = [];
   #timer: NodeJS.Timeout | undefined;
   #isReady = false;
@@ -52,8 +56,12 @@ export class TaskProcess {
   #isClosed = false;
   #stderr = '';
 
-  constructor({ program, patienceMs }: { program: URL; patienceMs: number }, { onResult, onEnd }: Events) {
+  constructor(
+    { program, patienceMs, isKept = false }: { program: URL; patienceMs: number; isKept?: boolean },
+    { onResult, onEnd }: Events,
+  ) {
     this.#patienceMs = patienceMs;
+    this.#isKept = isKept;
     this.#child = fork(program, {
       // Options of a parent that runs from source have relative paths.
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
@@ -141,7 +149,7 @@ export class TaskProcess {
     if (this.load === 0) {
       this.#child.unref();
       this.#child.channel?.unref();
-      this.#timer = setTimeout(() => this.close(), IDLE_MS).unref();
+      if (!this.#isKept) this.#timer = setTimeout(() => this.close(), IDLE_MS).unref();
       return;
     }
     this.#timer = setTimeout(() => {

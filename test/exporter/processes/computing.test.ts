@@ -119,6 +119,16 @@ describe('a document', () => {
     expect(made.files.map(({ path }) => path)).toEqual(['a.html', 'b.html']);
   });
 
+  it('is read by a process that already waits, also after another ended it', async () => {
+    const started = () => process.getActiveResourcesInfo().filter((name) => name === 'ProcessWrap').length;
+    const before = started();
+    const kept = createComputing({ keepsOne: true, processes: 1, program }).apart;
+    expect(started()).toBe(before + 1);
+    await expect(kept.parseResponse(text('one'))).resolves.toMatchObject({ failure: undefined });
+    await expect(kept.parseResponse(text('please-abort'))).resolves.toMatchObject({ failure: DIED });
+    await expect(kept.parseResponse(text('two'))).resolves.toMatchObject({ failure: undefined });
+  });
+
   it('that can not be read for lack of processes fails, and is not called unread', async () => {
     const missing = createComputing({ processes: 1, program: new URL('./nothing.ts', import.meta.url) }).apart;
     await expect(missing.parseResponse(text('one'))).rejects.toThrow('can not be started');
