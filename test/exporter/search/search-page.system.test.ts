@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
+import { createS3Target } from '../../../activities/deployments/targets/s3.ts';
 import { startNginx } from '../../../bench/export/nginx-site.ts';
-import { deployToFolder, documentedServer } from '../../activities/deployments/targets/deploy-to-folder.ts';
+import { s3Target } from '../../../contract/target-kind.ts';
+import { deployTo, deployToFolder, documentedServer } from '../../activities/deployments/targets/deploy-to-folder.ts';
 import { launchChromium, problemsOf } from '../../helpers/chromium.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
+import { startS3 } from '../../helpers/s3.ts';
 import { createCleanups } from '../../helpers/system/cleanups.ts';
 import { makeSearchable, openReader, type Reader, type Searchable, searchFor } from './searchable.ts';
 
@@ -60,6 +63,17 @@ afterAll(async () => {
   await site?.close();
 });
 
+/** Opens the search from a page by its key, and finds a page. */
+async function searchAt(url: string, page: string): Promise<void> {
+  const there = await openReader(browser, { url });
+  await there.page.goto(url + page);
+  await there.page.keyboard.press('/');
+  await there.page.waitForURL('**/_search*');
+  expect(await searchFor(there.page, 'unpack')).toEqual([`${url}/guide/install.html`]);
+  expect(there.faults).toEqual([]);
+  await there.leave();
+}
+
 it('works from a folder that nginx serves, beside the pages in Markdown', async () => {
   const cleanups = createCleanups();
   const folder = await mkdtemp(join(tmpdir(), 'galley-folder-'));
@@ -67,17 +81,26 @@ it('works from a folder that nginx serves, beside the pages in Markdown', async 
     await deployToFolder(folder, site.archive, 1);
     const lifetime = cleanups;
     const nginx = await startNginx({ folder, lifetime, serverOn: (port) => documentedServer(folder, port) });
-    const there = await openReader(browser, { url: nginx.origin });
-    await there.page.goto(`${nginx.origin}/guide/install`);
-    await there.page.keyboard.press('/');
-    await there.page.waitForURL('**/_search*');
-    expect(await searchFor(there.page, 'unpack')).toEqual([`${nginx.origin}/guide/install.html`]);
-    expect(there.faults).toEqual([]);
-    await there.leave();
+    await searchAt(nginx.origin, '/guide/install');
     const twin = await fetch(`${nginx.origin}/guide/install.html.md`);
     expect([twin.status, await twin.text()]).toEqual([200, expect.stringContaining('# Install')]);
   } finally {
     await cleanups.run();
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+it('works from a bucket that anyone may read', async () => {
+  const server = await startS3();
+  const folder = await mkdtemp(join(tmpdir(), 'galley-staging-'));
+  try {
+    await server.letAnyoneRead();
+    await deployTo(createS3Target(s3Target({ url: server.url, ...server.credentials }), folder), site.archive, 1);
+    await searchAt(server.bucketOrigin, '/guide/install.html');
+    const twin = await fetch(`${server.endpoint}/galley-bundles/guide/install.html.md`);
+    expect([twin.status, await twin.text()]).toEqual([200, expect.stringContaining('# Install')]);
+  } finally {
+    await server.stop();
     await rm(folder, { recursive: true, force: true });
   }
 });
