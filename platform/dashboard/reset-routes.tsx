@@ -95,11 +95,15 @@ async function recordReset(db: Database, user: { id: string; email: string }, de
 }
 
 /** An unknown email gets the same response after the same time, which doesn't reveal who has an account. */
-function acceptEmail(context: DashboardContext, request: Request, response: Response): void {
+async function acceptEmail(context: DashboardContext, request: Request, response: Response): Promise<void> {
   const { sendMail, logger } = context;
   if (sendMail === undefined) throw new HttpError(404, 'This platform sends no mail: ask its operator for a link');
-  const parsed = z.email().max(254).safeParse(fieldOf(request, 'email').trim());
-  if (!parsed.success) throw new HttpError(400, 'Enter your email, such as ada@example.com');
+  const email = fieldOf(request, 'email').trim();
+  const parsed = z.email().max(254).safeParse(email);
+  if (!parsed.success) {
+    const error = 'Enter your email, such as ada@example.com';
+    return sendPage(request, response, <ForgotPage hasMail email={email} error={error} />, 400);
+  }
   mailLink(context, sendMail, parsed.data).catch((error: unknown) => {
     logger.error({ err: error }, 'The mail for a new password could not be sent');
   });

@@ -48,7 +48,15 @@ export function MemberSignInPage({ to, email = '', error, message, hasOpenId }: 
   );
 }
 
-export function ForgotPage({ hasMail }: { hasMail: boolean }) {
+export function ForgotPage({
+  hasMail,
+  email = '',
+  error,
+}: {
+  hasMail: boolean;
+  email?: string;
+  error?: string | undefined;
+}) {
   return (
     <ShortPage title="New password" name={NAME} heading="Forgot the password?">
       {hasMail ? (
@@ -57,6 +65,8 @@ export function ForgotPage({ hasMail }: { hasMail: boolean }) {
             label="Email"
             name="email"
             type="email"
+            value={email}
+            error={error}
             autocomplete="username"
             hint="You get a link to set a new password."
             maxLength={254}

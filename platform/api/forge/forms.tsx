@@ -1,4 +1,4 @@
-import { Button, Field, Form } from '../../../ui/components/form.tsx';
+import { Button, ButtonLink, Field, Form } from '../../../ui/components/form.tsx';
 import { Text } from '../../../ui/components/text.tsx';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
 
@@ -92,7 +92,25 @@ export function DecideForm(props: FormProps) {
       {acting === undefined && <TokenField id="decide-token" />}
       <div class="actions">
         <Button variant="primary">Merge</Button>
-        <Button formAction={`${root}${row.id}/close`}>Close without merging</Button>
+        <ButtonLink href={`${root}${row.id}?${ASKS_TO_CLOSE}#decide`}>Close without merging</ButtonLink>
+      </div>
+    </Form>
+  );
+}
+
+/** The page with this query asks before it closes. */
+export const ASKS_TO_CLOSE = 'close';
+
+export function CloseForm(props: FormProps) {
+  const { row, acting, root } = props;
+  return (
+    <Form method="post" action={`${root}${row.id}/close`} fields={hiddenFields(props)}>
+      <h3>Close without merging?</h3>
+      <p class="soft">A closed pull request can't be opened again. The branch stays as it is.</p>
+      {acting === undefined && <TokenField id="close-token" />}
+      <div class="actions">
+        <Button variant="danger">Close without merging</Button>
+        <ButtonLink href={`${root}${row.id}#decide`}>Cancel</ButtonLink>
       </div>
     </Form>
   );

@@ -16,7 +16,7 @@ import { fullNameOf } from '../../forge/repository.ts';
 import type { RequestedReviewer } from '../../store/pull-request-reviewers.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
-import { type ActingReviewer, DecideForm, ReviewForm } from './forms.tsx';
+import { type ActingReviewer, CloseForm, DecideForm, ReviewForm } from './forms.tsx';
 
 type PullRequestProps = {
   row: PullRequestRow;
@@ -26,6 +26,7 @@ type PullRequestProps = {
   changes: Changes | undefined;
   /** Undefined: actions need the operator token. */
   acting: ActingReviewer | undefined;
+  asksToClose: boolean;
   /** Members can sign in. */
   canSignIn: boolean;
   /** Why the action of a form was rejected, and what was typed into it. */
@@ -43,7 +44,8 @@ export const PULL_REQUEST_STATES: Record<PullRequestRow['state'], BadgeProps> = 
   closed: { tone: 'neutral', label: 'Closed' },
 };
 
-export function PullRequestPage({ row, asked, reviews, changes, acting, canSignIn, problem, root }: PullRequestProps) {
+export function PullRequestPage(props: PullRequestProps) {
+  const { row, asked, reviews, changes, acting, asksToClose, canSignIn, problem, root } = props;
   const form = { row, acting, root };
   const isOpen = row.state === 'open';
   return (
@@ -83,7 +85,7 @@ export function PullRequestPage({ row, asked, reviews, changes, acting, canSignI
       <Panel id="decide" title={isOpen ? 'Decide' : 'Review'}>
         <div class="columns">
           <ReviewForm {...form} canSignIn={canSignIn} remark={problem?.remark ?? ''} />
-          {isOpen && <DecideForm {...form} />}
+          {isOpen && (asksToClose ? <CloseForm {...form} /> : <DecideForm {...form} />)}
         </div>
       </Panel>
     </Page>

@@ -13,7 +13,7 @@ import { listReviews } from '../../store/pull-request-reviews.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
 import type { MemberAccess } from './access.ts';
 import { wantsPage } from './answers.tsx';
-import type { ActingReviewer } from './forms.tsx';
+import { type ActingReviewer, ASKS_TO_CLOSE } from './forms.tsx';
 import { findRepository, loadPullRequest } from './load-pull-request.ts';
 import { PullRequestPage } from './page.tsx';
 import { keptReviewToken } from './review-cookie.ts';
@@ -43,7 +43,8 @@ export async function sendPullRequest(
   const canSignIn = context.members !== undefined;
   // A form's own path is one level deeper than the page's.
   const root = problem === undefined ? '' : '../';
-  const page = PullRequestPage({ row, asked, reviews, changes, acting, canSignIn, problem, root });
+  const asksToClose = request.path.endsWith('/close') || ASKS_TO_CLOSE in request.query;
+  const page = PullRequestPage({ row, asked, reviews, changes, acting, asksToClose, canSignIn, problem, root });
   await sendPage(request, response, page, problem?.status);
 }
 

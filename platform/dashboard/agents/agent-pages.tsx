@@ -4,7 +4,7 @@ import { CodeBlock } from '../../../ui/components/code.tsx';
 import { DefinitionList } from '../../../ui/components/definition-list.tsx';
 import { Diff } from '../../../ui/components/diff.tsx';
 import { EmptyState } from '../../../ui/components/empty-state.tsx';
-import { ActionButton, Button, ButtonLink, Field, Form, Select } from '../../../ui/components/form.tsx';
+import { Button, ButtonLink, Field, Form, Select } from '../../../ui/components/form.tsx';
 import { Live, LiveIndicator } from '../../../ui/components/live.tsx';
 import { Message } from '../../../ui/components/message.tsx';
 import { None } from '../../../ui/components/none.tsx';
@@ -158,7 +158,7 @@ export function AgentParts({ signed, facts }: { signed: SignedMember; facts: Age
           </>
         }
       >
-        {signed.membership.role !== 'reviewer' && <Actions job={job} csrf={signed.csrf} />}
+        {signed.membership.role !== 'reviewer' && <Actions job={job} />}
       </Title>
       {job.error !== null && !isCanceled(job) && (
         <Message kind="error">
@@ -197,7 +197,7 @@ export function AgentParts({ signed, facts }: { signed: SignedMember; facts: Age
   );
 }
 
-function Actions({ job: { id, status }, csrf }: { job: AgentJobRow; csrf: string }) {
+function Actions({ job: { id, status } }: { job: AgentJobRow }) {
   if (status === 'archived') return null;
   return (
     <div class="actions">
@@ -206,9 +206,7 @@ function Actions({ job: { id, status }, csrf }: { job: AgentJobRow; csrf: string
           Cancel
         </ButtonLink>
       ) : (
-        <ActionButton action={pathOf('agents', id, 'archive')} csrf={csrf}>
-          Archive
-        </ActionButton>
+        <ButtonLink href={pathOf('agents', id, 'archive')}>Archive</ButtonLink>
       )}
     </div>
   );

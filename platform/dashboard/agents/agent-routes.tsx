@@ -126,9 +126,24 @@ function addActions(router: Router, context: DashboardContext): void {
       return withMessage(pathOf('agents', id), result === 'accepted' ? 'job-canceled' : 'job-ended');
     },
   });
-  addAction(router, `${PATHS.agents}/:jobId/archive`, MAKERS, async (request, { caller }) => {
-    const job = await jobOf(request, caller);
-    await archiveEndedAgentJob(context, caller, job);
-    return withMessage(pathOf('agents', job.id), 'job-archived');
+  addConfirmed(router, `${PATHS.agents}/:jobId/archive`, MAKERS, {
+    async show(request, signed) {
+      const { id } = await jobOf(request, signed.caller);
+      const asked = { question: 'Archive this agent job?', confirmLabel: 'Archive the job' };
+      return (
+        <ConfirmPage
+          {...{ signed, section: 'agents', ...asked }}
+          action={pathOf('agents', id, 'archive')}
+          cancelHref={pathOf('agents', id)}
+        >
+          <p>It takes no more messages, and can't be opened again. Its pull request stays.</p>
+        </ConfirmPage>
+      );
+    },
+    async act(request, { caller }) {
+      const job = await jobOf(request, caller);
+      await archiveEndedAgentJob(context, caller, job);
+      return withMessage(pathOf('agents', job.id), 'job-archived');
+    },
   });
 }

@@ -44,6 +44,7 @@ const PAGES: readonly PageRow[] = [
   ['GET /ui/agents/:jobId', 'in', 'in', 'in', 404],
   ['GET /ui/agents/:jobId/events', 'in', 'in', 'in', 404],
   ['POST /ui/agents/:jobId/message', 'in', 'in', 403, 404],
+  ['GET /ui/agents/:jobId/archive', 'in', 'in', 403, 404],
   ['POST /ui/agents/:jobId/archive', 'in', 'in', 403, 404],
   ['GET /ui/agents/:jobId/cancel', 'in', 'in', 403, 404],
   ['POST /ui/agents/:jobId/cancel', 'in', 'in', 403, 404],

@@ -59,6 +59,9 @@ describe('every button of the dashboard and of a pull request', () => {
     expect(await press(owner, setUp, 'POST /ui/setup', fields)).toBe('/?done=welcome');
     expect(await press(owner, '/', 'POST /ui/sign-out')).toBe('/ui/sign-in?reason=signed-out');
     const { email } = fields;
+    const refused = await buttons.press(owner, '/ui/forgot', 'POST /ui/forgot', { email: 'nobody' });
+    expect(refused.status).toBe(400);
+    for (const part of ['value="nobody"', 'Enter your email']) expect(refused.text).toContain(part);
     expect(await press(owner, '/ui/forgot', 'POST /ui/forgot', { email })).toBe('/ui/sign-in?reason=mailed');
     const { url } = await createResetLink(db, { email, publicUrl: fixture.platform.baseUrl });
     const reset = url.slice(fixture.platform.baseUrl.length);
@@ -123,7 +126,7 @@ describe('every button of the dashboard and of a pull request', () => {
     expectCanceled((await owner.get('/ui/agents')).text);
     expect(await press(owner, job, 'POST /ui/agents/:jobId/message', { prompt: 'More' })).toMatch(/message-sent/);
     await db.execute(`update agent_jobs set status = 'completed'`);
-    expect(await press(owner, job, 'POST /ui/agents/:jobId/archive')).toMatch(/job-archived/);
+    expect(await press(owner, `${job}/archive`, 'POST /ui/agents/:jobId/archive')).toMatch(/job-archived/);
   });
 
   test('keys, members and organizations', async () => {
@@ -182,7 +185,7 @@ describe('every button of the dashboard and of a pull request', () => {
       );
     }
     expect(await press(owner, first, 'POST /pulls/:id/merge')).toContain(first.slice('/pulls'.length));
-    expect(await press(owner, second, 'POST /pulls/:id/close')).toContain(second.slice('/pulls'.length));
+    expect(await press(owner, `${second}?close`, 'POST /pulls/:id/close')).toContain(second.slice('/pulls'.length));
     expect(await one(`select string_agg(state, ' ' order by number) from pull_requests`)).toBe('merged closed');
   });
 

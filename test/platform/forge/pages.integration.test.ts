@@ -117,7 +117,7 @@ describe('the page of a pull request', () => {
     const outside = links.filter(
       (link) =>
         link !== undefined &&
-        !/^(#[\w-]+|\/|\/ui\/assets\/(galley|favicon)\.[0-9a-f]{12}\.(css|svg)|pr_[0-9a-f]{32}\/\w+|\/ui\/sign-in\?to=\/pulls\/pr_[0-9a-f]{32})$/.test(
+        !/^(#[\w-]+|\/|\/ui\/assets\/(galley|favicon)\.[0-9a-f]{12}\.(css|svg)|pr_[0-9a-f]{32}(\/\w+|\?close#decide)|\/ui\/sign-in\?to=\/pulls\/pr_[0-9a-f]{32})$/.test(
           link,
         ),
     );
