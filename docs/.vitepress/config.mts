@@ -28,7 +28,14 @@ export default defineConfig({
   cleanUrls: true,
   lastUpdated: false,
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      // Why Galley is as it is, for its developers: users search for how to do something.
+      options: {
+        _render: (text, env, markdown) =>
+          /^(decisions|development)/.test(env.relativePath) ? '' : markdown.render(text, env),
+      },
+    },
     outline: [2, 3],
     nav: [
       { text: 'Guide', link: '/getting-started' },

@@ -1,4 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createMarkdownRenderer } from 'vitepress';
 import { z } from 'zod';
 import { createGlob } from '../../base/glob.ts';
 import { createOpenApiDocument } from '../../platform/api/openapi/document.ts';
@@ -61,6 +63,28 @@ describe('the documentation', () => {
     expect(links.length + folders.length).toBeGreaterThan(15);
     expect([...links, ...folders].filter((path) => !existsSync(path))).toEqual([]);
     for (const [, script = ''] of readme.matchAll(/npm run ([a-z:]+)/g)) expect(scripts).toHaveProperty([script]);
+  });
+
+  it('has the page and the heading of each of its links', async () => {
+    const markdown = await createMarkdownRenderer('docs', { highlight: (code) => code });
+    const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /^[^.].*\.md$/.test(file),
+    );
+    const rendered = pages.map((page) => [page, markdown.render(read(join('docs', page)), { path: page })] as const);
+    const targets = new Set(
+      rendered.flatMap(([page, html]) => [
+        page,
+        ...[...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => `${page}#${id}`),
+      ]),
+    );
+    const links = rendered.flatMap(([page, html]) =>
+      [...html.matchAll(/<a href="((?![a-z]+:)[^"]+)"/g)].map(([, href = '']) => {
+        const { pathname, hash } = new URL(href, `docs:/${page}`);
+        return { page, href, target: `${pathname.slice(1).replace(/(\.html|\.md)?$/, '.md')}${decodeURI(hash)}` };
+      }),
+    );
+    expect(links.length).toBeGreaterThan(300);
+    expect(links.filter(({ target }) => !targets.has(target.replace(/(^|\/)\.md/, '$1index.md')))).toEqual([]);
   });
 
   it('names every environment variable that is read, once', () => {
