@@ -49,11 +49,12 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   const dashboard = operatorToken
     ? createDashboardContext({ context, operatorToken, openId, stopped, wait })
     : undefined;
-  addForgeRoutes(app, dashboard === undefined ? context : { ...context, ...memberAccess(dashboard) });
+  const forMembers = dashboard === undefined ? context : { ...context, ...memberAccess(dashboard) };
+  addForgeRoutes(app, forMembers);
   if (operatorToken) addAdminRoutes(app, { ...context, operatorToken });
   // Before the documentation, to which `/` leads without a dashboard.
   if (dashboard) addDashboard(app, dashboard);
-  addOpenApiRoutes(app, context);
+  addOpenApiRoutes(app, forMembers);
   app.use(notFound);
   app.use(platformErrorHandler(deps.logger));
   return app;

@@ -7,7 +7,7 @@ const { dependencies } = z
   .parse(JSON.parse(readFileSync('package.json', 'utf8')));
 
 /** Styles and scripts for browsers, and a package that is only imported by its parts. */
-const NOT_LOADED = ['@exodus/bytes', 'htmx.org', 'swagger-ui-dist'];
+const NOT_LOADED = ['@exodus/bytes', 'htmx.org'];
 
 test('/app has at most 200 MB, and neither npm nor a compiler is in the image', async () => {
   expect(Number.parseInt(await inImage('du -sm /app'), 10)).toBeLessThanOrEqual(200);
