@@ -11,6 +11,8 @@ type JudgeExportInput = ExportPlace & {
   /** The job that is served: what the export is compared with. */
   servedJobId: string;
   guards: Guards;
+  /** A person approves each version, also one that no guard holds. */
+  wantsPreview?: boolean;
 };
 
 /** What the guards compare; null if the service doesn't give it. */
@@ -19,7 +21,7 @@ export type JudgedExport = { pageCount: number | null; report: ExportReport | nu
 export type Judgement = {
   reasons: string[];
   notChecked?: string[];
-  /** Shows a held export for a day. Null or missing if the service has no preview of it. */
+  /** Shows an export that a person decides about for a day. Null or missing if the service has no preview of it. */
   previewUrl?: string | null;
 };
 
@@ -49,7 +51,7 @@ export function createJudgeExport(call: CallAdminApi<StaticExport>) {
     }
   };
   return async function judgeExport(input: JudgeExportInput): Promise<Judgement> {
-    const { jobId, servedJobId, projectId, guards, domain } = input;
+    const { jobId, servedJobId, projectId, guards, domain, wantsPreview = false } = input;
     const own = { jobId, projectId };
     const other = { jobId: servedJobId, projectId };
     const { job } = readOrGone(await call('read', (exports, options) => exports.get(own, options)));
@@ -61,7 +63,7 @@ export function createJudgeExport(call: CallAdminApi<StaticExport>) {
     return {
       reasons,
       notChecked: notChecked(guards, before, now),
-      ...(reasons.length > 0 && { previewUrl: await previewOf(own) }),
+      ...((reasons.length > 0 || wantsPreview) && { previewUrl: await previewOf(own) }),
     };
   };
 }

@@ -81,6 +81,8 @@ export type SiteMailInput = {
    * request. Null if unknown.
    */
   url: string | null;
+  /** Shows the version that waits for a person, for a day. */
+  previewUrl?: string | undefined;
   /** All but `site-trouble` and `site-recovered` name the version, and the site's page if its URL is known. */
   heldVersion?: string;
   pageUrl?: string | null | undefined;

@@ -144,13 +144,13 @@ async function runExport(run: SiteRun, exporting: Exporting): Promise<void> {
     if (state.exporting === exporting) replaceExport(state, exporting);
     return;
   }
-  const { reasons, previewUrl = null } = await judge(run, exporting);
+  const { reasons, previewUrl } = await judge(run, exporting);
   // A held export gets its link when it is approved.
   if (reasons.length === 0) await bundle(run, exporting);
   // A rollback at the same moment wins.
   if (state.exporting !== exporting) return;
-  const job = exportedJob(exporting);
-  if (reasons.length > 0) holdForReview(state, job, reasons, previewUrl);
+  const job = { ...exportedJob(exporting), ...(previewUrl != null && { previewUrl }) };
+  if (reasons.length > 0) holdForReview(state, job, reasons);
   else releaseExport(state, job);
   run.changes++;
 }
@@ -163,7 +163,8 @@ async function judge(run: SiteRun, exporting: Exporting): Promise<Judgement> {
   if (guards === undefined || served === null || served.jobId === jobId) return { reasons: [] };
   const summary = `compare ${jobId} with ${served.version ?? served.jobId}, which is served`;
   const { projectId } = run.settings;
-  const input = { jobId, projectId, domain, servedJobId: served.jobId, guards };
+  const wantsPreview = run.state.deployments.some(({ approve }) => approve);
+  const input = { jobId, projectId, domain, servedJobId: served.jobId, guards, wantsPreview };
   const judged = await judgeExport.executeWithOptions(timeLimit(run, exporting, summary), [input]);
   run.state.guardsNotChecked = judged.notChecked ?? [];
   return judged;

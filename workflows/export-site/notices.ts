@@ -50,7 +50,7 @@ export function incidentSource(run: SiteRun): IncidentSource<SiteMailInput['even
 
 type Notice = Pick<
   SiteMailInput,
-  'event' | 'since' | 'error' | 'heldVersion' | 'deployment' | 'url' | 'linkExpiresAt'
+  'event' | 'since' | 'error' | 'heldVersion' | 'deployment' | 'url' | 'previewUrl' | 'linkExpiresAt'
 > & {
   /** What it is about: the same as long as there is nothing new to say. */
   key: string;
@@ -86,10 +86,10 @@ export function noticesOf(run: Omit<ObservedSite, 'isWriting'>, nowMs: number): 
     proposalNotice(run, each, nowMs),
   ]);
   if (review !== null) {
-    const { jobId, at, reasons, version, previewUrl = null } = review;
+    const { jobId, at, reasons, version, previewUrl } = review;
     const error = { message: reasons.join('\n'), status: null };
     const linkExpiresAt = firstToExpire(state)?.link.expiresAt ?? null;
-    const about = { heldVersion: version ?? jobId, deployment: null, url: previewUrl, linkExpiresAt };
+    const about = { heldVersion: version ?? jobId, deployment: null, url: null, previewUrl, linkExpiresAt };
     notices.unshift({ key: `review ${jobId}`, event: 'site-review', since: at, error, ...about });
   }
   return notices.filter((notice) => notice !== null);
@@ -139,7 +139,8 @@ function approvalNotice(state: State, deployment: Deployment): Notice | null {
     (each) => each.wave < deployment.wave && follows(each) && each.lastGood === jobId,
   );
   const since = exportedAt ?? createdAt ?? new Date(state.epochMs).toISOString();
-  return noticeOf('site-approval', deployment, { ...waitsFor, since, url: shown?.url ?? null });
+  const notice = noticeOf('site-approval', deployment, { ...waitsFor, since, url: shown?.url ?? null });
+  return { ...notice, previewUrl: waitsFor.previewUrl };
 }
 
 /** The link of a version that an operator chose can't be renewed, so no new export replaces it. */

@@ -83,6 +83,8 @@ const job = z.object({
   oldestPublishMs: ms.nullable(),
   /** The `traceparent` of its first publish, if traces are on (tracing/span.ts). */
   trace: z.string().max(55).optional(),
+  /** Shows it for a day to who decides about it, if the service has previews. */
+  previewUrl: z.string().optional(),
 });
 export type Job = Readonly<z.infer<typeof job>>;
 
@@ -196,9 +198,7 @@ const continueAsNewInput = z.object({
   /** The old job that the service returned instead of a new one; null after the next export (older-job.ts). */
   olderJobId: jobId.nullable(),
   /** The export that a guard holds until it is approved, rejected or replaced. */
-  review: job
-    .extend({ at: z.string(), reasons: z.array(z.string().max(500)).max(10), previewUrl: z.string().optional() })
-    .nullable(),
+  review: job.extend({ at: z.string(), reasons: z.array(z.string().max(500)).max(10) }).nullable(),
   /** The mails about each notice that stands, by its key (notices.ts). */
   notices: z.record(z.string(), z.array(mailRecord).max(100)),
   /** The present failure and the mails about it. */

@@ -169,16 +169,11 @@ function toWhole(count: number | null): number | null {
 }
 
 /** A guard holds the finished export. One that was held before it is out of date. */
-export function holdForReview(
-  state: MutableState,
-  job: Job,
-  reasons: readonly string[],
-  previewUrl: string | null = null,
-): void {
+export function holdForReview(state: MutableState, job: Job, reasons: readonly string[]): void {
   endReview(state, 'superseded');
   const at = new Date().toISOString();
   const texts = reasons.slice(0, 10).map((reason) => reason.slice(0, 500));
-  state.review = { ...job, at, reasons: texts, ...(previewUrl !== null && { previewUrl }) };
+  state.review = { ...job, at, reasons: texts };
   endExport(state, 'held');
 }
 
@@ -193,7 +188,7 @@ export function releaseExport(state: MutableState, job: Job): void {
 export function releaseReview(state: MutableState): void {
   const { review } = state;
   if (review === null) return;
-  const { at: _, reasons: __, previewUrl: ___, ...job } = review;
+  const { at: _, reasons: __, ...job } = review;
   endReview(state, null);
   jobExported(state, job);
 }

@@ -59,7 +59,7 @@ function resolvedText(input: SiteMailInput): OperatorText {
 }
 
 function reviewText(input: SiteMailInput): OperatorText {
-  const { site, error, version, heldVersion = '', pageUrl = null, url } = input;
+  const { site, error, version, heldVersion = '', pageUrl = null } = input;
   const domain = plainLine(input.domain, 300);
   const where = pageUrl === null ? '' : ` or on ${plainLine(pageUrl, 500)}`;
   return {
@@ -70,7 +70,7 @@ function reviewText(input: SiteMailInput): OperatorText {
       { label: 'Waits', value: plainLine(heldVersion, 200) },
       { label: 'Since', value: input.since },
       { label: 'Version served', value: version === null ? 'none known' : plainLine(version, 200) },
-      ...(url === null ? [] : [urlFact('Preview, for a day', url)]),
+      ...previewFacts(input),
     ],
     error: error?.message ?? '',
     paragraphs: [
@@ -119,7 +119,7 @@ function approvalText(input: SiteMailInput): OperatorText {
     preview: `Approve or reject it for ${deployment}.`,
     heading: 'A version waits for approval',
     lead: `The deployment “${deployment}” of ${site} gets a version only after a person has approved it. Until then, it keeps what it has.`,
-    facts: deploymentFacts(input, 'Served already at'),
+    facts: [...deploymentFacts(input, 'Served already at'), ...previewFacts(input)],
     paragraphs: [
       `What to do: look at the version, then run galley sites approve ${ofIt} or galley sites reject ${ofIt}${page}.`,
       'A newer version replaces this one, and gets a mail of its own.',
@@ -179,6 +179,10 @@ function deploymentFacts(input: SiteMailInput, urlLabel = 'Deployed at'): Operat
     { label: 'Since', value: input.since },
     ...(input.url === null ? [] : [urlFact(urlLabel, input.url)]),
   ];
+}
+
+function previewFacts({ previewUrl }: SiteMailInput): OperatorText['facts'] {
+  return previewUrl === undefined ? [] : [urlFact('Preview, for a day', previewUrl)];
 }
 
 function urlFact(label: string, text: string): OperatorText['facts'][number] {

@@ -148,6 +148,22 @@ describe('an export is held', () => {
   });
 });
 
+it('gives a preview of an export that no guard holds to who approves each version', async () => {
+  const server = await startServer([
+    { status: 200, body: { status: 'completed', pageCount: 10 } },
+    { status: 200, body: { status: 'completed', pageCount: 10 } },
+    { status: 200, body: report([]) },
+    { status: 200, body: report([]) },
+    { status: 201, body: { previewUrl: 'https://a.test/previews/x/', expiresAt: '2026-11-29T00:00:00Z' } },
+  ]);
+  const client = createAdminApiClient({ url: server.url, key: 'galley_secret', retry: false });
+  const input = { jobId: 'se_2', servedJobId: 'se_1', domain: 'docs.example.com', guards: GUARDS, wantsPreview: true };
+  expect(await activityEnvironment().run(createAdminApiActivities(client).judgeExport, input)).toMatchObject({
+    reasons: [],
+    previewUrl: 'https://a.test/previews/x/',
+  });
+});
+
 it('names the guard of the proof as not checked if the proof is unknown', async () => {
   const counts = { pagesInBundle: 0, pages: 0, templates: 0, equal: 0, different: 0, unknown: 0 };
   const proof = { status: 'unknown' as const, reason: 'no browser', counts, pages: [], html: null, json: null };

@@ -1,5 +1,6 @@
 import { withhold } from '../../../workflows/export-site/deployments.ts';
 import { lockSite, unlockSite } from '../../../workflows/export-site/jobs.ts';
+import { noticesOf } from '../../../workflows/export-site/notices.ts';
 import type { MutableDeployment, MutableState } from '../../../workflows/export-site/state.ts';
 import { holdForReview, releaseReview } from '../../../workflows/export-site/transitions.ts';
 import {
@@ -222,6 +223,16 @@ describe('an approval', () => {
     expect(desired(state)).toBe('v1 waits-for-approval, not v3');
     deploymentOf(state).approved = 'j2';
     expect(desired(state)).toBe('v1 waits-for-approval, not v3');
+  });
+
+  it('is asked for with the preview of the version that waits', () => {
+    const state = siteOf(2, { docs: has(1, { approve: true }) });
+    const waiting = state.jobs.find(({ jobId }) => jobId === 'j2');
+    Object.assign(waiting ?? {}, { previewUrl: 'https://galley.example.com/previews/x/' });
+    const settings = { maxWaitMs: 0, refreshMargin: 0.2, minRefreshIntervalMs: 0 };
+    expect(noticesOf({ site: 'handbook', state, settings }, 0)).toMatchObject([
+      { event: 'site-approval', heldVersion: 'v2', previewUrl: 'https://galley.example.com/previews/x/' },
+    ]);
   });
 
   it('is asked for again after a reject, for the next version', () => {

@@ -18,7 +18,10 @@ function mailOf(changes: Partial<SiteMailInput>) {
 
 test('the mail that asks for approval says how, and links to where the version is served already', () => {
   const pageUrl = 'https://galley.example.com/ui/sites/handbook';
-  const { subject, text, html } = mailOf({ url: 'https://staging.example.com', pageUrl });
+  const { subject, text, html } = mailOf({
+    ...{ url: 'https://staging.example.com', pageUrl, previewUrl: 'https://galley.example.com/previews/x/' },
+  });
+  expect(text).toContain('Preview, for a day: https://galley.example.com/previews/x/');
   expect(subject).toBe('[handbook] v2 waits for approval on production');
   expect(text).toContain(
     "galley sites approve handbook --deployment 'production' or galley sites reject handbook --deployment 'production', or use https://galley.example.com/ui/sites/handbook.",
