@@ -18,6 +18,8 @@ type AgentReader = {
   rule: (site: string, rule: string) => Promise<AgentRuleState | undefined>;
   /** Undefined if there is no such change, or its workflow doesn't respond. */
   change: (workflowId: string) => Promise<AgentChangeState | undefined>;
+  /** The states of those that respond, by the ids of their workflows. */
+  changes: (workflowIds: readonly string[]) => Promise<ReadonlyMap<string, AgentChangeState>>;
   /** Cancels a change. Rejects with HttpError 409 if it is over, 503 without a response. */
   cancelChange: (workflowId: string) => Promise<void>;
 };
@@ -32,9 +34,14 @@ export function createAgentReader({
     const call = client.withDeadline(Date.now() + readDeadlineMs, () => handle.query<unknown>(QUERIES.state));
     return withinDeadline(readDeadlineMs, call).catch(() => undefined);
   };
+  const change: AgentReader['change'] = async (workflowId) => agentChangeState.safeParse(await query(workflowId)).data;
   return {
     rule: async (site, rule) => agentRuleState.safeParse(await query(WORKFLOW_IDS.agentRule(site, rule))).data,
-    change: async (workflowId) => agentChangeState.safeParse(await query(workflowId)).data,
+    change,
+    async changes(workflowIds) {
+      const read = await Promise.all(workflowIds.map(async (id) => [id, await change(id)] as const));
+      return new Map(read.flatMap(([id, state]) => (state === undefined ? [] : [[id, state] as const])));
+    },
     async cancelChange(workflowId) {
       const handle = client.workflow.getHandle(workflowId);
       const call = client.withDeadline(Date.now() + UPDATE_DEADLINE_MS, () => handle.executeUpdate(UPDATES.cancel));

@@ -9,8 +9,8 @@ import { Table } from '../../ui/components/table.tsx';
 import { LongText, Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
+import { CHANGE_PHASES, PullRequestLink, reviewersOf } from './change-parts.tsx';
 import { changePath, OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
-import { CHANGE_PHASES } from './rule-page.tsx';
 
 type FollowUpsState = NonNullable<AgentChangeState['followUps']>;
 
@@ -72,7 +72,7 @@ function ChangeFacts({ state, now }: { state: AgentChangeState; now: Date }) {
             term: 'Pull request',
             value: prLink === null ? 'none yet' : <PullRequestLink href={prLink} state={pullRequest?.state} />,
           },
-          { term: 'Reviewers', value: reviewRequests.requested.join(', ') || 'none requested' },
+          { term: 'Reviewers', value: reviewersOf(state).join(', ') || 'none asked' },
           ...(followUps === null ? [] : [{ term: 'Follow-ups', value: <FollowUps {...followUps} now={now} /> }]),
           { term: 'Next reminder', value: <RelativeTime at={nextReminderAt} now={now} none="none" /> },
           { term: 'Expires', value: <RelativeTime at={expiresAt} now={now} /> },
@@ -111,12 +111,6 @@ function FollowUps({ sent, max, lastReview, waitsFor, reason, now }: FollowUpsSt
       )}
     </>
   );
-}
-
-/** Links only to a web page: the link comes from another service. */
-function PullRequestLink({ href, state }: { href: string; state: string | undefined }) {
-  const text = state ?? 'open it';
-  return /^https?:\/\//i.test(href) ? <a href={href}>{text}</a> : <Text>{href}</Text>;
 }
 
 const MAIL_OUTCOMES: Record<MailOutcome, BadgeProps> = {

@@ -1,20 +1,26 @@
-import type { AgentChangePhase, AgentRuleState } from '../../contract/agent-state.ts';
+import type { AgentChangeState, AgentRuleState } from '../../contract/agent-state.ts';
 import { Badge, type BadgeProps } from '../../ui/components/badge.tsx';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { Message } from '../../ui/components/message.tsx';
+import { None } from '../../ui/components/none.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
+import { CHANGE_PHASES, PullRequestLink, reviewersOf } from './change-parts.tsx';
 import { changePath, OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
+
+/** Of the changes that respond, by the ids of their workflows. */
+type ChangeStates = ReadonlyMap<string, AgentChangeState>;
 
 type RulePageProps = Pick<OperatorLayoutProps, 'signed' | 'temporalUiUrl'> & {
   site: string;
   rule: string;
   /** Undefined: it has collected nothing yet, or its workflow doesn't respond. */
   state: AgentRuleState | undefined;
+  states: ChangeStates;
   workflowUrl: string | undefined;
   now: Date;
 };
@@ -26,21 +32,7 @@ const RULE_PHASES: Record<AgentRuleState['phase'], BadgeProps> = {
   unconfigured: { tone: 'bad', label: 'Not configured' },
 };
 
-export const CHANGE_PHASES: Record<AgentChangePhase, BadgeProps> = {
-  prompting: { tone: 'busy', label: 'Prompting' },
-  working: { tone: 'busy', label: 'Agent at work' },
-  notifying: { tone: 'busy', label: 'Notifying' },
-  'in-review': { tone: 'busy', label: 'In review' },
-  revising: { tone: 'busy', label: 'Agent revises' },
-  merged: { tone: 'good', label: 'Merged' },
-  closed: { tone: 'neutral', label: 'Closed' },
-  expired: { tone: 'warn', label: 'Expired' },
-  unchanged: { tone: 'neutral', label: 'No change' },
-  failed: { tone: 'bad', label: 'Failed' },
-  cancelled: { tone: 'neutral', label: 'Cancelled' },
-};
-
-export function RulePage({ site, rule, state, workflowUrl, now, ...layout }: RulePageProps) {
+export function RulePage({ site, rule, state, states, workflowUrl, now, ...layout }: RulePageProps) {
   const crumbs = [
     { label: 'Sites', href: '/' },
     { label: site, href: sitePath(site) },
@@ -57,13 +49,13 @@ export function RulePage({ site, rule, state, workflowUrl, now, ...layout }: Rul
           </EmptyState>
         </Panel>
       ) : (
-        <RuleParts state={state} now={now} />
+        <RuleParts {...{ state, states, now }} />
       )}
     </OperatorLayout>
   );
 }
 
-function RuleParts({ state, now }: { state: AgentRuleState; now: Date }) {
+function RuleParts({ state, states, now }: { state: AgentRuleState; states: ChangeStates; now: Date }) {
   const { pendingCount, dueAt, changes, unsubscribed, error } = state;
   return (
     <>
@@ -90,11 +82,21 @@ function RuleParts({ state, now }: { state: AgentRuleState; now: Date }) {
                 label: 'Change',
                 kind: 'main',
                 cell: ({ workflowId }) => (
-                  <a href={changePath(workflowId)}>{workflowId.split(':').slice(3).join(':')}</a>
+                  <a href={changePath(workflowId)}>
+                    <Text>{states.get(workflowId)?.pullRequest?.title ?? 'Without a pull request'}</Text>
+                  </a>
                 ),
               },
+              {
+                label: 'Pull request',
+                cell: ({ workflowId }) => {
+                  const { prLink = null, pullRequest } = states.get(workflowId) ?? {};
+                  return prLink === null ? <None /> : <PullRequestLink href={prLink} state={pullRequest?.state} />;
+                },
+              },
+              { label: 'Reviewers', cell: ({ workflowId }) => <Reviewers state={states.get(workflowId)} /> },
               { label: 'Started', cell: ({ startedAt }) => <RelativeTime at={startedAt} now={now} /> },
-              { label: 'Result', cell: ({ end }) => <ChangeEnd end={end} /> },
+              { label: 'State', cell: (change) => <ChangeState {...change} state={states.get(change.workflowId)} /> },
             ]}
           />
         )}
@@ -103,12 +105,22 @@ function RuleParts({ state, now }: { state: AgentRuleState; now: Date }) {
   );
 }
 
-function ChangeEnd({ end }: { end: AgentRuleState['changes'][number]['end'] }) {
-  if (end === undefined) return <Badge tone="busy" label="In progress" />;
+function Reviewers({ state }: { state: AgentChangeState | undefined }) {
+  const reviewers = state === undefined ? [] : reviewersOf(state);
+  return reviewers.length === 0 ? <None /> : <Text>{reviewers.join(', ')}</Text>;
+}
+
+/** The change's own word, or what it reported at its end; unknown if it doesn't respond. */
+function ChangeState({
+  end,
+  state,
+}: Pick<AgentRuleState['changes'][number], 'end'> & { state: AgentChangeState | undefined }) {
+  const phase = state?.phase ?? end?.phase;
+  if (phase === undefined) return <Badge tone="neutral" label="Unknown" />;
   return (
     <span class="title-line">
-      <Badge {...CHANGE_PHASES[end.phase]} />
-      {end.message !== null && (
+      <Badge {...CHANGE_PHASES[phase]} />
+      {end != null && end.message !== null && (
         <span class="soft">
           <Text>{end.message}</Text>
         </span>

@@ -144,7 +144,8 @@ function addAgents(router: Router, deps: PagesDeps): void {
     if (state === undefined && !isConfigured) throw new HttpError(404, 'no such rule');
     const url = state && urlOf(WORKFLOW_IDS.agentRule(site, rule));
     const layout = { signed: signedOf(request), temporalUiUrl, workflowUrl: url };
-    return <RulePage {...layout} site={site} rule={rule} state={state} now={now()} />;
+    const states = await agents.changes(state?.changes.map(({ workflowId }) => workflowId) ?? []);
+    return <RulePage {...layout} {...{ site, rule, state, states }} now={now()} />;
   });
 
   page(router, '/ui/changes/:workflowId', async (request) => {

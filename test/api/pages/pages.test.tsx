@@ -52,7 +52,19 @@ const PAGES: Record<string, (text: string) => VNode> = {
     const changes = ruleState().changes.map((each) => ({ ...each, end }));
     const state = ruleState({ error: text, unsubscribed: [text], changes });
     return (
-      <RulePage signed={SIGNED} site="handbook" rule="changelog" state={state} workflowUrl={undefined} now={NOW} />
+      <RulePage
+        signed={SIGNED}
+        site="handbook"
+        rule="changelog"
+        state={state}
+        states={
+          new Map(
+            changes.map(({ workflowId }) => [workflowId, changeState({ pullRequest: { title: text, state: 'open' } })]),
+          )
+        }
+        workflowUrl={undefined}
+        now={NOW}
+      />
     );
   },
   change: (text) => {

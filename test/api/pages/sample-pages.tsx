@@ -93,6 +93,9 @@ export function ruleState(changes: Partial<AgentRuleState> = {}): AgentRuleState
   };
 }
 
+/** Of the first change; the second one doesn't respond. */
+export const ruleStates = () => new Map([['agent:handbook:changelog:0d1c9a6e-1', changeState()]]);
+
 export function changeState(changes: Partial<AgentChangeState> = {}): AgentChangeState {
   return {
     site: 'handbook',
@@ -237,7 +240,15 @@ export const SAMPLE_PAGES: Record<string, () => VNode> = {
   deliveries: () => <SiteListPage {...layout} view={siteView()} list="deliveries" />,
   filtered: () => <SiteListPage {...layout} view={siteView()} list="filtered" />,
   rule: () => (
-    <RulePage {...layout} site="handbook" rule="changelog" state={ruleState()} workflowUrl={undefined} now={NOW} />
+    <RulePage
+      {...layout}
+      site="handbook"
+      rule="changelog"
+      state={ruleState()}
+      states={ruleStates()}
+      workflowUrl={undefined}
+      now={NOW}
+    />
   ),
   change: () => (
     <ChangePage

@@ -1,0 +1,28 @@
+import type { AgentChangePhase, AgentChangeState } from '../../contract/agent-state.ts';
+import type { BadgeProps } from '../../ui/components/badge.tsx';
+import { Text } from '../../ui/components/text.tsx';
+
+export const CHANGE_PHASES: Record<AgentChangePhase, BadgeProps> = {
+  prompting: { tone: 'busy', label: 'Prompting' },
+  working: { tone: 'busy', label: 'Agent at work' },
+  notifying: { tone: 'busy', label: 'Notifying' },
+  'in-review': { tone: 'busy', label: 'In review' },
+  revising: { tone: 'busy', label: 'Agent revises' },
+  merged: { tone: 'good', label: 'Merged' },
+  closed: { tone: 'neutral', label: 'Closed' },
+  expired: { tone: 'warn', label: 'Expired' },
+  unchanged: { tone: 'neutral', label: 'No change' },
+  failed: { tone: 'bad', label: 'Failed' },
+  cancelled: { tone: 'neutral', label: 'Canceled' },
+};
+
+/** Who was asked to review: on the forge, or by mail. */
+export function reviewersOf({ reviewRequests, mails }: AgentChangeState): string[] {
+  return [...new Set([...reviewRequests.requested, ...mails.map(({ to }) => to)])];
+}
+
+/** Links only to a web page: the link comes from another service. */
+export function PullRequestLink({ href, state }: { href: string; state: string | undefined }) {
+  const text = state ?? 'open it';
+  return /^https?:\/\//i.test(href) ? <a href={href}>{text}</a> : <Text>{href}</Text>;
+}
