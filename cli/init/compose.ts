@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { replaceFile } from '../../base/replace-file.ts';
+import { localValuesFiles } from '../../contract/deployment-config.ts';
 import { makeApiKey } from '../../platform/admin/api-key-text.ts';
 import { parseGalleyConfig } from '../../programs/config/galley-yaml.ts';
 import { readEnvFile } from '../../programs/settings/env-file.ts';
@@ -30,17 +31,20 @@ export async function writeCompose(configFile: string, answers: Answers): Promis
   const file = (name: string): string => join(dirname(configFile), name);
   const [env, sites] = [readEnvFile(file('.env')), readEnvFile(file('sites.env'))];
   const before = { text: await readOptional(configFile), file: configFile, env: sites };
-  const { config, variable, deployment } = withSite(before, answers);
+  const { config, variable } = withSite(before, answers);
   const ofServices = missing(servicesVariables(answers), env);
   const ofSites = missing(
     { ...sitesVariables(answers), [variable]: answers.secret ?? newSecret(answers.source) },
     sites,
   );
   // A mistake of ours must not become the operator's file.
-  parseGalleyConfig({ text: config, file: configFile, env: { ...ofSites, ...sites } });
+  const { sites: configured } = parseGalleyConfig({ text: config, file: configFile, env: { ...ofSites, ...sites } });
+  // Who serves other files than those of galley.yaml keeps them until a site is added.
+  const isServed = env.DEPLOYMENT_VALUES !== undefined && config === before.text;
+  if (!isServed) ofServices.DEPLOYMENT_VALUES = valuesOf(configured);
 
   const texts = {
-    '.env': withVariables((await readOptional(file('.env'))) ?? HEADS.env, { ...ofServices, ...deployment }),
+    '.env': withVariables((await readOptional(file('.env'))) ?? HEADS.env, ofServices),
     'sites.env': withVariables((await readOptional(file('sites.env'))) ?? HEADS.sites, ofSites),
     'agent.env': (await readOptional(file('agent.env'))) ?? HEADS.agent,
   };
@@ -97,8 +101,15 @@ interface WithSite {
   config: string;
   /** Of the webhook's secret. */
   variable: string;
-  /** What the service `deployment` serves; empty if the site was there. */
-  deployment: { DEPLOYMENT_VALUES?: string };
+}
+
+/** The options of the service `deployment`, which has the folder of the sites' values files as /values. */
+function valuesOf(sites: ReturnType<typeof parseGalleyConfig>['sites']): string {
+  const served = Object.values(sites).flatMap(({ domain, export: { deployments } }) =>
+    localValuesFiles(deployments).map((file) => ({ domain, path: `/values/${basename(file)}` })),
+  );
+  const isOne = served.length === 1;
+  return served.map(({ domain, path }) => `--values ${isOne ? path : `${domain}=${path}`}`).join(' ');
 }
 
 /** galley.yaml with the site of the answers; all else in it stays, with its comments. */
@@ -111,8 +122,7 @@ function withSite(
   // Agent rules need the project's id: `projects sync` makes a project with this one.
   const projectId = adminApi === undefined ? `prj_${site}` : adminApi.projectId;
   if (text === undefined) {
-    const config = renderConfig({ ...answers, projectId, variable: common });
-    return { config, variable: common, deployment: { DEPLOYMENT_VALUES: `--values /values/${site}.yaml` } };
+    return { config: renderConfig({ ...answers, projectId, variable: common }), variable: common };
   }
   const { sites } = parseGalleyConfig({ text, file, env });
   const variable = `${site.toUpperCase().replaceAll('-', '_')}_${common}`;
@@ -120,15 +130,10 @@ function withSite(
   if (found !== undefined) {
     if (found.domain !== domain)
       throw new UsageError(`--site: galley.yaml has ${site} with the domain ${found.domain}: expected another name`);
-    return { config: text, variable: env[variable] === undefined ? common : variable, deployment: {} };
+    return { config: text, variable: env[variable] === undefined ? common : variable };
   }
   const document = parseDocument(text);
   const one = parseDocument(renderConfig({ ...answers, projectId, variable }));
   document.setIn(['sites', site], one.getIn(['sites', site], true));
-  const domains = [
-    ...Object.entries(sites).map(([name, each]) => [name, each.domain] as const),
-    [site, domain] as const,
-  ];
-  const values = domains.map(([name, host]) => `--values ${host}=/values/${name}.yaml`).join(' ');
-  return { config: document.toString({ lineWidth: 0 }), variable, deployment: { DEPLOYMENT_VALUES: values } };
+  return { config: document.toString({ lineWidth: 0 }), variable };
 }

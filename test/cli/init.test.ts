@@ -165,6 +165,20 @@ describe('galley init --compose', () => {
     ]);
   });
 
+  test('adds what an older release did not have, and the values files that galley.yaml names', async () => {
+    await compose('--domain', 'docs.example.com');
+    const config = (await read('galley.yaml')).replace('values/docs.yaml', 'values/handbook.yaml');
+    await writeFile(file('galley.yaml'), config);
+    await writeFile(file('.env'), 'POSTGRES_PASSWORD=old\n');
+    expect((await compose('--domain', 'docs.example.com')).code).toBe(0);
+    expect(parseEnv(await read('.env'))).toMatchObject({
+      POSTGRES_PASSWORD: 'old',
+      COMPOSE_PROFILES: 'platform',
+      DEPLOYMENT_VALUES: '--values /values/handbook.yaml',
+    });
+    expect(await read('galley.yaml')).toBe(config);
+  });
+
   test('uses a hosted Admin API instead of the platform', async () => {
     await compose('--domain', 'docs.example.com', '--admin-api', site.origin, '--admin-api-key', 'galley_good');
     expect(parseEnv(await read('.env')).COMPOSE_PROFILES).toBe('');

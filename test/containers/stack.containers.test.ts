@@ -1,10 +1,10 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseEnv } from 'node:util';
+import { parseDocument } from 'yaml';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { makeStack, type Stack, until } from './stack.ts';
-
-/** What docker-compose.yml runs of Galley, and for good. */
-const OWN = ['api', 'worker', 'platform', 'platform-worker', 'agent-worker', 'deployment'];
-const OTHERS = ['postgres', 's3', 'temporal-postgres', 'temporal', 'temporal-ui'];
+import { makeStack, OTHERS, OWN, type Stack, until } from './stack.ts';
 
 let stack: Stack;
 // Before the folder is removed, which it needs.
@@ -14,47 +14,22 @@ beforeAll(async () => {
   stack = await makeStack(folder);
 });
 
-let published = 0;
-/** A new text of the page, published. */
-async function publishNext(): Promise<string> {
-  published += 1;
-  const text = `version ${published}`;
-  await stack.publish(text);
-  return text;
-}
-
-/** Runs `disturb` while a publish arrives every 3 s; resolves once the newest is served. */
-async function underPublishes(disturb: () => Promise<unknown>): Promise<void> {
-  let isOver = false;
-  const publishing = (async () => {
-    let newest = await publishNext();
-    while (!isOver) {
-      await delay(3_000);
-      newest = await publishNext();
-    }
-    return newest;
-  })();
-  try {
-    await disturb();
-  } finally {
-    isOver = true;
-  }
-  await stack.served(await publishing);
-}
-
-async function isHealthy(service: string): Promise<boolean> {
-  const states = (await stack.inspect(service)).map(({ State }) => State.Health?.Status);
-  return states.length > 0 && states.every((state) => state === 'healthy');
-}
-
-test('one command starts every service, and once it ends each is healthy', async () => {
-  await stack.compose('up', '--detach', '--wait');
-  for (const service of [...OWN, ...OTHERS]) expect([service, await isHealthy(service)]).toEqual([service, true]);
+test('the commands of the page lead to a served page, and every service is healthy', async () => {
+  await stack.runPage('With containers', 0, ['--domain', 'docs.example.com']);
+  const from = performance.now();
+  await stack.compose('up', '--detach', '--wait', 'outside');
+  await stack.runPage('With containers', 1);
+  console.info(`Healthy after ${((performance.now() - from) / 1_000).toFixed(0)} s`);
+  for (const service of [...OWN, ...OTHERS]) expect([service, await stack.isHealthy(service)]).toEqual([service, true]);
+  await stack.served('nothing');
 });
 
-test('a signed publish is accepted, exported and served, and the next one, too', async () => {
-  await stack.served(await publishNext());
-  await stack.served(await publishNext());
+test('the next signed publish is served, too', async () => {
+  const text = await stack.publishNext();
+  const from = performance.now();
+  await stack.served(text);
+  console.info(`Served after ${((performance.now() - from) / 1_000).toFixed(1)} s`);
+  await stack.served(await stack.publishNext());
   expect(await stack.exec('worker', 'galley', 'doctor')).toContain('Everything is in order.');
 });
 
@@ -70,6 +45,19 @@ test('each process runs as a user, without capabilities, on a read-only root, wi
       expect.stringContaining('Read-only file system'),
       'written',
     ]);
+  }
+});
+
+test('what a container shows of itself has no secret that the settings lack', async () => {
+  const settings = await Promise.all(
+    ['.env', 'sites.env', 'agent.env'].map((name) => readFile(join(folder, name), 'utf8')),
+  );
+  const known = new Set(Object.values(parseEnv(settings.join('\n'))));
+  for (const service of [...OWN, 'projects']) {
+    const [container] = await stack.inspect(service);
+    const secrets = JSON.stringify(container).match(/\b(galley_\w{20,}|[0-9a-f]{40,})\b/g) ?? [];
+    const names = new Set([container?.Id, container?.Image.replace('sha256:', '')]);
+    expect([service, secrets.filter((each) => !known.has(each) && !names.has(each))]).toEqual([service, []]);
   }
 });
 
@@ -127,12 +115,11 @@ test('the profile `tls` opens only the paths that the outside needs, and `mailbo
 });
 
 test('a site that galley.yaml gets later is served after the commands that the documents name', async () => {
-  await stack.init('--domain', 'more.example.com', '--site', 'more');
-  await stack.compose('restart', 'api', 'worker', 'projects', 'outside');
-  await stack.compose('up', '--detach', '--wait');
+  await stack.runPage('With containers', 0, ['--domain', 'more.example.com', '--site', 'more']);
+  await stack.runPage('With containers', 2);
   await stack.publish('of two sites', 'more');
   await stack.served('of two sites', 'more.example.com');
-  await stack.served(await publishNext());
+  await stack.served(await stack.publishNext());
 });
 
 test('two of each kind share the work', async () => {
@@ -141,8 +128,8 @@ test('two of each kind share the work', async () => {
   expect(
     await Promise.all(['api', 'worker', 'platform-worker'].map(async (each) => (await stack.inspect(each)).length)),
   ).toEqual([2, 2, 2]);
-  await stack.served(await publishNext());
-  await stack.served(await publishNext());
+  await stack.served(await stack.publishNext());
+  await stack.served(await stack.publishNext());
   await stack.compose('up', '--detach', '--wait');
 });
 
@@ -150,19 +137,19 @@ test.each([...OWN, ...OTHERS])(
   '%s is killed and comes back under publishes, and the newest is served',
   async (service) => {
     const [before] = await stack.inspect(service);
-    await underPublishes(async () => {
+    await stack.underPublishes(async () => {
       // Not `docker kill`, after which an engine restarts nothing.
       process.kill(before?.State.Pid ?? 0, 'SIGKILL');
       await until(async () => (await stack.inspect(service))[0]?.State.StartedAt !== before?.State.StartedAt);
-      await until(() => isHealthy(service));
+      await until(() => stack.isHealthy(service));
     });
   },
 );
 
-test.each(['worker', 'platform', 'platform-worker', 'temporal', 'postgres', 's3'])(
+test.each([...OWN, ...OTHERS])(
   '%s stands still for 30 s under publishes, and the newest is served',
   async (service) => {
-    await underPublishes(async () => {
+    await stack.underPublishes(async () => {
       await stack.compose('pause', service);
       await delay(30_000);
       await stack.compose('unpause', service);
@@ -172,7 +159,7 @@ test.each(['worker', 'platform', 'platform-worker', 'temporal', 'postgres', 's3'
 
 test('stop ends each process with 0 in the middle of an export, and start goes on with it', async () => {
   await stack.site('hold');
-  const text = await publishNext();
+  const text = await stack.publishNext();
   await until(async () => (await stack.site('waiting')) !== '0');
   await stack.compose('stop', ...OWN);
   for (const service of OWN) {
@@ -185,10 +172,74 @@ test('stop ends each process with 0 in the middle of an export, and start goes o
 });
 
 test('down and up lose nothing', async () => {
+  const text = await stack.publishNext();
+  await stack.served(text);
   await stack.compose('down');
   await stack.compose('up', '--detach', '--wait');
-  await stack.served(`version ${published}`);
-  await stack.served(await publishNext());
+  await stack.served(text);
+  await stack.served(await stack.publishNext());
+});
+
+describe('an agent in its sandbox', () => {
+  const mails = async (): Promise<unknown[]> =>
+    JSON.parse(
+      await stack.exec(
+        'outside',
+        'node',
+        '-e',
+        "fetch('http://mailbox:1080/email').then((r) => r.text()).then(console.log)",
+      ),
+    );
+
+  beforeAll(async () => {
+    const make = `git init --quiet --initial-branch main /tmp/docs && cd /tmp/docs && echo Hello >README.md && git add . &&
+      git -c user.name=docs -c user.email=docs@example.com commit --quiet --message first &&
+      git clone --quiet --bare . /repository/docs.git && chown --recursive 1000:1000 /repository`;
+    await stack.exec('outside', 'sh', '-c', make);
+    const repository = ['--project', 'prj_docs', '--repository', 'file:///repository/docs.git'];
+    await stack.exec('platform', 'galley', 'projects', 'set', ...repository);
+    const config = parseDocument(await readFile(join(folder, 'galley.yaml'), 'utf8'));
+    config.set('smtp', { url: 'smtp://mailbox:1025', from: 'galley@example.com' });
+    config.setIn(
+      ['sites', 'docs', 'agent'],
+      [{ name: 'greeting', on: 'publish', prompt: 'Greet.', reviewers: ['ada@example.com'], quietPeriod: '1s' }],
+    );
+    await writeFile(join(folder, 'galley.yaml'), config.toString());
+    await writeFile(join(folder, 'agent.env'), "AGENT_COMMAND=sh -c 'sleep 10; date >README.md'\n");
+    await stack.compose('--profile', 'platform', '--profile', 'mailbox', 'up', '--detach', '--wait');
+    await stack.runPage('With containers', 2);
+  });
+
+  test('makes a change that is mailed to the reviewer', async () => {
+    await stack.served(await stack.publishNext());
+    await until(async () => (await mails()).length === 1);
+    expect(await mails()).toMatchObject([{ to: [{ address: 'ada@example.com' }] }]);
+  });
+
+  test('goes on after stop and start, and each process ended with 0', async () => {
+    const text = await stack.publishNext();
+    const list = 'set -a; . /settings/sites.env; galley agents list --project prj_docs --json';
+    await until(async () => (await stack.exec('outside', 'sh', '-c', list)).includes('"active"'));
+    await stack.compose('stop', ...OWN);
+    for (const service of OWN) {
+      const states = (await stack.inspect(service)).map(({ State }) => State.ExitCode);
+      expect([service, states]).toEqual([service, [0]]);
+    }
+    await stack.compose('start', ...OWN);
+    await until(async () => (await mails()).length === 2);
+    await stack.served(text);
+  });
+});
+
+test('a backup of the running stack, restored where nothing is, goes on with the next publish', async () => {
+  const text = await stack.publishNext();
+  await stack.served(text);
+  await stack.runPage('Back up the containers', 0);
+  await stack.compose('down', '--volumes');
+  await stack.runPage('Back up the containers', 1);
+  // The restored link leads to the restored bundle.
+  await stack.served(text);
+  await stack.served(await stack.publishNext());
 });
 
 test('no site has failed in the end', async () => {
