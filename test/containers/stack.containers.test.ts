@@ -55,7 +55,7 @@ test('what a container shows of itself has no secret that the settings lack', as
   const known = new Set(Object.values(parseEnv(settings.join('\n'))));
   for (const service of [...OWN, 'projects']) {
     const [container] = await stack.inspect(service);
-    const secrets = JSON.stringify(container).match(/\b(galley_\w{20,}|[0-9a-f]{40,})\b/g) ?? [];
+    const secrets = JSON.stringify(container).match(/\b(galley_[\w-]{20,}|[0-9a-f]{40,})\b/g) ?? [];
     const names = new Set([container?.Id, container?.Image.replace('sha256:', '')]);
     expect([service, secrets.filter((each) => !known.has(each) && !names.has(each))]).toEqual([service, []]);
   }
