@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { makeStack, OWN, type Stack, until } from './stack.ts';
@@ -82,4 +82,29 @@ test('the way back is open, under publishes', async () => {
   const waits = await stack.underPublishes(start);
   console.info(`Way back: ${longest(waits)}`);
   expect(await stack.exec('api', 'galley', 'sites', 'status')).toContain('docs');
+});
+
+test('with Worker Versioning, the new release goes on once the work is routed to it', async () => {
+  const setBuild = async (id: string): Promise<void> => {
+    for (const name of ['sites.env', 'agent.env']) {
+      const text = (await readFile(join(folder, name), 'utf8')).replaceAll(/^WORKER_.*\n/gm, '');
+      await write({ [name]: `${text}WORKER_DEPLOYMENT=galley\nWORKER_BUILD_ID=${id}\n` });
+    }
+  };
+  const temporal = ['run', '--rm', '--no-deps', '--entrypoint', 'temporal', 'temporal-namespace'];
+  const routeTo = (id: string) =>
+    stack.compose(
+      ...[...temporal, 'worker', 'deployment', 'set-current-version', '--deployment-name', 'galley'],
+      ...['--build-id', id, '--yes'],
+    );
+  await setBuild('earlier');
+  await start();
+  await routeTo('earlier');
+  await stack.served(await stack.publishNext());
+  await stack.checkOut('head');
+  await setBuild('new');
+  await stack.runPage('Upgrade the containers', 0, SITE);
+  const text = await stack.publishNext();
+  await routeTo('new');
+  await stack.served(text);
 });
