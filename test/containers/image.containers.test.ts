@@ -75,5 +75,7 @@ test('labels say what it is, and its contents are listed', async () => {
     }
     console.log(JSON.stringify([...found].sort()))`;
   const found = JSON.parse(await docker(['run', '--rm', '--entrypoint', 'node', 'galley:local', '--eval', script]));
-  expect(packages.map(({ name, versionInfo }) => `${name}@${versionInfo}`).sort()).toEqual(found);
+  // A version that stands in several folders is listed for each.
+  const listed = new Set(packages.map(({ name, versionInfo }) => `${name}@${versionInfo}`));
+  expect([...listed].sort()).toEqual(found);
 });

@@ -2,12 +2,17 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { execa } from 'execa';
+import type { Browser } from 'playwright-core';
 import { z } from 'zod';
+import { cacheFolder } from '../../embedded/cache-folder.ts';
+import { launchChromium } from '../helpers/chromium.ts';
+import { locateRealTool } from '../helpers/real-tool.ts';
 import { docker } from './docker.ts';
 
 const container = z.looseObject({
   Id: z.string(),
   Image: z.string(),
+  Config: z.looseObject({ Env: z.array(z.string()), Cmd: z.array(z.string()).nullable() }),
   State: z.looseObject({
     Pid: z.int(),
     ExitCode: z.int(),
@@ -51,6 +56,8 @@ export interface Stack {
   served(text: string, domain?: string): Promise<void>;
   /** The site's side: its page waits, or doesn't, or how many requests wait. */
   site(what: 'hold' | 'release' | 'waiting'): Promise<string>;
+  /** A browser where the ports of the services are: on this machine, or in the network of the engine of the set-up. */
+  openBrowser(): Promise<Browser>;
   remove(): Promise<void>;
 }
 
@@ -169,6 +176,14 @@ export async function makeStack(folder: string): Promise<Stack> {
       what === 'waiting'
         ? await ask("fetch('http://127.0.0.1:8080/waiting').then((r) => r.text()).then(console.log)")
         : await put(`/${what}`, ''),
+    openBrowser: async () => {
+      const executable = await locateRealTool('chromium');
+      if (process.env.GALLEY_TEST_ENGINE !== 'own') return await launchChromium();
+      const engine = (await readFile(join(cacheFolder(), 'containers', 'pid'), 'utf8')).trim();
+      const inside = join(folder, 'chromium');
+      await writeFile(inside, `#!/bin/sh\nexec nsenter --target ${engine} --net ${executable} "$@"\n`, { mode: 0o755 });
+      return await launchChromium(inside);
+    },
     remove: async () => {
       await compose('--profile', '*', 'down', '--volumes', '--remove-orphans', '--timeout', '5');
     },

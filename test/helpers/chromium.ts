@@ -20,8 +20,11 @@ const LOOKS = [
 const TIMEOUT_MS = 300_000;
 
 /** The user's browser. Close it in afterAll. */
-export async function launchChromium(): Promise<Browser> {
-  return await chromium.launch({ executablePath: await locateRealTool('chromium'), args: ['--no-sandbox'] });
+export async function launchChromium(executablePath?: string): Promise<Browser> {
+  return await chromium.launch({
+    executablePath: executablePath ?? (await locateRealTool('chromium')),
+    args: ['--no-sandbox'],
+  });
 }
 
 /** A page whose errors, such as violations of its content security policy, are collected. */
