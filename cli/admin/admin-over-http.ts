@@ -8,6 +8,7 @@ import { collectedGarbage } from '../../platform/retention/collect-garbage.ts';
 import { type JsonRequest, requestJson } from '../request-json.ts';
 
 const keyList = z.object({ keys: z.array(keyListing) });
+const organizationList = z.object({ organizations: z.array(organizationListing) });
 const projectList = z.object({ projects: z.array(projectListing) });
 const revoked = z.object({ id: z.string(), revokedAt: z.string() });
 
@@ -28,9 +29,13 @@ export function adminOverHttp({ platformUrl, token }: { platformUrl: string; tok
     revokeKey: (id) => ask(revoked, `keys/${encodeURIComponent(id)}/revoke`, { method: 'POST' }),
     createResetLink: (body) => ask(resetLink, 'reset-links', { method: 'POST', body }),
     setOrganization: (body) => ask(organizationListing, 'organizations', { method: 'PATCH', body }),
+    listOrganizations: async () => (await ask(organizationList, 'organizations')).organizations,
+    removeOrganization: (organization) =>
+      ask(organizationListing, 'organizations', { method: 'DELETE', query: { organization } }),
     addProject: (body) => ask(projectListing, 'projects', { method: 'POST', body }),
     setProject: (body) => ask(projectListing, 'projects', { method: 'PATCH', body }),
     showProject: (id) => ask(projectWithContents, `projects/${encodeURIComponent(id)}`),
+    moveProject: (id, body) => ask(projectListing, `projects/${encodeURIComponent(id)}/move`, { method: 'POST', body }),
     removeProject: (id, { withContents }) => {
       const query = { contents: withContents ? 'delete' : undefined };
       return ask(projectWithContents, `projects/${encodeURIComponent(id)}`, { method: 'DELETE', query });

@@ -10,7 +10,8 @@ import type {
 } from '../../platform/admin/project-requests.ts';
 import { formatBytes, formatCount } from '../../ui/format.ts';
 import { withAdmin } from '../admin/with-admin.ts';
-import { CommandError, UsageError } from '../command-error.ts';
+import { UsageError } from '../command-error.ts';
+import { confirmDeletion } from '../confirm-deletion.ts';
 import { printJson, wrap } from '../output.ts';
 import { readSecret } from '../projects/read-secret.ts';
 import { parseRepository } from '../projects/repository-url.ts';
@@ -98,6 +99,21 @@ export function projectsCommand(): Command {
       const { syncProjects } = await import('../projects/sync-projects.ts');
       await syncProjects(options);
     });
+  addMoveAndRemove(command);
+  return command;
+}
+
+function addMoveAndRemove(command: Command): void {
+  command
+    .command('move')
+    .argument('<id>', 'as `projects list` shows it')
+    .requiredOption('--organization <name>', 'the organization that gets it')
+    .option('--json', 'print the project as JSON')
+    .description('move a project with its exports and agent jobs to another organization')
+    .addHelpText('after', `\nKeys for this project alone end: they are the old organization's.\n${WHERE}`)
+    .action(async (id: string, { organization, json }: { organization: string; json?: boolean }) => {
+      await withAdmin(async (admin) => print(await admin.moveProject(id, { organization }), json));
+    });
   command
     .command('remove')
     .argument('<id>', 'as `projects list` shows it')
@@ -111,7 +127,6 @@ export function projectsCommand(): Command {
     .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
       await withAdmin((admin) => removeProject(admin, id, options));
     });
-  return command;
 }
 
 async function removeProject(
@@ -122,13 +137,10 @@ async function removeProject(
   const { contents, domain, organization } = await admin.showProject(id);
   const isEmpty = contents.exports + contents.agentJobs === 0;
   const isRunning = contents.runningExports.length + contents.runningAgentJobs.length > 0;
-  if (!isEmpty && !isRunning && yes !== true) {
-    const question = `${id} (${domain} of ${organization}): removing it deletes ${describeContents(contents)}.`;
-    const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
-    if (!isTerminal || json) throw new UsageError(`${question} Pass --yes to do that`);
-    process.stderr.write(`${wrap(question)}\nLinks to its bundles stop working. This can't be undone.\n`);
-    const { confirmed } = await import('../init/ask.ts');
-    if (!(await confirmed(`Remove ${id}?`))) throw new CommandError(`${id} was not removed`);
+  if (!isEmpty && !isRunning) {
+    const what = `${id} (${domain} of ${organization}): removing it deletes ${describeContents(contents)}`;
+    const question = `${what}. Links to its bundles stop working. This can't be undone`;
+    await confirmDeletion({ question, name: id, yes, json });
   }
   const removed = await admin.removeProject(id, { withContents: !isEmpty });
   if (json) printJson(removed);

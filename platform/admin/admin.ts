@@ -4,9 +4,14 @@ import { type CollectedGarbage, collectGarbage } from '../retention/collect-garb
 import type { GarbageContext } from '../retention/garbage.ts';
 import type { Database } from '../store/database.ts';
 import { type CreateKeyRequest, createKey, listKeys, revokeKey } from './api-keys.ts';
-import { type SetOrganizationRequest, setOrganization } from './organizations.ts';
-import type { AddProjectRequest, SetProjectRequest } from './project-requests.ts';
-import { addProject, listProjects, removeProject, setProject, showProject } from './projects.ts';
+import {
+  removeOrganization,
+  type SetOrganizationRequest,
+  setOrganization,
+  showOrganizations,
+} from './organizations.ts';
+import type { AddProjectRequest, MoveProjectRequest, SetProjectRequest } from './project-requests.ts';
+import { addProject, listProjects, moveProject, removeProject, setProject, showProject } from './projects.ts';
 import { createResetLink, type ResetLinkRequest } from './reset-links.ts';
 
 type OfOrganization = { organization?: string | undefined };
@@ -30,9 +35,12 @@ export function adminOnDatabase(db: Database, { publicUrl, openObjects, exportKe
     revokeKey: (id: string) => revokeKey(db, id),
     createResetLink: (request: ResetLinkRequest) => createResetLink(db, { ...request, publicUrl }),
     setOrganization: (request: SetOrganizationRequest) => setOrganization(db, request),
+    listOrganizations: () => showOrganizations(db),
+    removeOrganization: (name: string) => removeOrganization(db, name),
     addProject: (request: AddProjectRequest) => addProject(db, request),
     setProject: (request: SetProjectRequest) => setProject(db, request),
     showProject: (id: string) => showProject(db, id),
+    moveProject: (id: string, request: MoveProjectRequest) => moveProject(db, id, request),
     removeProject: (id: string, options: { withContents: boolean }) => removeProject(db, id, options),
     listProjects: (filter: OfOrganization) => listProjects(db, filter),
     collectGarbage: async ({ dryRun }: { dryRun: boolean }): Promise<CollectedGarbage> => {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { HttpError } from '../../web/http-error.ts';
 import type { Database } from '../store/database.ts';
-import { updateOrganization } from '../store/organizations.ts';
+import { deleteOrganization, findOrganization, listOrganizations, updateOrganization } from '../store/organizations.ts';
+import { listOrganizationProjects } from '../store/projects.ts';
 import { isUniqueViolation } from '../store/query-error.ts';
 import { label } from './text.ts';
 
@@ -26,8 +27,36 @@ export async function setOrganization(db: Database, request: SetOrganizationRequ
     if (isUniqueViolation(error)) throw new HttpError(409, `name: there is another organization ${change.name}`);
     throw error;
   });
-  if (updated === undefined) {
-    throw new HttpError(404, `There is no organization ${request.organization}: galley keys list shows their names`);
-  }
+  if (updated === undefined) throw unknown(organization);
   return { organization: updated.name, plan: updated.plan };
+}
+
+function unknown(name: string): HttpError {
+  return new HttpError(404, `There is no organization ${name}: galley organizations list names those there are`);
+}
+
+/** All organizations, oldest first. */
+export async function showOrganizations(db: Database): Promise<OrganizationListing[]> {
+  return (await listOrganizations(db)).map(({ name, plan }) => ({ organization: name, plan }));
+}
+
+/**
+ * Removes an organization with its keys, members and audit log; its members' accounts stay. Throws an `HttpError`: 404 for an
+ * unknown name, 409 if it has projects.
+ */
+export async function removeOrganization(db: Database, name: string): Promise<OrganizationListing> {
+  return db.transaction(async (tx) => {
+    const found = await findOrganization(tx, name);
+    if (found === undefined) throw unknown(name);
+    const projects = (await listOrganizationProjects(tx, found.id)).map(({ id }) => id);
+    if (projects.length > 0) {
+      const what = `${projects.slice(0, 5).join(', ')}${projects.length > 5 ? `, and ${projects.length - 5} more` : ''}`;
+      throw new HttpError(
+        409,
+        `${name} has projects (${what}): move them with galley projects move ID --organization NAME, or remove them`,
+      );
+    }
+    await deleteOrganization(tx, found.id);
+    return { organization: found.name, plan: found.plan };
+  });
 }

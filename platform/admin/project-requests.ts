@@ -72,6 +72,9 @@ export type AddProjectRequest = z.input<typeof addProjectRequest>;
 export const setProjectRequest = addProjectRequest.partial().required({ project: true });
 export type SetProjectRequest = z.input<typeof setProjectRequest>;
 
+export const moveProjectRequest = z.strictObject({ organization: label });
+export type MoveProjectRequest = z.infer<typeof moveProjectRequest>;
+
 /** A project as operators see it: everything but the webhook's secret. */
 export const projectListing = z.object({
   project: z.string(),

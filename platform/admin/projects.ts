@@ -9,6 +9,7 @@ import { findProjectByDomain, insertProject, listProjectRows, type Project, upda
 import { isUniqueViolation } from '../store/query-error.ts';
 import {
   deleteProjectWithJobs,
+  giveProjectTo,
   lockProject,
   type ProjectContents,
   readProjectContents,
@@ -17,6 +18,7 @@ import { isStorable } from '../store/storable-text.ts';
 import {
   type AddProjectRequest,
   addProjectRequest,
+  type MoveProjectRequest,
   type ProjectListing,
   type ProjectWithContents,
   type SetProjectRequest,
@@ -104,7 +106,7 @@ export async function removeProject(
     await lockProject(tx, (await findListed(tx, id)).project);
     const { project, organization } = await findListed(tx, id);
     const contents = await readProjectContents(tx, id);
-    refuseRunning(id, contents);
+    refuseRunning(id, contents, 'removed');
     if (!withContents && contents.exports + contents.agentJobs > 0) {
       const what = `${contents.exports} exports and ${contents.agentJobs} agent jobs`;
       throw new HttpError(
@@ -115,14 +117,53 @@ export async function removeProject(
     await deleteProjectWithJobs(tx, id);
     await recordAction(tx, {
       organizationId: project.organizationId,
-      actor: { kind: 'operator', id: 'operator', name: 'operator' },
+      actor: OPERATOR,
       ...{ action: 'project.remove', target: id, detail: project.domain },
     });
     return { ...toListing(project, organization), contents };
   });
 }
 
-function refuseRunning(id: string, { runningExports, runningAgentJobs }: ProjectContents): void {
+/**
+ * Moves a project with its jobs to another organization. The keys for this project alone end, because they are the old
+ * organization's. Throws an `HttpError`: 404 (no such project or organization), 409 (a job runs, or the domain is taken there).
+ */
+export async function moveProject(
+  db: Database,
+  id: string,
+  { organization: name }: MoveProjectRequest,
+): Promise<ProjectListing> {
+  return db.transaction(async (tx) => {
+    await lockProject(tx, (await findListed(tx, id)).project);
+    const { project, organization } = await findListed(tx, id);
+    const target = await findOrganization(tx, name);
+    if (target === undefined) {
+      throw new HttpError(404, `There is no organization ${name}: galley organizations list names those there are`);
+    }
+    if (target.id === project.organizationId) return toListing(project, organization);
+    refuseRunning(id, await readProjectContents(tx, id), 'moved');
+    const other = await findProjectByDomain(tx, { organizationId: target.id, domain: project.domain });
+    if (other !== undefined)
+      throw new HttpError(409, `${name} has a project of ${project.domain} already: ${other.id}`);
+    await giveProjectTo(tx, id, target.id);
+    for (const organizationId of [project.organizationId, target.id]) {
+      await recordAction(tx, {
+        organizationId,
+        actor: OPERATOR,
+        ...{ action: 'project.move', target: id, detail: `from ${organization} to ${name}` },
+      });
+    }
+    return toListing(project, name);
+  });
+}
+
+const OPERATOR = { kind: 'operator', id: 'operator', name: 'operator' } as const;
+
+function refuseRunning(
+  id: string,
+  { runningExports, runningAgentJobs }: ProjectContents,
+  what: 'removed' | 'moved',
+): void {
   const cancels = [
     ...runningExports.map((job) => `galley exports cancel ${job}`),
     ...runningAgentJobs.map((job) => `galley agents cancel ${job} --project ${id}`),
@@ -131,7 +172,7 @@ function refuseRunning(id: string, { runningExports, runningAgentJobs }: Project
   const running = [...runningExports, ...runningAgentJobs].join(', ');
   throw new HttpError(
     409,
-    `The project ${id} can't be removed while a job runs (${running}): wait for its end, or cancel it with ${cancels.join(', ')}`,
+    `The project ${id} can't be ${what} while a job runs (${running}): wait for its end, or cancel it with ${cancels.join(', ')}`,
   );
 }
 

@@ -40,6 +40,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'organization.rename': 'Renamed the organization',
   'project.add': 'Added a project',
   'project.set': 'Changed a project',
+  'project.move': 'Moved a project',
   'project.remove': 'Removed a project',
   'export.start': 'Started an export',
   'export.cancel': 'Canceled an export',

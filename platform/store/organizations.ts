@@ -1,7 +1,9 @@
 import { asc, eq } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import { newId } from './ids.ts';
+import { apiKeys } from './schema/api-keys.ts';
 import { organizations } from './schema/organizations.ts';
+import { idempotencyKeys } from './schema/requests.ts';
 
 type OrganizationRow = typeof organizations.$inferSelect;
 export type Plan = OrganizationRow['plan'];
@@ -34,6 +36,13 @@ export async function updateOrganization(
 ): Promise<OrganizationRow | undefined> {
   const [row] = await db.update(organizations).set(change).where(eq(organizations.name, name)).returning();
   return row;
+}
+
+/** Deletes an organization without projects; with it, its keys, members and audit log. Throws if it got a project meanwhile. */
+export async function deleteOrganization(db: Executor, id: string): Promise<void> {
+  await db.delete(idempotencyKeys).where(eq(idempotencyKeys.organizationId, id));
+  await db.delete(apiKeys).where(eq(apiKeys.organizationId, id));
+  await db.delete(organizations).where(eq(organizations.id, id));
 }
 
 /** All organizations, oldest first. */

@@ -57,6 +57,17 @@ export async function deleteProjectWithJobs(tx: Transaction, projectId: string):
   return deleteProject(tx, projectId);
 }
 
+/** Gives a project with its jobs to another organization, and ends the keys for it alone. The caller holds its locks. */
+export async function giveProjectTo(tx: Transaction, projectId: string, organizationId: string): Promise<void> {
+  await forgetResponses(tx, projectId);
+  await tx.execute(sql`
+    update api_keys set revoked_at = now() where project_id = ${projectId} and revoked_at is null`);
+  await tx.execute(sql`update projects set organization_id = ${organizationId} where id = ${projectId}`);
+  for (const jobs of [sql`export_jobs`, sql`agent_jobs`]) {
+    await tx.execute(sql`update ${jobs} set organization_id = ${organizationId} where project_id = ${projectId}`);
+  }
+}
+
 /** The keys are those of `exporter/object-keys.ts` and `activities/agent/object-keys.ts`. */
 async function discardObjects(tx: Transaction, projectId: string): Promise<void> {
   await tx.execute(sql`

@@ -1,9 +1,19 @@
 import type { Express } from 'express';
 import { z } from 'zod';
 import { createKey, createKeyRequest, listKeys, revokeKey } from '../../admin/api-keys.ts';
-import { setOrganization, setOrganizationRequest } from '../../admin/organizations.ts';
-import { addProjectRequest, removeProjectQuery, setProjectRequest } from '../../admin/project-requests.ts';
-import { addProject, listProjects, removeProject, setProject, showProject } from '../../admin/projects.ts';
+import {
+  removeOrganization,
+  setOrganization,
+  setOrganizationRequest,
+  showOrganizations,
+} from '../../admin/organizations.ts';
+import {
+  addProjectRequest,
+  moveProjectRequest,
+  removeProjectQuery,
+  setProjectRequest,
+} from '../../admin/project-requests.ts';
+import { addProject, listProjects, moveProject, removeProject, setProject, showProject } from '../../admin/projects.ts';
 import { createResetLink, resetLinkRequest } from '../../admin/reset-links.ts';
 import { label } from '../../admin/text.ts';
 import { parseInput } from '../../parse-input.ts';
@@ -52,6 +62,13 @@ export function addAdminRoutes(app: Express, context: AdminContext): void {
     },
   });
   addRoute(app, '/admin/organizations', {
+    get: async (_request, response) => {
+      response.json({ organizations: await showOrganizations(db) });
+    },
+    delete: async (request, response) => {
+      const { organization } = parseInput(listQuery.required(), request.query);
+      response.json(await removeOrganization(db, organization));
+    },
     patch: async (request, response) => {
       const input = parseInput(setOrganizationRequest, await readJsonBody(request, response));
       response.json(await setOrganization(db, input));
@@ -74,6 +91,12 @@ export function addAdminRoutes(app: Express, context: AdminContext): void {
     patch: async (request, response) => {
       const input = parseInput(setProjectRequest, await readJsonBody(request, response));
       response.json(await setProject(db, input));
+    },
+  });
+  addRoute(app, '/admin/projects/:id/move', {
+    post: async (request, response) => {
+      const input = parseInput(moveProjectRequest, await readJsonBody(request, response));
+      response.json(await moveProject(db, String(request.params.id), input));
     },
   });
   addRoute(app, '/admin/projects/:id', {

@@ -1,3 +1,5 @@
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
 import { canCompress } from '../../../exporter/assemble/precompress.ts';
 import { OPERATOR_TOKEN, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
 import type { TestDatabase } from '../../helpers/test-database.ts';
@@ -49,6 +51,42 @@ describe('the admin routes', () => {
     for (const unknown of ['key_none', 'key_%00', 'k'.repeat(2_000)]) {
       expect((await api.adminPost(`/admin/keys/${unknown}/revoke`, {})).status).toBe(404);
     }
+  });
+
+  it('move a project with its jobs, and remove an organization that has none left', async () => {
+    const [from, to] = [await platform.addCustomer(), await platform.addCustomer()];
+    const move = (organization: string) => api.adminPost(`/admin/projects/${from.project}/move`, { organization });
+    const started = await api.post('/v1/static-export/jobs', { key: from.key, body: { domain: from.domain } });
+    const { jobId } = z.object({ jobId: z.string() }).loose().parse(started.body);
+    expect(await move(to.organization)).toMatchObject({
+      status: 409,
+      error: expect.stringContaining(`can't be moved while a job runs (${jobId})`),
+    });
+    await platform.complete(jobId);
+    expect(await move('Nobody')).toMatchObject({ status: 404, error: expect.stringContaining('organizations list') });
+    const scoped = await api.adminPost('/admin/keys', { organization: from.organization, project: from.project });
+
+    // The same again changes nothing.
+    for (let times = 0; times < 2; times++) {
+      expect(await move(to.organization)).toMatchObject({ status: 200, body: { organization: to.organization } });
+    }
+    const get = (key: string) => api.get(`/v1/static-export/jobs/${jobId}`, { key });
+    expect([(await get(to.key)).status, (await get(from.key)).status]).toEqual([200, 404]);
+    const ended = z.object({ key: z.string() }).loose().parse(scoped.body);
+    expect((await get(ended.key)).status).toBe(401);
+    const audit = await platform.db.execute(
+      sql`select detail from audit_log where action = 'project.move' and target = ${from.project}`,
+    );
+    expect(audit.rows).toEqual(Array(2).fill({ detail: `from ${from.organization} to ${to.organization}` }));
+
+    const remove = (organization: string) =>
+      api.request('DELETE', `/admin/organizations?organization=${encodeURIComponent(organization)}`, { key });
+    expect(await remove(to.organization)).toMatchObject({ status: 409, error: expect.stringContaining(from.project) });
+    expect(await remove(from.organization)).toMatchObject({ status: 200, body: { organization: from.organization } });
+    expect((await remove(from.organization)).status).toBe(404);
+    expect((await get(from.key)).status).toBe(401);
+    const { text } = await api.get('/admin/organizations', { key });
+    expect([text.includes(to.organization), text.includes(`"${from.organization}"`)]).toEqual([true, false]);
   });
 
   it('do not store a key in plain text', async () => {
