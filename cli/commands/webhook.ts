@@ -13,10 +13,10 @@ SITE and SOURCE are those of galley.yaml; the first secret of the source signs. 
   ${NAMES.slice(half).join(', ')}
 
 Examples:
-  galley webhook send handbook contentful
-  galley webhook send handbook github --body push.json
-  jq .doc export.json | galley webhook send handbook payload --body -
-  galley webhook send handbook contentful --url https://hooks.example.com
+  galley webhook send docs contentful
+  galley webhook send docs github --body push.json
+  jq .doc export.json | galley webhook send docs payload --body -
+  galley webhook send docs contentful --url https://hooks.example.com
 
 Exit codes: 0 accepted or filtered, 1 refused or not reached, 2 no such site or source, or a body that isn't JSON.`;
 

@@ -207,8 +207,8 @@ describe('galley.example.yaml', () => {
     );
     const text = readFileSync('galley.example.yaml', 'utf8');
     const config = parseGalleyConfig({ text, file: '/etc/galley/galley.yaml', env: Object.fromEntries(names) });
-    const { handbook } = config.sites;
-    expect(handbook?.export.deployments).toEqual([{ valuesFile: '/etc/galley/values/handbook.yaml' }]);
+    const { docs } = config.sites;
+    expect(docs?.export.deployments).toEqual([{ valuesFile: '/etc/galley/values/docs.yaml' }]);
     expect(services.worker?.volumes).toContain('values:/etc/galley/values');
     expect(services.deployment?.volumes).toContain('values:/values:ro');
   });

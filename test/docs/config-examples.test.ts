@@ -46,12 +46,12 @@ describe('the documented configurations', () => {
     ({ text }) => {
       const { sites } = parseExample(text);
       // An example of a global section has no `sites`.
-      expect(Object.keys(sites)).toEqual(/^sites:/m.test(text) ? ['handbook'] : []);
+      expect(Object.keys(sites)).toEqual(/^sites:/m.test(text) ? ['docs'] : []);
     },
   );
 
   test('cover every source', () => {
-    const configured = examples.flatMap(({ text }) => Object.keys(parseExample(text).sites.handbook?.webhooks ?? {}));
+    const configured = examples.flatMap(({ text }) => Object.keys(parseExample(text).sites.docs?.webhooks ?? {}));
     expect([...new Set(configured)].sort()).toEqual([...sources.keys()].sort());
   });
 });
@@ -61,13 +61,13 @@ test('the documented defaults of `export` are those of the product', () => {
   const [table = ''] = section.split(/^## /m);
   const rows = [...table.matchAll(/^\| `(\w+)` \| `([^`]+)` \|/gm)].map(([, key, value]) => `${key}: ${value}`);
   expect(rows).toHaveLength(Object.keys(EXPORT_DEFAULTS).length);
-  const documented = parseExample(`sites: {handbook: {domain: docs.example.com, export: {${rows.join(', ')}}}}`);
+  const documented = parseExample(`sites: {docs: {domain: docs.example.com, export: {${rows.join(', ')}}}}`);
   const shown = parseExample(readFileSync('galley.example.yaml', 'utf8'));
   // galley.yaml's keys name no unit.
   const defaults = Object.fromEntries(
     Object.entries(EXPORT_DEFAULTS).map(([key, value]) => [key.replace(/Ms$/, ''), value]),
   );
-  for (const { sites } of [documented, shown]) expect(sites.handbook?.export).toMatchObject(defaults);
+  for (const { sites } of [documented, shown]) expect(sites.docs?.export).toMatchObject(defaults);
 });
 
 describe('the pages of the webhook sources', () => {

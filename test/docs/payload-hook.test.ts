@@ -7,7 +7,7 @@ import { startHttpSite } from '../helpers/http-site.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const folder = temporaryFolder();
-const ADDRESS = 'https://galley.example.com/webhooks/handbook/payload';
+const ADDRESS = 'https://galley.example.com/webhooks/docs/payload';
 
 /** Runs the hooks of docs/sources/payload.md as Payload calls them, and returns the requests that they made. */
 async function requestsOf(calls: string): Promise<{ authorization: string | undefined; body: unknown }[]> {

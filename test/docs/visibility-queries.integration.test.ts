@@ -18,7 +18,7 @@ type Attributes = { phase?: string; version?: string; pullRequest?: string; link
 const WORKFLOWS: readonly [type: string, id: string, Attributes][] = [
   [
     WORKFLOW_TYPES.exportSite,
-    'export:handbook',
+    'export:docs',
     { phase: 'live', version: '2026-11-21.3', linkExpiresAt: '2026-11-22T00:00:00Z' },
   ],
   [
@@ -34,7 +34,7 @@ const WORKFLOWS: readonly [type: string, id: string, Attributes][] = [
   [WORKFLOW_TYPES.agentRule, 'agent-rule:unknown:changelog', { phase: 'unconfigured' }],
   [
     WORKFLOW_TYPES.agentChange,
-    'agent:handbook:changelog:d1',
+    'agent:docs:changelog:d1',
     { phase: 'in-review', pullRequest: 'https://github.com/acme/docs/pull/7' },
   ],
   [WORKFLOW_TYPES.agentChange, 'agent:failing:changelog:d2', { phase: 'failed' }],
@@ -48,11 +48,11 @@ const FOUND: readonly string[][] = [
   ['agent-rule:unknown:changelog', 'export:unknown'],
   ['export:paused'],
   ['export:new'],
-  ['export:handbook'],
-  ['agent:handbook:changelog:d1'],
-  ['agent:handbook:changelog:d1'],
+  ['export:docs'],
+  ['agent:docs:changelog:d1'],
+  ['agent:docs:changelog:d1'],
   ['agent:failing:changelog:d2'],
-  ['agent:handbook:changelog:d1', 'export:handbook'],
+  ['agent:docs:changelog:d1', 'export:docs'],
 ];
 
 let temporal: TestTemporal;
