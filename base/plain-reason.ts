@@ -30,8 +30,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'there was no answer in time',
 };
 
-/** Such as `connect ECONNREFUSED 127.0.0.1:7233`. */
-const NETWORK = /\b(?:connect|listen|getaddrinfo|read|write) (E[A-Z_]+)(?:: [a-z]+(?: [a-z]+)*)?(?: ([^\s,;)]+))?/g;
+/** Such as `connect ECONNREFUSED 127.0.0.1:7233`, perhaps without its address (see `without-addresses.ts`). */
+const NETWORK =
+  /\b(?:connect|listen|getaddrinfo|read|write) (E[A-Z_]+)(?:: [a-z]+(?: [a-z]+)*)?(?: (?:\(an address\)(?::\d+)?|([^\s,;()]+)))?/g;
 /** Such as `EACCES: permission denied, open '/srv/.a.tmp'`, and a code alone. */
 const SYSTEM = /\b(E[A-Z_]{3,}|UND_ERR_[A-Z_]+)\b(?:: [a-z][a-z -]*)?(?:, [a-z]+(?: '([^']*)')?(?: -> '([^']*)')?)?/g;
 /** Such as `tonic::transport::Error(Transport, …)`. */

@@ -1,4 +1,4 @@
-import { access, constants, stat, statfs } from 'node:fs/promises';
+import { mkdtemp, rmdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nearestFolder } from '../../activities/deployments/check-folder.ts';
 import { errorCode } from '../../base/error-code.ts';
@@ -31,12 +31,13 @@ export function checkNode(): Finding {
 export async function checkHome(home: string): Promise<Finding> {
   const check = 'galley-home';
   try {
-    await access(await nearestFolder(home), constants.W_OK | constants.X_OK);
+    // Rights alone don't say it: the disk may be full.
+    await rmdir(await mkdtemp(join(await nearestFolder(home), '.galley-')));
   } catch (error) {
     return fail(
       check,
       `${home} can't be written (${errorCode(error) ?? error})`,
-      'Correct its permissions, or set GALLEY_HOME.',
+      'Correct its permissions, free some space, or set GALLEY_HOME.',
     );
   }
   for (const name of [OPERATOR_TOKEN_FILE, ADMIN_KEY_FILE]) {

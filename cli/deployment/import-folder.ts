@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ValuesFileError as EditError, editValues } from '../../activities/deployments/edit-values.ts';
@@ -12,6 +12,7 @@ import { checkManifest, DEPLOYMENT_LIMITS } from '../../bundle/manifest.ts';
 import { type BundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
 import { ValuesReadError } from '../../deployment/errors.ts';
 import { parseValues, readWrittenKeys } from '../../deployment/values/values.ts';
+import { makeFolder } from '../../programs/process/make-folder.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { contentOf, copyCarried, findVersion, isMissing } from './transfer-folder.ts';
 
@@ -50,7 +51,7 @@ export async function importFolder(
   const { publicKey, integrity: hasIntegrity, link, version: pinned } = readKeys(text, valuesFile);
   // Several values files in one folder may have equal versions.
   const bundles = join(dirname(valuesFile), 'bundles', basename(valuesFile));
-  await mkdir(bundles, { recursive: true });
+  await makeFolder(bundles);
   const partial = join(bundles, `.${randomUUID()}${PART}`);
   try {
     const { sha256, manifest, integrity } = await copyCarried(folder, partial, publicKey);

@@ -3,6 +3,7 @@ import { plainReason, plainText } from '../../base/plain-reason.ts';
 
 test.each([
   ['connect ECONNREFUSED 127.0.0.1:7233', '127.0.0.1:7233: nothing listens there'],
+  ['no answer (connect ECONNREFUSED (an address):1)', 'no answer (nothing listens there)'],
   ['getaddrinfo ENOTFOUND cms.internal', 'cms.internal: the host name is unknown'],
   ['listen EADDRINUSE: address already in use 127.0.0.1:3000', '127.0.0.1:3000: the port is in use'],
   ["EACCES: permission denied, open '/srv/.a-1.tmp'", 'the folder /srv: permission is denied'],

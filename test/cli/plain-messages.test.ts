@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -7,6 +8,8 @@ import { startHttpSite } from '../helpers/http-site.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 const folder = emptiedFolder();
+
+const DEAD = 'http://127.0.0.1:1';
 
 /** They end only at a signal. */
 const SERVICES = ['api', 'worker', 'platform', 'platform-worker', 'agent-worker', 'migrate'];
@@ -32,13 +35,13 @@ function argument(name: string, path: string): string {
   return /plan/.test(name) ? 'free' : 'nosuch';
 }
 
-function commandLine([path, command]: (typeof COMMANDS)[number], file: string): string[] {
+function commandLine([path, command]: (typeof COMMANDS)[number], { file, origin = DEAD }: Places): string[] {
   const given = command.registeredArguments.map((each) => argument(each.name(), file));
   const required = command.options.filter((each) => each.mandatory);
   const options = required.flatMap(({ long }) => [long ?? '', argument(long ?? '', file)]);
   const quick: Record<string, string[]> = {
-    init: ['--yes', '--domain', '127.0.0.1.example', '--origin', 'http://127.0.0.1:1'],
-    export: ['--origin', 'http://127.0.0.1:1'],
+    init: ['--yes', '--domain', '127.0.0.1.example', '--origin', origin],
+    export: ['--origin', origin],
     agents: ['--project', 'prj_nosuch'],
   };
   const more = path.join(' ') === 'agents remove' ? [] : (quick[path[0] ?? ''] ?? []);
@@ -47,27 +50,48 @@ function commandLine([path, command]: (typeof COMMANDS)[number], file: string): 
 
 type Variables = Record<string, string>;
 
+/** A path for each argument that is one, the folder to run in, and the origin of what is exported. */
+type Places = { file: string; cwd?: string; origin?: string };
+
 /** They wait for a database, so they run beside each other. */
 const OF_THE_DATABASE = ['keys', 'organizations', 'members', 'projects', 'gc'];
 
-/** Runs every command, and returns those whose failure is not for people. */
-async function unclear(variables: Variables, file: string): Promise<unknown[]> {
+/** Runs every command, and returns those whose failure is not for people, and what none of them said. */
+async function unclear(variables: Variables, places: Places, said: RegExp[] = []): Promise<unknown[]> {
   const environment = { LOG_LEVEL: 'error', ...variables };
   const found: unknown[] = [];
+  const { cwd = folder } = places;
+  const unsaid = new Set(said);
   const check = (args: string[], { code, stdout, stderr }: Finished): void => {
     const text = `${stdout}${stderr}`;
+    for (const each of unsaid) if (each.test(text)) unsaid.delete(each);
     if (OF_THE_LAYER_BELOW.test(text) || (code !== 0 && !NEXT_STEP.test(text))) found.push([args.join(' '), text]);
   };
   const waits = (args: string[]): boolean => args.some((each) => OF_THE_DATABASE.includes(each));
-  const all = COMMANDS.map((each) => commandLine(each, file));
-  for (const args of all.filter((each) => !waits(each))) check(args, await galleyHere(args, environment, folder));
+  const all = COMMANDS.map((each) => commandLine(each, places));
+  for (const args of all.filter((each) => !waits(each))) check(args, await galleyHere(args, environment, cwd));
   // Without a database of its own, each would start the embedded one.
-  if (variables.DATABASE_URL === undefined) return found;
-  await Promise.all(all.filter(waits).map(async (args) => check(args, await galley(args, environment, folder))));
-  return found;
+  if (variables.DATABASE_URL === undefined) return [...found, ...unsaid];
+  await Promise.all(all.filter(waits).map(async (args) => check(args, await galley(args, environment, cwd))));
+  return [...found, ...unsaid];
 }
 
-const DEAD = 'http://127.0.0.1:1';
+/**
+ * A disk without room for another file, in a mount namespace of its own. It needs no root where users may make namespaces,
+ * as the tests of the sandbox do.
+ */
+async function startFullDisk(): Promise<{ path: string; end: () => void }> {
+  const script = 'mount -t tmpfs -o nr_inodes=1 tmpfs /mnt && echo full && exec cat';
+  const child = spawn('unshare', ['--map-root-user', '--mount', 'sh', '-c', script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close').then(([code]) => {
+    throw new Error(`no disk could be mounted: unshare exited with ${code}`);
+  });
+  await Promise.race([once(child.stdout, 'data'), ended]);
+  ended.catch(() => {});
+  return { path: `/proc/${child.pid}/root/mnt`, end: () => child.stdin.end() };
+}
 
 describe('every command names the thing, its place and the next step', () => {
   test('of an unknown name', async () => {
@@ -77,7 +101,7 @@ describe('every command names the thing, its place and the next step', () => {
     const own = { GALLEY_HOME: folder };
     const api = { OPERATOR_TOKEN: 'token', PORT: String(services.port) };
     const adminApi = { ADMIN_API_URL: services.origin, ADMIN_API_KEY: 'key' };
-    expect(await unclear({ ...own, ...api, ...adminApi }, join(folder, 'nothing'))).toEqual([]);
+    expect(await unclear({ ...own, ...api, ...adminApi }, { file: join(folder, 'nothing') })).toEqual([]);
     await services.close();
   });
 
@@ -93,9 +117,24 @@ describe('every command names the thing, its place and the next step', () => {
       '/sys/galley-a',
       { GALLEY_HOME: '/sys/galley-home', OBJECT_STORE_URL: 'file:///sys/galley-b' },
     ],
+    ['a folder in which nothing can be made', '/proc/galley-a', { GALLEY_HOME: '/proc/galley-home' }],
     ['a dead Temporal, database and Admin API', '/nowhere/a', { GALLEY_HOME: '/dev/null/home', ...dead }],
   ])('of %s', async (_, file, variables) => {
-    expect(await unclear({ ...nothingRuns, ...variables }, file)).toEqual([]);
+    expect(await unclear({ ...nothingRuns, ...variables }, { file })).toEqual([]);
+  });
+
+  test('of a full disk', async () => {
+    const origin = await startHttpSite((_, response) => response.end('<title>A page</title>'));
+    const disk = await startFullDisk();
+    try {
+      const variables = { ...nothingRuns, GALLEY_HOME: join(disk.path, 'home') };
+      const places = { file: join(disk.path, 'a'), cwd: disk.path, origin: origin.origin };
+      const said = [/^galley: .*bundles: the disk is full/m, /galley-home: .*the disk is full/];
+      expect(await unclear(variables, places, said)).toEqual([]);
+    } finally {
+      disk.end();
+      await origin.close();
+    }
   });
 
   test.each(SERVICES)('of what galley %s waits for', async (name) => {
