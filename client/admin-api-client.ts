@@ -1,10 +1,17 @@
-import type { AgentJobRef } from './agent-jobs.ts';
-import { createAgentJobsApi } from './agent-jobs.ts';
+import type { z } from 'zod';
+import type { StartProjectExportRequest, StaticExportForm } from '../contract/admin-api.ts';
+import { AdminApiError } from './admin-api-error.ts';
+import { type AgentJobRef, createAgentJobsApi } from './agent-jobs.ts';
 import { createExportsApi } from './exports.ts';
-import { findForm } from './find-form.ts';
-import type { AgentJob, ExportJob } from './job-schemas.ts';
-import { createProjectExportsApi } from './project-exports.ts';
-import { type AdminApiClientOptions, createSendRequest, type RequestOptions } from './send-request.ts';
+import { type AgentJob, type ExportJob, receivedBundle, receivedExportJob } from './job-schemas.ts';
+import { segment, sendAndRead } from './read-response.ts';
+import {
+  type AdminApiClientOptions,
+  type CreateOptions,
+  createSendRequest,
+  type RequestOptions,
+  type SendRequest,
+} from './send-request.ts';
 import { type WaitOptions, waitForEnd } from './wait-for-end.ts';
 
 export { AdminApiError } from './admin-api-error.ts';
@@ -60,4 +67,82 @@ function isEndedExport(job: ExportJob): job is EndedExport {
 
 function isEndedAgentJob(job: AgentJob): job is EndedAgentJob {
   return job.status !== 'active';
+}
+
+/** Which of these a service has no endpoint for. */
+const ABSENT = [404, 405, 501];
+/** The service can't say at the moment. */
+const UNDECIDED = [401, 408, 425, 429];
+
+/**
+ * Finds out which form of static export a service has, by starts with an invalid body: nothing is started. `domain` is tried
+ * first; `project` needs a project's id.
+ * @throws AdminApiError if neither is there (no status), the key is rejected, or the service can't be asked
+ */
+async function findForm(
+  send: SendRequest,
+  projectId: string | undefined,
+  options: RequestOptions = {},
+): Promise<StaticExportForm> {
+  const domainPath = '/v1/static-export/jobs';
+  if (await exists(send, domainPath, { domain: 0 }, options)) return 'domain';
+  if (projectId === undefined) throw noForm(domainPath, 'the form `project` was not tried, because it needs projectId');
+  const projectPath = `/v1/static-export/${segment('projectId', projectId)}/jobs`;
+  if (await exists(send, projectPath, { basePath: 0 }, options)) return 'project';
+  throw noForm(
+    projectPath,
+    `there is no static export, neither here nor at ${domainPath}: check adminApi.url and projectId`,
+  );
+}
+
+async function exists(send: SendRequest, path: string, body: object, options: RequestOptions): Promise<boolean> {
+  try {
+    await send({ method: 'POST', path, body }, options);
+    return true;
+  } catch (error) {
+    if (!(error instanceof AdminApiError) || error.status === null || error.status >= 500) throw error;
+    if (ABSENT.includes(error.status)) return false;
+    if (error.status < 400 || UNDECIDED.includes(error.status)) throw error;
+    return true;
+  }
+}
+
+function noForm(path: string, reason: string): AdminApiError {
+  return new AdminApiError(`POST ${path}`, { status: null, reason });
+}
+
+/** A job of form `project`; `bundleUrl` is a fresh link, missing until the job is completed. */
+const receivedProjectJob = receivedExportJob.extend({
+  bundleUrl: receivedBundle.shape.bundleUrl.optional().catch(undefined),
+  sizeBytes: receivedBundle.shape.sizeBytes,
+  expiresAt: receivedBundle.shape.expiresAt,
+});
+type ProjectExportJob = z.infer<typeof receivedProjectJob>;
+
+/** The create response needs only an id. */
+const startedJob = receivedProjectJob.extend({ status: receivedExportJob.shape.status.catch('queued') });
+
+/** Static export in form `project`. Every method throws AdminApiError, or the reason of its signal. */
+function createProjectExportsApi(send: SendRequest) {
+  const jobsPath = (projectId: string): string => `/v1/static-export/${segment('projectId', projectId)}/jobs`;
+  return {
+    /**
+     * Starts a job. 409 if the project has an active one. The published form has no idempotency: a repeated request may start
+     * another job.
+     */
+    async start(
+      projectId: string,
+      body: StartProjectExportRequest = {},
+      { idempotencyKey, ...options }: CreateOptions = {},
+    ): Promise<ProjectExportJob> {
+      const request = { method: 'POST', path: jobsPath(projectId), body } as const;
+      const keyed = idempotencyKey === undefined ? request : { ...request, idempotencyKey };
+      return await sendAndRead(send, { ...keyed, schema: startedJob }, options);
+    },
+
+    async get(projectId: string, jobId: string, options: RequestOptions = {}): Promise<ProjectExportJob> {
+      const path = `${jobsPath(projectId)}/${segment('jobId', jobId)}`;
+      return await sendAndRead(send, { method: 'GET', path, schema: receivedProjectJob, known: { jobId } }, options);
+    },
+  };
 }

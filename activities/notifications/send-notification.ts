@@ -2,9 +2,11 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { parseRetryAfterMs } from '../../base/retry-after.ts';
+import { WORKFLOW_IDS } from '../../contract/names.ts';
 import type { NotificationEvent, NotificationTarget } from '../../contract/notification.ts';
-import { composeMessage } from './message.ts';
 import { type MessageResult, postMessage } from './post.ts';
+import { jsonMessage, type OutgoingMessage, signMessage } from './sign-message.ts';
+import { slackText } from './slack-text.ts';
 import type { ConfiguredTarget } from './targets.ts';
 
 /** One event for one target. */
@@ -123,4 +125,22 @@ function failure(type: string, message: string, nonRetryable = false): Applicati
 
 function nameOf({ number, host }: NotificationTarget): string {
   return `notify ${number} (${host})`;
+}
+
+/**
+ * The request for one target.
+ * @param publicUrl the receiver's public URL, for links to the page of the site
+ * @param now signed as the time of the attempt
+ */
+function composeMessage(
+  { site, event }: Pick<NotificationInput, 'site' | 'event'>,
+  { target, publicUrl, now }: { target: ConfiguredTarget; publicUrl: string | undefined; now: Date },
+): OutgoingMessage {
+  const siteUrl = publicUrl === undefined ? null : `${publicUrl}/ui/sites/${site}`;
+  if (target.kind === 'slack') return jsonMessage({ text: slackText(event, siteUrl) });
+  const { type, at, data } = event;
+  return signMessage(
+    { type, timestamp: at, data: siteUrl === null ? data : { ...data, siteUrl } },
+    { identity: WORKFLOW_IDS.notification(site, event.id, target.hash), secrets: target.secrets, now },
+  );
 }

@@ -1,4 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import send from 'send';
 import { errorText } from '../../base/error-code.ts';
 import { createBareRepository, requireGit } from '../../embedded/bare-repository.ts';
 import { startMailbox } from '../../embedded/mailbox/mailbox.ts';
@@ -12,7 +14,6 @@ import { prepare } from '../../programs/up/prepare.ts';
 import { type Everything, startEverything } from '../../programs/up.ts';
 import { CommandError } from '../command-error.ts';
 import { createDocumentationSite } from './documentation-site.ts';
-import { createOrigin } from './origin.ts';
 import { approveAndMerge, seeCompleted, seeMails, seePullRequest } from './review-steps.ts';
 import { publishEntry, type Stage, seeRefreshes, seeServed, watchExport } from './steps.ts';
 import { createWorkspace, DOMAIN, REPOSITORY_FILES, REVIEWER, SITE, type Workspace } from './workspace.ts';
@@ -164,4 +165,19 @@ function demoSettings(workspace: Workspace, variables: Variables): ReturnType<ty
 
 function seconds(fromMs: number, toMs: number): string {
   return ((toMs - fromMs) / 1000).toFixed(1);
+}
+
+/** Serves a built site like its own host: clean URLs, index pages of folders, and 404.html. */
+function createOrigin(folder: string): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://origin');
+    send(request, pathname, { root: folder, extensions: ['html'], index: 'index.html' })
+      .on('error', () => {
+        response.statusCode = 404;
+        send(request, '/404.html', { root: folder })
+          .on('error', () => response.end('not found'))
+          .pipe(response);
+      })
+      .pipe(response);
+  };
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { source } from '../../api/sources/contentful.ts';
 import { WORKFLOW_IDS } from '../../contract/names.ts';
 import type { BareRepository } from '../../embedded/bare-repository.ts';
 import type { Mailbox } from '../../embedded/mailbox/mailbox.ts';
 import type { Everything } from '../../programs/up.ts';
 import { CommandError } from '../command-error.ts';
 import { createProgressBar } from '../export/progress-bar.ts';
-import { publish } from './contentful-publish.ts';
 import type { DocumentationSite } from './documentation-site.ts';
 import { readBundleUrl, readPage, readSiteState, until } from './watch.ts';
 import { SITE, type Workspace } from './workspace.ts';
@@ -107,4 +107,24 @@ export function demoWorkflowUrl({ addresses, temporal }: Everything, workflowId:
 /** Removes the signature, which is a secret. */
 function withoutQuery(link: string | undefined): string {
   return link === undefined ? 'no bundle' : `${link.split('?')[0]}?…`;
+}
+
+/** The webhook that Contentful sends when an editor publishes an entry. */
+interface PublishedEntry {
+  id: string;
+  title: string;
+}
+
+/** Sends a signed publish event, like Contentful. Resolves with the response's status and body. */
+async function publish(url: URL, secret: string, entry: PublishedEntry): Promise<{ status: number; body: string }> {
+  const at = new Date();
+  const json = {
+    sys: { type: 'Entry', id: entry.id, updatedAt: at.toISOString() },
+    fields: { title: { 'en-US': entry.title } },
+  };
+  const body = JSON.stringify(json);
+  const outgoing = { body, json, secret, path: url.pathname, at, id: randomUUID() };
+  const headers = { ...source.sign(outgoing, { secret }).headers };
+  const response = await fetch(url, { method: 'POST', headers, body });
+  return { status: response.status, body: await response.text() };
 }

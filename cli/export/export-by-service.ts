@@ -1,13 +1,19 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { ZodError } from 'zod';
+import { errorText } from '../../base/error-code.ts';
+import { measure } from '../../base/sha256.ts';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { readBundleHead } from '../../bundle/read-bundle.ts';
-import type { AdminApiClient } from '../../client/admin-api-client.ts';
+import type { AdminApiClient, Bundle } from '../../client/admin-api-client.ts';
 import type { ExportReport } from '../../contract/admin-api.ts';
 import { bundleManifest } from '../../contract/bundle.ts';
+import { makeFolder } from '../../programs/process/make-folder.ts';
+import { CommandError } from '../command-error.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { ExportFailed } from './run-export.ts';
-import { saveBundle } from './save-bundle.ts';
 
 const POLL_MS = 500;
 
@@ -80,4 +86,37 @@ async function readContent(file: string): Promise<Pick<ServiceExport, 'fileCount
 /** A service needs no report, or may have one of another kind. */
 async function obtainReport(client: AdminApiClient, jobId: string): Promise<ExportReport | undefined> {
   return await client.exports.report(jobId).catch(() => undefined);
+}
+
+/** Timeout for the link's first byte; the rest may take longer. */
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/**
+ * Writes the archive to `file` atomically; resolves with its size in bytes.
+ * @throws CommandError if the link is rejected, breaks off, or its bytes don't match the hash.
+ */
+async function saveBundle(
+  { bundleUrl, sha256 }: Bundle,
+  { file, signal }: { file: string; signal: AbortSignal },
+): Promise<number> {
+  await makeFolder(dirname(file));
+  const partial = `${file}.${process.pid}.part`;
+  const measured = measure();
+  try {
+    const answer = new AbortController();
+    const timer = setTimeout(() => answer.abort(), ANSWER_TIMEOUT_MS);
+    const ended = AbortSignal.any([signal, answer.signal]);
+    const response = await fetch(bundleUrl, { signal: ended }).finally(() => clearTimeout(timer));
+    if (!response.ok || !response.body) throw new CommandError(`The bundle's link was answered ${response.status}`);
+    await pipeline(response.body, measured.stream, createWriteStream(partial), { signal });
+    const { sizeBytes, sha256: digest } = measured.result();
+    if (sha256 && digest !== sha256)
+      throw new CommandError(`The bundle has the sha256 ${digest}, but ${sha256} was promised`);
+    await rename(partial, file);
+    return sizeBytes;
+  } catch (error) {
+    await rm(partial, { force: true });
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`The bundle could not be fetched: ${errorText(error)}`);
+  }
 }

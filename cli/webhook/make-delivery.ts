@@ -1,8 +1,13 @@
-import { type SignedRequest, SigningError, type UnsignedDelivery } from '../../api/webhooks/source.ts';
+import { randomInt, randomUUID } from 'node:crypto';
+import {
+  type SampleEvent,
+  type SignedRequest,
+  SigningError,
+  type UnsignedDelivery,
+} from '../../api/webhooks/source.ts';
 import { UsageError } from '../command-error.ts';
 import type { ConfiguredWebhook } from './configured-webhook.ts';
 import type { GivenBody } from './read-body.ts';
-import { sampleEvent, testDeliveryId } from './sample-event.ts';
 
 export interface SignedDelivery {
   body: string;
@@ -41,4 +46,29 @@ function sign({ sender, settings }: Webhook, delivery: UnsignedDelivery): Signed
     const place = error.part === 'body' ? '--body' : 'the secret in galley.yaml';
     throw new UsageError(`${place}: ${error.message}`);
   }
+}
+
+/** Exports, agents and reviewers see these texts, so they say that it is a test. */
+const TITLE = 'A test from galley webhook send';
+const SLUG = 'a-test-from-galley-webhook-send';
+
+/** `randomInt` allows a range of less than 2^48. */
+const [LOWEST_NUMBER, HIGHEST_NUMBER] = [100_000_000_000_000, 281_000_000_000_000];
+
+/** An event that differs from every other one. */
+function sampleEvent(domain: string, at: Date): SampleEvent {
+  return {
+    title: TITLE,
+    slug: SLUG,
+    url: `https://${domain}/${SLUG}`,
+    author: 'galley webhook send',
+    at,
+    uuid: randomUUID(),
+    number: randomInt(LOWEST_NUMBER, HIGHEST_NUMBER),
+  };
+}
+
+/** The prefix shows in lists of deliveries that it is a test. */
+function testDeliveryId(): string {
+  return `galley-test-${randomUUID()}`;
 }

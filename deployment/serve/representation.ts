@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache';
+import Negotiator from 'negotiator';
 import type { BundleFile } from '../../contract/bundle.ts';
 import { cacheControl } from '../../contract/response-headers.ts';
 import type { ForeignHeaders, ServedSite } from '../site.ts';
-import { chooseEncoding } from './choose-encoding.ts';
 import { MAX_CACHED_BYTES, ON_THE_FLY_CODINGS, type OnTheFlyCoding } from './file-cache.ts';
 import type { HeaderPolicy } from './header-policy.ts';
 
@@ -126,4 +127,33 @@ function contentType({ path, contentType: declared }: BundleFile): string {
   const strict = STRICT_TYPES[path.slice(path.lastIndexOf('.') + 1).toLowerCase()];
   if (mislabelled && strict !== undefined) return strict;
   return declared === '' ? 'application/octet-stream' : declared;
+}
+
+const IDENTITY = 'identity';
+
+/** Browsers send few different headers, and parsing one costs more than answering from memory. */
+const parsed = new LRUCache<string, string>({ max: 500 });
+const LONGEST_REMEMBERED = 200;
+
+/**
+ * The coding that an Accept-Encoding header prefers. Of equally acceptable ones the first, because browsers don't rank
+ * them. Undefined: the file itself, also if nothing is acceptable, which RFC 9110 (12.5.3) allows and all clients can
+ * read.
+ * @param codings best first
+ */
+export function chooseEncoding<Coding extends string>(
+  accepted: string | undefined,
+  codings: readonly Coding[],
+): Coding | undefined {
+  if (codings.length === 0 || accepted === undefined) return undefined;
+  const key = `${codings.join()} ${accepted}`;
+  let best = parsed.get(key);
+  if (best === undefined) {
+    const offered = [...codings, IDENTITY];
+    [best = IDENTITY] = new Negotiator({ headers: { 'accept-encoding': accepted } }).encodings(offered, {
+      preferred: offered,
+    });
+    if (key.length <= LONGEST_REMEMBERED) parsed.set(key, best);
+  }
+  return codings.find((coding) => coding === best);
 }

@@ -11,7 +11,6 @@ import { gunzip } from './gzip.ts';
 import { extractHtml } from './html/extract-html.ts';
 import { extractScript, probeLiterals } from './javascript/extract-script.ts';
 import { extractJsonFeed, extractWebManifest } from './javascript/json.ts';
-import { markdownLinks } from './markdown.ts';
 import { extractDash } from './media/dash.ts';
 import { extractHls } from './media/hls.ts';
 import { extractWebVtt } from './media/webvtt.ts';
@@ -170,4 +169,38 @@ export function parseResources(stored: Uint8Array): Resource[] {
   const end = bytes.indexOf(RESOURCES_END, start);
   if (start < 0 || end < 0) return [];
   return JSON.parse(bytes.toString('utf8', start + RESOURCES_KEY.length, end + 1));
+}
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const CODE_SPAN = /(?<!`)(`+)(?!`)(?:[^`]|(?!(?<!`)\1(?!`))`)*?(?<!`)\1(?!`)/g;
+/** The URL of an inline link, an autolink, a link definition, and HTML in the text. */
+const LINKS = [
+  /\]\(\s{0,10}<?([^\s<>()]{1,2000}(?:\([^\s<>()]{0,500}\)[^\s<>()]{0,2000})?)/g,
+  /<(https?:\/\/[^\s<>]{1,2000})>/gi,
+  /^ {0,3}\[[^\]\r\n]{1,500}\]:[ \t]{0,10}<?([^\s<>]{1,2000})/gm,
+  /\b(?:href|src)=["']([^"'\s<>]{1,2000})["']/gi,
+] as const;
+
+/** The URLs of the links in Markdown, as character positions, in no meaningful order. Code has none. */
+function markdownLinks(text: string): { from: number; to: number }[] {
+  const prose = withoutCode(text);
+  return LINKS.flatMap((pattern) =>
+    [...prose.matchAll(pattern)].map(({ 0: whole, 1: url = '', index }) => {
+      const from = index + whole.lastIndexOf(url);
+      return { from, to: from + url.length };
+    }),
+  );
+}
+
+/** The text with spaces in place of its code, so that positions stay. */
+function withoutCode(text: string): string {
+  let fence = '';
+  const lines = text.split('\n').map((line) => {
+    const [, mark = ''] = FENCE.exec(line) ?? [];
+    const isInside = fence !== '';
+    if (!isInside) fence = mark;
+    else if (mark.startsWith(fence) && line.trim() === mark) fence = '';
+    return isInside || mark !== '' ? ' '.repeat(line.length) : line;
+  });
+  return lines.join('\n').replace(CODE_SPAN, (code) => ' '.repeat(code.length));
 }

@@ -1,15 +1,14 @@
 import type { Octokit } from '@octokit/rest';
+import { cutText } from '../../contract/cut-text.ts';
 import type { Forge, ForgeReader, ForgeWriter } from '../forge.ts';
 import { createBranchPullRequests } from './branch-pull-requests.ts';
-import { readFirstFile } from './code-owners.ts';
 import type { Connection, RepositoryTarget } from './connection.ts';
 import type { Dialect } from './dialect.ts';
-import { fitBody, fitTitle } from './fit-text.ts';
 import type { PullRequestName } from './forge-urls.ts';
 import { listOf } from './pages.ts';
 import { refusalOf } from './refusal.ts';
 import { requestReviews } from './request-reviews.ts';
-import { changedFile, pullRequestResponse, reviewResponse } from './responses.ts';
+import { blobResponse, changedFile, fileResponse, pullRequestResponse, reviewResponse } from './responses.ts';
 import { readReview, readReviews } from './reviews.ts';
 
 const MAIL = /^[^\s"'<>():@]{1,100}@[^\s"'<>():@]+\.[^\s"'<>():@]+$/;
@@ -161,4 +160,50 @@ function createReader(connection: Connection, dialect: Dialect): ForgeReader {
       return null;
     },
   };
+}
+
+/** The first of these files at a branch, as text; null if there is none. A folder of that name doesn't count. */
+async function readFirstFile(
+  client: Octokit,
+  { paths, branch, ...target }: RepositoryTarget & { paths: readonly string[]; branch: string },
+): Promise<string | null> {
+  for (const path of paths) {
+    const response = await client.rest.repos.getContent({ ...target, path, ref: branch }).catch((error: unknown) => {
+      if (refusalOf(error)?.status === 404) return null;
+      throw error;
+    });
+    const file = response && fileResponse.parse(response.data);
+    if (!file) continue;
+    if (file.encoding === 'base64') return decode(file.content ?? '');
+    // GitHub omits contents over 1 MB.
+    const blob = await client.rest.git.getBlob({ ...target, file_sha: file.sha });
+    return decode(blobResponse.parse(blob.data).content);
+  }
+  return null;
+}
+
+function decode(base64: string): string {
+  return Buffer.from(base64, 'base64').toString('utf8');
+}
+
+/** The limit is 256 characters on GitHub, 255 on Gitea. */
+const MAX_TITLE_LENGTH = 255;
+
+/** GitHub's limit is 65,536 characters. */
+const MAX_BODY_LENGTH = 65_000;
+
+/** A title for any forge: one line, no control characters, cut if too long. */
+export function fitTitle(title: string): string {
+  return cut(title.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim(), MAX_TITLE_LENGTH);
+}
+
+/** A text for any forge: without NUL, which their databases can't store, and cut if too long. */
+export function fitBody(body: string): string {
+  return cut(body.replaceAll('\0', ''), MAX_BODY_LENGTH);
+}
+
+/** Limits the length in UTF-16 units, as the strictest forge counts. */
+function cut(text: string, maxLength: number): string {
+  const whole = text.replaceAll(/\p{Surrogate}/gu, '\uFFFD');
+  return whole.length <= maxLength ? whole : `${cutText(whole, maxLength - 1)}…`;
 }

@@ -1,20 +1,26 @@
-import express, { type Express } from 'express';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import express, { type Express, type RequestHandler } from 'express';
+import type { Logger } from 'pino';
 import { formatDurationMs } from '../../contract/duration.ts';
 import { ASSETS_PATH } from '../../ui/assets.ts';
+import { HttpError } from '../../web/http-error.ts';
+import { setRequestId } from '../../web/request-id.ts';
+import { retryAfter } from '../../web/retry-after.ts';
 import { serveAssets } from '../../web/serve-assets.ts';
 import { memberAccess } from '../dashboard/forge-access.ts';
 import { addDashboard, createDashboardContext } from '../dashboard/routes.tsx';
+import type { Database } from '../store/database.ts';
+import { organizations } from '../store/schema/organizations.ts';
 import { addRoute } from './add-route.ts';
 import { addAdminRoutes } from './admin/routes.ts';
 import { addAgentJobRoutes } from './agent/routes.ts';
 import { notFound, platformErrorHandler } from './error-handler.ts';
 import { addForgeRoutes } from './forge/routes.ts';
-import { addHealthRoutes } from './health-routes.ts';
 import { addMetrics } from './metrics.ts';
 import { addObjectLinkRoutes } from './object-links.ts';
 import { addOpenApiRoutes } from './openapi/routes.ts';
 import type { ApiContext, PlatformApiDeps } from './platform-api-deps.ts';
-import { requestLog } from './request-log.ts';
 import { addPreviewRoutes } from './static-export/previews.ts';
 import { addStaticExportRoutes } from './static-export/routes.ts';
 
@@ -66,5 +72,62 @@ function contextOf({ now = Date.now, ...deps }: PlatformApiDeps): ApiContext {
     ...deps,
     publicUrl: typeof publicUrl === 'string' ? () => publicUrl : publicUrl,
     now: () => new Date(now()),
+  };
+}
+
+/** A probe that hangs is worse than one that fails. */
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** `/healthz`: the process responds. `/readyz`: the database responds too and is migrated. */
+function addHealthRoutes(app: Express, db: Database): void {
+  addRoute(app, '/healthz', {
+    get: (_request, response) => {
+      response.json({ status: 'ok' });
+    },
+  });
+  addRoute(app, '/readyz', {
+    get: async (_request, response) => {
+      const asked = db.select({ one: sql`1` }).from(organizations).limit(1);
+      const answered = await Promise.race([
+        asked.then(
+          () => true,
+          () => false,
+        ),
+        sleep(PROBE_TIMEOUT_MS, false, { ref: false }),
+      ]);
+      if (!answered) throw new HttpError(503, 'The database is away', retryAfter(5));
+      response.json({ status: 'ready' });
+    },
+  });
+}
+
+/** Probes and polling clients read every few seconds, so only their failures are logged. */
+const READING = new Set(['GET', 'HEAD']);
+
+/**
+ * Gives every request an id (the client's `X-Request-Id` if usable) and logs its result, without the query (which may
+ * hold a link's signature), headers, bodies, and ids that open what they name: pull requests' and previews'.
+ */
+function requestLog(logger: Logger): RequestHandler {
+  return (request, response, next) => {
+    const requestId = setRequestId(request, response);
+    const { method, path } = request;
+    const startedAt = performance.now();
+    response.once('close', () => {
+      const durationMs = Math.round(performance.now() - startedAt);
+      const status = response.writableFinished ? response.statusCode : null;
+      const level = READING.has(method) && status !== null && status < 400 ? 'debug' : 'info';
+      logger[level](
+        {
+          requestId,
+          method,
+          path: path.replace(/^\/(pulls|previews)\/[^/]+/, '/$1/…').slice(0, 300),
+          status,
+          durationMs,
+        },
+        'Request',
+      );
+    });
+    next();
   };
 }

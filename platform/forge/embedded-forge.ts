@@ -2,12 +2,19 @@ import type { ForgeWriter, PullRequest } from '../../forge/forge.ts';
 import { ForgeError } from '../../forge/forge-error.ts';
 import { GitError } from '../../forge/git/git-error.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
-import { findPullRequestOfBranch, getPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
-import { editPullRequest } from './edit-pull-request.ts';
-import { type ForgeContext, PULL_REQUEST_ID, pageOf } from './forge-context.ts';
+import {
+  changePullRequest,
+  findPullRequestOfBranch,
+  getPullRequest,
+  lockPullRequest,
+  type PullRequestRow,
+} from '../store/pull-requests.ts';
+import { enqueuePullRequestEvent } from './enqueue-webhooks.ts';
+import { FORGE_AUTHOR, type ForgeContext, PULL_REQUEST_ID, pageOf } from './forge-context.ts';
 import { openPullRequest } from './open-pull-request.ts';
 import { refreshPullRequest } from './refresh-pull-request.ts';
 import { openRepository, repositoryUrl } from './repository.ts';
+import { bodyText, titleText } from './texts.ts';
 
 /**
  * The forge of `file://` repositories. Pull requests are rows of the platform's database; their contents are read from
@@ -62,4 +69,26 @@ async function asForgeErrors<Result>(run: () => Promise<Result>): Promise<Result
     }
     throw error;
   }
+}
+
+/** Changes the title or the description; omitted fields stay. If nothing changes, no webhook is sent. */
+async function editPullRequest(
+  context: ForgeContext,
+  row: PullRequestRow,
+  change: { title?: string | undefined; body?: string | undefined },
+): Promise<PullRequestRow> {
+  return await context.db.transaction(async (tx) => {
+    const before = await lockPullRequest(tx, row.id);
+    if (before === undefined) return row;
+    const title = change.title === undefined ? before.title : titleText(change.title);
+    const body = change.body === undefined ? before.body : bodyText(change.body);
+    const changes = {
+      ...(title !== before.title && { title: { from: before.title } }),
+      ...(body !== before.body && { body: { from: before.body } }),
+    };
+    if (Object.keys(changes).length === 0) return before;
+    const after = (await changePullRequest(tx, row.id, { title, body })) ?? before;
+    await enqueuePullRequestEvent(tx, context, after, { action: 'edited', changes, sender: FORGE_AUTHOR });
+    return after;
+  });
 }

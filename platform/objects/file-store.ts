@@ -1,14 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { syncToDisk, writeDurably } from '../../base/durable-file.ts';
 import { errorCode } from '../../base/error-code.ts';
 import { ObjectMissingError } from '../../exporter/export-failure.ts';
+import { readIfThere } from '../../exporter/read-if-there.ts';
 import { checkSize } from './check-size.ts';
 import { createLinkSigner } from './link-signer.ts';
 import { assertObjectKey, type ObjectStore } from './object-store.ts';
-import { readSigningKey } from './signing-key.ts';
 
 /** Large chunks, because each is a disk access and archives have gigabytes. */
 const STREAM_CHUNK_BYTES = 512 * 1024;
@@ -157,4 +157,32 @@ function isMissing(error: unknown): boolean {
 
 function throwMissing(error: unknown, key: string): never {
   throw isMissing(error) ? new ObjectMissingError(key) : error;
+}
+
+const SIZE_BYTES = 32;
+
+/**
+ * The key that signs a folder's links. It is created atomically by the first process and never changes: links outlive
+ * restarts and any process on the folder can check them.
+ */
+async function readSigningKey(folder: string): Promise<Buffer> {
+  const path = join(folder, '.signing-key');
+  const existing = await readIfThere(path);
+  if (existing !== undefined) return checked(existing, path);
+  const draft = join(folder, '.tmp', randomUUID());
+  await writeDurably(draft, randomBytes(SIZE_BYTES), 0o600);
+  try {
+    // Unlike rename, link fails if another process has created the key meanwhile.
+    await link(draft, path);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return checked(await readFile(path), path);
+}
+
+function checked(key: Buffer, path: string): Buffer {
+  if (key.length !== SIZE_BYTES) throw new Error(`${path} is damaged: expected ${SIZE_BYTES} bytes`);
+  return key;
 }

@@ -7,7 +7,7 @@ import { configuredWebhook } from '../../cli/webhook/configured-webhook.ts';
 import { makeDelivery } from '../../cli/webhook/make-delivery.ts';
 import { post } from '../../cli/webhook/post.ts';
 import { readBody } from '../../cli/webhook/read-body.ts';
-import { receiverUrl } from '../../cli/webhook/receiver-url.ts';
+import { receiverUrl } from '../../cli/webhook/send.ts';
 import { verdictOf } from '../../cli/webhook/verdict.ts';
 import { openHome } from '../../programs/process/home.ts';
 import { OPERATOR_TOKEN, startApi, startRecordingApi } from '../api/running-api.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { createOpenApiDocument } from '../../platform/api/openapi/document.ts';
+import { createOpenApiDocument } from '../../platform/api/openapi/routes.ts';
 import { expectConformance, type Outcome, suitePath } from './conformance.ts';
 
 const execute = promisify(execFile);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createMarkdownRenderer } from 'vitepress';
 import { z } from 'zod';
 import { createGlob } from '../../base/glob.ts';
-import { createOpenApiDocument } from '../../platform/api/openapi/document.ts';
+import { createOpenApiDocument } from '../../platform/api/openapi/routes.ts';
 import { VARIABLE_NAMES } from '../../programs/settings/environment.ts';
 import { galley } from '../helpers/galley.ts';
 

@@ -4,8 +4,7 @@ import { getTableName, isTable } from 'drizzle-orm';
 import * as names from '../../contract/names.ts';
 import * as exportKeys from '../../exporter/object-keys.ts';
 import * as agentKeys from '../../platform/activities/agent/object-keys.ts';
-import { GARBAGE_JOBS } from '../../platform/retention/collect-garbage.ts';
-import { OWNERS_FOLDER } from '../../platform/retention/discard-ownerless.ts';
+import { GARBAGE_JOBS, OWNERS_FOLDER } from '../../platform/retention/collect-garbage.ts';
 import { HOME_NAMES } from '../../programs/process/home.ts';
 
 const SCHEMA = 'platform/store/schema';

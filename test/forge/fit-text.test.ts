@@ -1,4 +1,4 @@
-import { fitBody, fitTitle } from '../../forge/hosted/fit-text.ts';
+import { fitBody, fitTitle } from '../../forge/hosted/octokit-forge.ts';
 
 describe('a text for a forge', () => {
   it('is unchanged if every forge accepts it', () => {

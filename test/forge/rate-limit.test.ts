@@ -1,4 +1,4 @@
-import { rateLimitOf } from '../../forge/hosted/rate-limit.ts';
+import { rateLimitOf } from '../../forge/hosted/refusal.ts';
 
 const NOW_MS = Date.parse('2026-11-21T10:00:00Z');
 const seconds = (text: string): string => String(Date.parse(text) / 1000);

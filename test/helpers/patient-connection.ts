@@ -1,5 +1,5 @@
 import { type ConnectionOptions, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
-import { endWithConnection } from '../../api/closed-connection.ts';
+import { endWithConnection } from '../../api/temporal-connection.ts';
 
 /**
  * Connection options of tests: the SDK's default retries, except that a retry that is waiting when the connection closes

@@ -1,7 +1,7 @@
 import { Client } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../../contract/names.ts';
-import { refuseOtherBaseline } from '../../programs/temporal/refuse-other-baseline.ts';
+import { refuseOtherBaseline } from '../../programs/temporal/temporal.ts';
 import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { connectTemporal, type TestTemporal } from '../helpers/temporal.ts';

@@ -1,10 +1,10 @@
 import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import type { CreateAgentJobInput } from '../../activities/agents/activities.ts';
 import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
-import type { CreateAgentJobInput } from '../../activities/agents/create-agent-job.ts';
 import type { RenderAgentPromptInput } from '../../activities/agents/render-agent-prompt.ts';
-import { createFollowPullRequest } from '../../activities/forge/follow-pull-request.ts';
+import { createFollowPullRequest } from '../../activities/forge/activities.ts';
 import { heartbeatWhile } from '../../activities/heartbeat.ts';
 import type {
   MailResult,

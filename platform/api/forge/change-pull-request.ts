@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import express, { type Request, type Response } from 'express';
 import { z } from 'zod';
 import { HttpError } from '../../../web/http-error.ts';
 import { closePullRequest, mergePullRequest } from '../../forge/end-pull-request.ts';
@@ -11,9 +11,9 @@ import { recordAction } from '../../store/audit-log.ts';
 import { getProject } from '../../store/projects.ts';
 import { addRequestedReviewers } from '../../store/pull-request-reviewers.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
+import { readJsonBody } from '../json-body.ts';
 import type { ForgeAccess, ForgeActor } from './access.ts';
-import { isBrowser } from './answers.tsx';
-import { readSent } from './form-body.ts';
+import { isBrowser, isForm } from './answers.tsx';
 import { loadPullRequest } from './load-pull-request.ts';
 import { pullRequestJson, type ReadContext } from './read-pull-request.ts';
 
@@ -137,4 +137,42 @@ export async function giveReviewLink(context: ChangeContext, request: Request, r
   const { url, expiresAt } = await createReviewLink(context, row, { reviewer, now: context.now() });
   await addRequestedReviewers(context.db, row.id, [{ kind: 'mail', name: reviewer }]);
   response.status(201).json({ url, expires_at: expiresAt.toISOString() });
+}
+
+const MAX_FORM_BYTES = 256 * 1024;
+
+const parse = express.urlencoded({ limit: MAX_FORM_BYTES, extended: false, parameterLimit: 20 });
+
+const fields = z.record(z.string(), z.unknown());
+
+type Sent = {
+  /** The fields without the token. */
+  body: Record<string, unknown>;
+  /** The form's `token` field. The token is never taken from a URL or from JSON. */
+  formToken: string | undefined;
+  /** The form's `csrf` field: a member's page has it. */
+  formCsrf?: string | undefined;
+};
+
+/** Parses a body: a page's form, JSON, or nothing. Throws an `HttpError`: 400 (malformed), 413, 415. */
+async function readSent(request: Request, response: Response): Promise<Sent> {
+  if (!request.headers['content-type'] && !hasBody(request)) return { body: {}, formToken: undefined };
+  if (!isForm(request.headers['content-type'] ?? '')) {
+    const body = hasBody(request) ? fields.safeParse(await readJsonBody(request, response)).data : {};
+    if (body === undefined) throw new HttpError(400, 'The body must be a JSON object');
+    return { body, formToken: undefined };
+  }
+  await new Promise<void>((resolve, reject) => {
+    parse(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+  });
+  const { token, csrf, ...body } = fields.safeParse(request.body).data ?? {};
+  return { body, formToken: textOf(token)?.trim(), formCsrf: textOf(csrf) };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function hasBody(request: Request): boolean {
+  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 }

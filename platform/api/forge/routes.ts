@@ -1,12 +1,15 @@
 import type { Express, Request, Response } from 'express';
 import { HttpError } from '../../../web/http-error.ts';
 import { fieldOf } from '../../../web/request.ts';
+import { pageOf } from '../../forge/forge-context.ts';
+import { readReviewToken } from '../../forge/review-links.ts';
 import { addRoute } from '../add-route.ts';
 import { createForgeAccess, type MemberAccess } from './access.ts';
 import { forgeHandler, forgeHeaders, isBrowser } from './answers.tsx';
 import { addReview, askForReviews, type ChangeContext, close, giveReviewLink, merge } from './change-pull-request.ts';
-import { openReviewLink } from './open-review-link.ts';
+import { loadPullRequest } from './load-pull-request.ts';
 import { type ReadContext, sendCodeOwners, sendFiles, sendPullRequest, sendReviews } from './read-pull-request.ts';
+import { keepReviewToken } from './review-cookie.ts';
 
 type ForgeRoutesContext = ReadContext & {
   /** Enables merging, closing and reviewing by operators, and reviewers' links. */
@@ -66,4 +69,15 @@ export function addForgeRoutes(app: Express, { operatorToken, onForgeEvent, ...c
   for (const [path, change] of Object.entries(changes)) {
     addRoute(app, `${PULL_REQUEST}/${path}`, { post: posting(change) });
   }
+}
+
+/** Opens a reviewer's link: stores its token for the page and redirects there. Throws what `readReviewToken` does. */
+async function openReviewLink(context: ReadContext, request: Request, response: Response): Promise<void> {
+  const row = await loadPullRequest(context, request);
+  const { key } = request.query;
+  const token = typeof key === 'string' ? key : '';
+  const now = context.now();
+  const { expiresAt } = readReviewToken(row, token, now);
+  keepReviewToken(response, token, { page: pageOf(context, row), expiresAt, now });
+  response.redirect(303, `../${row.id}`);
 }

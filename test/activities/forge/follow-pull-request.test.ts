@@ -1,4 +1,4 @@
-import { createFollowPullRequest, type KnownPullRequest } from '../../../activities/forge/follow-pull-request.ts';
+import { createFollowPullRequest, type KnownPullRequest } from '../../../activities/forge/activities.ts';
 import { activityEnvironment } from '../activity-environment.ts';
 
 const prLink = 'https://forge.test/1';

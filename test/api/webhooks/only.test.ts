@@ -1,4 +1,4 @@
-import { createOnlyFilter } from '../../../api/webhooks/only.ts';
+import { createOnlyFilter } from '../../../api/webhooks/configured-source.ts';
 import type { ParsedDelivery } from '../../../api/webhooks/source.ts';
 import fc, { anyCharacter } from '../../helpers/fast-check.ts';
 import { runToEnd } from '../../helpers/run-to-end.ts';

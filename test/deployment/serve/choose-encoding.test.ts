@@ -1,4 +1,4 @@
-import { chooseEncoding } from '../../../deployment/serve/choose-encoding.ts';
+import { chooseEncoding } from '../../../deployment/serve/representation.ts';
 
 function chosen(accepted: string | undefined, codings = ['br', 'gzip']): string {
   return chooseEncoding(accepted, codings) ?? 'identity';

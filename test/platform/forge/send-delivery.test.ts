@@ -1,6 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { deliveryRetryDelayMs } from '../../../platform/forge/deliveries/create-dispatcher.ts';
-import { sendDelivery } from '../../../platform/forge/deliveries/send-delivery.ts';
+import { deliveryRetryDelayMs, sendDelivery } from '../../../platform/forge/deliveries/create-dispatcher.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
 import { SECRET, startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 

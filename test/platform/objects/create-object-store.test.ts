@@ -1,7 +1,7 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { jest } from '@jest/globals';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
-import { createS3Presigner } from '../../../platform/objects/s3-presigner.ts';
+import { createS3Presigner } from '../../../platform/objects/s3-store.ts';
 
 describe('the object store URL', () => {
   it.each([

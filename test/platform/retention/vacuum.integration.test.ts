@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { startEmbeddedDatabase } from '../../../embedded/database/embedded-database.ts';
-import { vacuum } from '../../../platform/retention/vacuum.ts';
+import { vacuum } from '../../../platform/retention/collect-garbage.ts';
 import { type Database, openDatabase } from '../../../platform/store/database.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 

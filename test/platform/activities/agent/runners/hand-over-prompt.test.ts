@@ -1,4 +1,4 @@
-import { handOverPrompt } from '../../../../../platform/activities/agent/runners/hand-over-prompt.ts';
+import { handOverPrompt } from '../../../../../platform/activities/agent/runners/create-command-runner.ts';
 
 describe('a prompt', () => {
   it.each([
