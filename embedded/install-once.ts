@@ -1,7 +1,7 @@
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { lock } from 'proper-lockfile';
-import type { Report } from './report.ts';
+import type { Report } from './run-tool.ts';
 
 interface Installation {
   /** The file or folder that only exists once it is complete. */

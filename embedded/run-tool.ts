@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import type { Report } from './report.ts';
 
 interface ToolRun {
   command: string;
@@ -65,3 +64,11 @@ function elapsed(startedAt: number, usualMs: number | undefined): string {
   const usual = `about ${seconds(usualMs)}`;
   return elapsedMs <= usualMs ? `${seconds(elapsedMs)} of ${usual}` : `${seconds(elapsedMs)} (usually ${usual})`;
 }
+
+/** Reports progress of a long step to a person, one sentence per call. */
+export type Report = (line: string) => void;
+
+/** Writes to standard error, so that a command's own output stays clean. */
+export const reportToStderr: Report = (line) => {
+  process.stderr.write(`${line}\n`);
+};

@@ -1,4 +1,4 @@
-import type { Resource } from './urls/types.ts';
+import type { Resource } from './urls/identity.ts';
 
 /** What a `CrawlStore` keeps of an export. Sizes in bytes. */
 

@@ -28,7 +28,7 @@ import type {
   UnchangedUrl,
 } from './crawl-records.ts';
 import type { BrowserLimits } from './limits.ts';
-import type { Site } from './urls/types.ts';
+import type { Site } from './urls/identity.ts';
 
 /** A part of an object, in bytes: both ends inclusive, as in HTTP; without `end` to the object's last byte. */
 export type ByteRange = { start: number; end?: number };

@@ -2,8 +2,8 @@ import type { ContentCoding } from '../contract/content-coding.ts';
 import type { Crawl } from './crawl-records.ts';
 import { ExportFailure } from './export-failure.ts';
 import type { CrawlStore } from './ports.ts';
+import type { ExternalPolicy, Site } from './urls/identity.ts';
 import type { TwinForm } from './urls/twin-url.ts';
-import type { ExternalPolicy, Site } from './urls/types.ts';
 
 export type ScriptPolicy = 'auto' | 'keep' | 'strip';
 export type SourceMapPolicy = 'omit' | 'keep';

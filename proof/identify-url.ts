@@ -1,8 +1,8 @@
 import { resolveRequest } from '../bundle/resolve-request.ts';
 import { canonicalPathAndQuery } from '../bundle/url.ts';
 import type { ServedSite } from '../deployment/site.ts';
+import type { Site } from '../exporter/urls/identity.ts';
 import { isOfSite, normalizeUrl } from '../exporter/urls/identity.ts';
-import type { Site } from '../exporter/urls/types.ts';
 
 const MAX_REDIRECTS = 5;
 

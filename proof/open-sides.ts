@@ -3,8 +3,8 @@ import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
 import { createAddressGuard, hostAndPort } from '../exporter/fetch/address-guard.ts';
 import type { Renderer } from '../exporter/ports.ts';
 import { startFilteringProxy } from '../exporter/render/filtering-proxy.ts';
+import type { Site } from '../exporter/urls/identity.ts';
 import { normalizeUrl, originUrl } from '../exporter/urls/identity.ts';
-import type { Site } from '../exporter/urls/types.ts';
 
 type Use = <Result>(signal: AbortSignal, work: (context: BrowserContext) => Promise<Result>) => Promise<Result>;
 

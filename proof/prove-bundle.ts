@@ -9,7 +9,7 @@ import {
   type ProofPage,
 } from '../contract/proof.ts';
 import type { Renderer } from '../exporter/ports.ts';
-import type { Site } from '../exporter/urls/types.ts';
+import type { Site } from '../exporter/urls/identity.ts';
 import { comparePictures, type PictureComparison } from './compare-pictures.ts';
 import { compareVisits, hostsWithoutNetwork } from './compare-visits.ts';
 import { createIdentify, type Identify } from './identify-url.ts';

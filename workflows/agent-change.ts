@@ -31,8 +31,7 @@ import { changeStateOf, visibilityOf } from './agent-change/visibility.ts';
 import { readRule } from './agent-rule/configuration.ts';
 import { rereadSettings, type SettingsSource, watchSettings } from './entity/configuration.ts';
 import { shouldContinueAsNew } from './entity/continue-as-new.ts';
-import { runUntil } from './entity/coroutines.ts';
-import { handleSignal } from './entity/handle-signal.ts';
+import { handleSignal, runUntil } from './entity/coroutines.ts';
 import { watchOutbox } from './notifications/outbox.ts';
 
 type AgentChangeInput = {

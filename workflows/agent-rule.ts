@@ -25,8 +25,7 @@ import { createSeenDeliveries } from './deliveries/seen-deliveries.ts';
 import { rejectIf, rejectInvalidOptions } from './entity/action-options.ts';
 import { rereadSettings, watchSettings } from './entity/configuration.ts';
 import { isHistoryLong, shouldContinueAsNew } from './entity/continue-as-new.ts';
-import { runUntil } from './entity/coroutines.ts';
-import { handleSignal } from './entity/handle-signal.ts';
+import { handleSignal, runUntil } from './entity/coroutines.ts';
 import { type IncidentSource, notifyOperators } from './mails/notify-operators.ts';
 import { mailTimeouts } from './retry/activity-timeouts.ts';
 

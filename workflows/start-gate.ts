@@ -16,8 +16,7 @@ import {
   startRequest,
 } from '../contract/start-gate.ts';
 import { isHistoryLong } from './entity/continue-as-new.ts';
-import { waitAtMost } from './entity/coroutines.ts';
-import { handleSignal } from './entity/handle-signal.ts';
+import { handleSignal, waitAtMost } from './entity/coroutines.ts';
 import { addRequest, endStart, gateState, newGate, nextStartMs, placesOf, takeStart } from './start-gate/queue.ts';
 
 const requested = defineSignal<[StartRequest]>(SIGNALS.requested);

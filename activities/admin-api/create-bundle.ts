@@ -4,8 +4,8 @@ import { integrityOf } from '../../contract/integrity.ts';
 import type { CallAdminApi } from './call-admin-api.ts';
 import { temporaryFailure } from './call-admin-api.ts';
 import { benignWait, finalFailure } from './outcomes.ts';
-import { pollDelayMs } from './poll-delay.ts';
 import { readJob, shortVersion } from './poll-export.ts';
+import { pollDelayMs } from './poll-job.ts';
 import type { ExportRef, StaticExport } from './static-export.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,8 @@
 import { Context, sleep } from '@temporalio/activity';
+import { backoff } from '../../base/backoff.ts';
 import type { AdminApiResponse } from '../../client/admin-api-client.ts';
 import type { AdminApiOutcome } from './call-admin-api.ts';
 import { benignWait, finalFailure } from './outcomes.ts';
-import { pollDelayMs } from './poll-delay.ts';
 
 /** A job's state: its end, or a sentence that says it is still running, with the response. */
 type JobReading<Finished> = { finished: Finished } | { running: string; response: AdminApiResponse };
@@ -36,4 +36,14 @@ export async function pollJob<Finished>(
 export function readOrGone<Job>(outcome: AdminApiOutcome<Job>): { job: Job; response: AdminApiResponse } {
   if (outcome.verdict !== 'success') throw finalFailure('JobGone', outcome.error.message, outcome.error.status);
   return { job: outcome.result, response: outcome.response };
+}
+
+const grownMs = backoff({ firstMs: 1_000, maxMs: 15_000, factor: 1.3 });
+
+/**
+ * How long to wait after the given attempt (the first is 1): a second at first, growing to 15. A longer `retryAfterMs`
+ * from the service wins.
+ */
+export function pollDelayMs(attempt: number, retryAfterMs: number | null = null): number {
+  return Math.round(Math.max(grownMs(attempt), retryAfterMs ?? 0));
 }

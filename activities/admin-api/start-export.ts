@@ -3,8 +3,8 @@ import { AdminApiError, isSuccess } from '../../client/admin-api-error.ts';
 import type { StaticExportForm } from '../../contract/admin-api.ts';
 import { type CallAdminApi, readLostStarts, reportLostStarts } from './call-admin-api.ts';
 import { benignWait, finalFailure } from './outcomes.ts';
-import { pollDelayMs } from './poll-delay.ts';
 import { shortVersion } from './poll-export.ts';
+import { pollDelayMs } from './poll-job.ts';
 import type { ExportStart, StaticExport } from './static-export.ts';
 
 type StartExportInput = ExportStart & {

@@ -4,7 +4,7 @@ import type { AdminApiClient } from '../../client/admin-api-client.ts';
 import { type CallAdminApi, createAdminApiCaller } from '../admin-api/call-admin-api.ts';
 import { benignWait, finalFailure } from '../admin-api/outcomes.ts';
 import { QUICK_ASKS_MS } from '../admin-api/poll-job.ts';
-import { plainLine } from '../mails/message/plain-line.ts';
+import { plainLine } from '../mails/message/compose-mail.ts';
 import type { ReadSite } from '../sites/read-site.ts';
 import { createCancelAgentJob, createPollAgentJob, refOf } from './agent-job.ts';
 import { type AgentPrompt, createRenderAgentPrompt } from './render-agent-prompt.ts';

@@ -3,7 +3,7 @@ import { MAX_PROMPT_CHARACTERS } from '../../contract/admin-api.ts';
 import { cutText } from '../../contract/cut-text.ts';
 import type { ForgeReader, ReviewText } from '../../forge/forge.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
-import { plainLine } from '../mails/message/plain-line.ts';
+import { plainLine } from '../mails/message/compose-mail.ts';
 import { askForge } from './forge-failure.ts';
 
 type FollowUpInput = { prLink: string; review: { id: string; reviewer: string } };

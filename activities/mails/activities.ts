@@ -14,7 +14,7 @@ import type {
   WatchdogMailInput,
 } from './mail-input.ts';
 import type { OutgoingMail, Sender } from './message/compose-mail.ts';
-import { plainLine } from './message/plain-line.ts';
+import { plainLine } from './message/compose-mail.ts';
 import { composeAgentFailureMail } from './operators/agent-failure-mail.ts';
 import { composeRuleMail } from './operators/rule-mail.ts';
 import { composeSiteMail } from './operators/site-mail.ts';

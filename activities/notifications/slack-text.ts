@@ -1,5 +1,5 @@
 import type { NotificationEvent } from '../../contract/notification.ts';
-import { plainLine } from '../mails/message/plain-line.ts';
+import { plainLine } from '../mails/message/compose-mail.ts';
 
 const MAX_TITLE = 150;
 const MAX_ERROR = 400;

@@ -1,5 +1,5 @@
 import { field, firstInstant, firstText, readLink, readText } from '../webhooks/json-fields.ts';
-import { published } from '../webhooks/published.ts';
+import { published } from '../webhooks/source.ts';
 import { tokenSource } from '../webhooks/token-source.ts';
 
 /** Directus's own records, which no site shows. */

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { commonSettings } from '../../contract/webhook-settings.ts';
 import { field, firstInstant, firstText, readLink, readText } from '../webhooks/json-fields.ts';
-import { pathsOf, published } from '../webhooks/published.ts';
 import { acceptWithin, anyEqualInConstantTime, hmacOf, readTimestampMs, timeWindow } from '../webhooks/signature.ts';
-import { defineSource, rejected } from '../webhooks/source.ts';
+import { defineSource, pathsOf, published, rejected } from '../webhooks/source.ts';
 
 const SIGNATURE = /^sha256=([0-9a-f]+),\s*t=(\d+)$/;
 

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { commonSettings } from '../../contract/webhook-settings.ts';
 import { parseJsonDelivery } from '../webhooks/json-delivery.ts';
 import { plainSample, withFilteredFields } from '../webhooks/sample.ts';
-import { filters, headerName } from '../webhooks/settings.ts';
 import { acceptWithin, anyEqualInConstantTime, hmacOf, readTimestampMs, timeWindow } from '../webhooks/signature.ts';
-import { defineSource, rejected } from '../webhooks/source.ts';
+import { defineSource, filters, headerName, rejected } from '../webhooks/source.ts';
 
 /**
  * Any sender that signs its body, as configured. With a timestamp header, `{timestamp}.{body}` is signed and the time is

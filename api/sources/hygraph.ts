@@ -1,9 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { field, firstInstant, firstTextOf, readLink, readText } from '../webhooks/json-fields.ts';
-import { published } from '../webhooks/published.ts';
-import { plainSettings } from '../webhooks/settings.ts';
 import { acceptWithin, anyEqualInConstantTime, hmacOf, readTimestampMs, timeWindow } from '../webhooks/signature.ts';
-import { defineSource, rejected } from '../webhooks/source.ts';
+import { defineSource, plainSettings, published, rejected } from '../webhooks/source.ts';
 
 const SIGNATURE = /^sign=([A-Za-z0-9+/=]+),\s*env=([^,]*),\s*t=(\d+)$/;
 

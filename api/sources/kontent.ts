@@ -1,8 +1,6 @@
 import { field, firstInstant, firstText, readText } from '../webhooks/json-fields.ts';
-import { published } from '../webhooks/published.ts';
-import { plainSettings } from '../webhooks/settings.ts';
 import { anyEqualInConstantTime, hmacOf } from '../webhooks/signature.ts';
-import { defineSource, rejected } from '../webhooks/source.ts';
+import { defineSource, plainSettings, published, rejected } from '../webhooks/source.ts';
 
 const SIGNATURE_HEADER = 'x-kontent-ai-signature';
 const LEGACY_SIGNATURE_HEADER = 'x-kc-signature';

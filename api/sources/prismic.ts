@@ -1,9 +1,7 @@
 import { parseJson } from '../json-body.ts';
 import { field, readText } from '../webhooks/json-fields.ts';
-import { published } from '../webhooks/published.ts';
-import { plainSettings } from '../webhooks/settings.ts';
 import { anyEqualInConstantTime } from '../webhooks/signature.ts';
-import { defineSource, rejected, SigningError } from '../webhooks/source.ts';
+import { defineSource, plainSettings, published, rejected, SigningError } from '../webhooks/source.ts';
 
 /** Parts of an update that visitors don't see. */
 const INVISIBLE = ['releases', 'tags', 'masks', 'experiments'] as const;

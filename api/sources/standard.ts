@@ -3,9 +3,8 @@ import { createVerifier } from '../../contract/signing.ts';
 import { commonSettings, oneOrMore, STANDARD_SECRET, secret } from '../../contract/webhook-settings.ts';
 import { parseJsonDelivery } from '../webhooks/json-delivery.ts';
 import { withFilteredFields } from '../webhooks/sample.ts';
-import { filters } from '../webhooks/settings.ts';
 import { acceptWithin, anyEqualInConstantTime, hmacOf, readTimestampMs, timeWindow } from '../webhooks/signature.ts';
-import { defineSource, rejected, SigningError } from '../webhooks/source.ts';
+import { defineSource, filters, rejected, SigningError } from '../webhooks/source.ts';
 
 /** A rotation needs two signatures. Each one costs work before the sender is known. */
 const MAX_SIGNATURES = 20;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { field, firstInstant, firstText, readLink } from '../webhooks/json-fields.ts';
-import { published } from '../webhooks/published.ts';
+import { published } from '../webhooks/source.ts';
 import { tokenSource } from '../webhooks/token-source.ts';
 
 const EVENT_HEADER = 'x-strapi-event';

@@ -1,8 +1,14 @@
 import { field, firstInstant, firstText, readInstant, readText } from '../webhooks/json-fields.ts';
-import { published } from '../webhooks/published.ts';
-import { plainSettings } from '../webhooks/settings.ts';
 import { acceptWithin, anyEqualInConstantTime, hmacOf, readTimestampMs, timeWindow } from '../webhooks/signature.ts';
-import { type Delivery, defineSource, type Filtered, type ParsedDelivery, rejected } from '../webhooks/source.ts';
+import {
+  type Delivery,
+  defineSource,
+  type Filtered,
+  type ParsedDelivery,
+  plainSettings,
+  published,
+  rejected,
+} from '../webhooks/source.ts';
 
 const HEADERS = { signature: 'x-webflow-signature', timestamp: 'x-webflow-timestamp' } as const;
 

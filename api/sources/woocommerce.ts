@@ -1,9 +1,7 @@
 import { sha256Hex } from '../../base/sha256.ts';
 import { field, firstInstant, firstText, readLink, readText } from '../webhooks/json-fields.ts';
-import { pathsOf, published } from '../webhooks/published.ts';
-import { plainSettings } from '../webhooks/settings.ts';
 import { anyEqualInConstantTime, hmacOf } from '../webhooks/signature.ts';
-import { defineSource, rejected } from '../webhooks/source.ts';
+import { defineSource, pathsOf, plainSettings, published, rejected } from '../webhooks/source.ts';
 import { HIDDEN } from './wordpress.ts';
 
 const HEADERS = {

@@ -1,5 +1,5 @@
 import { field, firstInstant, firstText, readLink, readText } from '../webhooks/json-fields.ts';
-import { pathsOf, published } from '../webhooks/published.ts';
+import { pathsOf, published } from '../webhooks/source.ts';
 import { tokenSource } from '../webhooks/token-source.ts';
 
 /** The plugin WP Webhooks sends the name of its trigger here. */

@@ -1,6 +1,5 @@
 import { field, readInstant, readLink, readText } from './json-fields.ts';
-import type { Filters } from './settings.ts';
-import type { Delivery, ParsedDelivery } from './source.ts';
+import type { Delivery, Filters, ParsedDelivery } from './source.ts';
 
 /** Where senders put the event's name, the most specific key first. */
 const TOPIC_KEYS = ['type', 'event', 'topic', 'event_type', 'eventType', 'action', 'operation'] as const;

@@ -1,5 +1,4 @@
-import type { Filters } from './settings.ts';
-import type { SampleEvent } from './source.ts';
+import type { Filters, SampleEvent } from './source.ts';
 
 /** The sample with the first allowed value of each filter, because a filtered sample would start nothing. */
 export function withFilteredFields(

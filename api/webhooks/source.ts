@@ -1,8 +1,8 @@
 // How to add a source: docs/development.md, "Adding a webhook source".
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { PublishEvent } from '../../contract/publish-event.ts';
 import type { PullRequestChanged, Reviewed } from '../../contract/pull-request-event.ts';
-import type { WebhookSettings } from '../../contract/webhook-settings.ts';
+import { commonSettings, type WebhookSettings } from '../../contract/webhook-settings.ts';
 import type { Selection } from './select-json.ts';
 
 /** Reads one header by its name, in any case; undefined if it is missing. */
@@ -148,4 +148,51 @@ export class SigningError extends Error {
 
 export function rejected(reason: RejectReason): Rejection {
   return { ok: false, reason };
+}
+
+/** Settings that several sources share. */
+
+export const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'expected the name of a header');
+
+/**
+ * A delivery publishes only if each named field of its body (a path with dots) has one of the values. For senders that
+ * choose the shape of their bodies themselves.
+ */
+export const filters = z.record(
+  z.string().min(1),
+  z.union([z.string(), z.array(z.string()).min(1)], { error: 'expected a value (text) or a list of values' }),
+);
+export type Filters = Readonly<Record<string, string | readonly string[]>>;
+
+/** Settings of a source that needs no more than what all sources have. */
+export const plainSettings = z.strictObject(commonSettings);
+
+type Fields = Pick<PublishEvent, 'topic' | 'action'> & {
+  [Key in 'id' | 'title' | 'url' | 'author' | 'at']?: string | undefined;
+} & Pick<Extract<ParsedDelivery, { kind: 'publish' }>, 'topics' | 'contentType' | 'paths'>;
+
+/**
+ * A publish from the fields that the sender sent. Defaults: the delivery's id for the id, the id for the title, the time
+ * of receipt for the time, and an empty text for the rest.
+ */
+export function published(fields: Fields, { id: deliveryId, receivedAt }: Delivery): ParsedDelivery {
+  const { topic, action, id = deliveryId, topics, contentType, paths } = fields;
+  const { title = id, url = '', author = '', at = receivedAt.toISOString() } = fields;
+  return {
+    kind: 'publish',
+    ...(topics !== undefined && { topics }),
+    ...(contentType !== undefined && { contentType }),
+    ...(paths !== undefined && { paths }),
+    event: { topic, action, id, title, url, author, at },
+  };
+}
+
+/**
+ * The path of a page's URL, as a list. Undefined if the URL has a query: WordPress uses one for a page that isn't public,
+ * and its path says nothing then.
+ */
+export function pathsOf(link: string | undefined): readonly string[] | undefined {
+  if (link === undefined || !URL.canParse(link)) return undefined;
+  const { pathname, search } = new URL(link);
+  return search === '' ? [pathname] : undefined;
 }

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { commonSettings } from '../../contract/webhook-settings.ts';
 import { firstMissed } from './json-delivery.ts';
 import { withFilteredFields } from './sample.ts';
-import { filters, headerName } from './settings.ts';
 import { anyEqualInConstantTime } from './signature.ts';
-import { rejected, type SignedRequest, SigningError, type WebhookSource } from './source.ts';
+import { filters, headerName, rejected, type SignedRequest, SigningError, type WebhookSource } from './source.ts';
 
 const tokenSettings = z.strictObject({
   ...commonSettings,

@@ -1,6 +1,6 @@
 import { type AgentChangeState, agentChangeState, agentRuleState } from '../../contract/agent-state.ts';
 import { QUERIES, WORKFLOW_IDS } from '../../contract/names.ts';
-import type { ReceivedMail } from '../../embedded/mailbox/received-mail.ts';
+import type { ReceivedMail } from '../../embedded/mailbox/mailbox.ts';
 import { CommandError } from '../command-error.ts';
 import { requestJson } from '../request-json.ts';
 import { demoWorkflowUrl, onOwnLine, type Stage } from './steps.ts';

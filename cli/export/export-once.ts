@@ -5,7 +5,7 @@ import type { AdminApiClient } from '../../client/admin-api-client.ts';
 import { domainName, type ExportReport, siteOrigin } from '../../contract/admin-api.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { DEFAULT_PROOF_PAGES } from '../../contract/proof.ts';
-import { reportToStderr } from '../../embedded/report.ts';
+import { reportToStderr } from '../../embedded/run-tool.ts';
 import { SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
 import { DEFAULT_LIMITS } from '../../exporter/limits.ts';
 import { engineVersion } from '../../exporter/reuse/engine-version.ts';

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { replaceFile } from '../../base/replace-file.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { Proof } from '../../contract/proof.ts';
-import { reportToStderr } from '../../embedded/report.ts';
+import { reportToStderr } from '../../embedded/run-tool.ts';
 import { hostAndPort } from '../../exporter/fetch/address-guard.ts';
 import type { BrowserTrouble } from '../../exporter/ports.ts';
 import { BrowserPool } from '../../exporter/render/browser-pool.ts';

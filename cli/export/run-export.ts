@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type ExportReport, exportReport } from '../../contract/admin-api.ts';
 import type { BundleSigner } from '../../contract/signing.ts';
-import { reportToStderr } from '../../embedded/report.ts';
+import { reportToStderr } from '../../embedded/run-tool.ts';
 import type { PackedExport } from '../../exporter/assemble/pack-export.ts';
 import { storeFailedReport } from '../../exporter/assemble/report.ts';
 import { retryUntilResponse } from '../../exporter/crawl/retry-until-response.ts';
@@ -16,8 +16,8 @@ import { createLocalStageRunner, type Progress } from '../../exporter/stage.ts';
 import type { MemoryCrawl } from '../../exporter/store/memory-crawl.ts';
 import { createMemoryCrawlStore } from '../../exporter/store/memory-crawl-store.ts';
 import type { Spill } from '../../exporter/store/spill.ts';
+import type { Site } from '../../exporter/urls/identity.ts';
 import { originUrl } from '../../exporter/urls/identity.ts';
-import type { Site } from '../../exporter/urls/types.ts';
 import { CommandError } from '../command-error.ts';
 import { createProgressBar } from './progress-bar.ts';
 

@@ -9,10 +9,8 @@ import { deploymentUrls, openOrchestrator, parseUrlOption } from '../orchestrato
 import { printJson, printLines } from '../output.ts';
 import { requestJson } from '../request-json.ts';
 import { configuredWebhook } from './configured-webhook.ts';
-import { makeDelivery } from './make-delivery.ts';
-import { post } from './post.ts';
-import { readBody } from './read-body.ts';
-import { type Verdict, verdictOf } from './verdict.ts';
+import { makeDelivery, readBody } from './make-delivery.ts';
+import { post, type Verdict, verdictOf } from './verdict.ts';
 
 export type SendOptions = { body?: string; url?: string; follow?: boolean; json?: boolean };
 

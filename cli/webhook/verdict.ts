@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { errorCode, errorText } from '../../base/error-code.ts';
 import { errorBody } from '../../web/http-error.ts';
-import type { PostResult } from './post.ts';
+import type { SignedDelivery } from './make-delivery.ts';
 
 /** `unreachable`: there was no response. `refused`: the response doesn't accept the delivery. */
 type Outcome = 'accepted' | 'filtered' | 'refused' | 'unreachable';
@@ -92,4 +93,47 @@ function notGalley(status: number, location: string | null): string {
 /** Queries may hold secrets. */
 function withoutQuery(location: string): string {
   return location.split(/[?#]/)[0] ?? '';
+}
+
+/** Longer than any response of the receiver takes, even without Temporal. */
+const TIMEOUT_MS = 20_000;
+
+/** The response, or why there was none. */
+type PostResult =
+  | { kind: 'answered'; status: number; body: unknown; retryAfter: string | null; location: string | null }
+  | { kind: 'unreachable'; code: string | undefined; reason: string };
+
+/** Sends a delivery once. Follows no redirects, as content systems don't either. */
+export async function post(url: URL, { body, headers }: SignedDelivery): Promise<PostResult> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'user-agent': 'galley webhook send', ...headers },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const [retryAfter, location] = ['retry-after', 'location'].map((name) => response.headers.get(name));
+    const json = readJson(await response.text());
+    return {
+      kind: 'answered',
+      status: response.status,
+      body: json,
+      retryAfter: retryAfter ?? null,
+      location: location ?? null,
+    };
+  } catch (error) {
+    // What `fetch` throws says only that it failed; the reason is its cause.
+    const cause = Object(error).cause ?? error;
+    return { kind: 'unreachable', code: errorCode(cause), reason: errorText(cause) };
+  }
+}
+
+/** Null for a proxy's error page, whose status says enough. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

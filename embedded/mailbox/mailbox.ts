@@ -7,7 +7,6 @@ import { z } from 'zod';
 import { errorCode } from '../../base/error-code.ts';
 import { type GuardedChild, spawnGuarded } from '../guarded-child.ts';
 import { freePort } from '../ports.ts';
-import { type ReceivedMail, receivedMails } from './received-mail.ts';
 
 /** Thrown if MailDev, a development dependency, isn't installed; the message is for the user. */
 class MailboxUnavailable extends Error {
@@ -137,3 +136,21 @@ function withoutItsVariables(): NodeJS.ProcessEnv {
 async function remove(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }
+
+const person = z.object({ address: z.string(), name: z.string() });
+
+/** A mail from MailDev's `GET /email`. Header names are in lower case; a repeated one has a list. */
+const receivedMail = z.object({
+  id: z.string(),
+  subject: z.string().default(''),
+  from: z.array(person).default([]),
+  to: z.array(person).default([]),
+  text: z.string().default(''),
+  html: z.string().default(''),
+  headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])).default({}),
+  /** The envelope's recipients, who get the mail whatever its headers say. */
+  envelope: z.object({ to: z.array(z.object({ address: z.string() })) }),
+});
+export type ReceivedMail = z.infer<typeof receivedMail>;
+
+const receivedMails = z.array(receivedMail);

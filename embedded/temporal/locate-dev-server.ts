@@ -3,8 +3,7 @@ import { errorText } from '../../base/error-code.ts';
 import { cacheFolder, programName } from '../cache-folder.ts';
 import { findOnPath } from '../find-on-path.ts';
 import { exists, installOnce } from '../install-once.ts';
-import { type Report, reportToStderr } from '../report.ts';
-import { runTool } from '../run-tool.ts';
+import { type Report, reportToStderr, runTool } from '../run-tool.ts';
 import { downloadServer } from './sdk-download.ts';
 
 /** The newest release that `go install` accepts: later ones have a replace directive. */

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { errorText } from '../../base/error-code.ts';
 import { programName } from '../cache-folder.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../run-tool.ts';
 import { runTool } from '../run-tool.ts';
 
 /**

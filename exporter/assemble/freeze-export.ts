@@ -5,9 +5,9 @@ import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { type ExportSettings, readCrawl } from '../settings.ts';
 import { rewriteProgress, type StageDeps } from '../stage.ts';
 import { notFoundUrl } from '../urls/assign-path.ts';
+import type { Site } from '../urls/identity.ts';
 import { isOfSite, shownUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
-import type { Site } from '../urls/types.ts';
 import { followRedirect, planBundle, redirectTargets } from './plan-bundle.ts';
 
 export type FrozenExport = { batchCount: number; pageCount: number; urlCount: number };

@@ -1,7 +1,7 @@
 import { decodePath } from '../../bundle/url.ts';
 import type { BundleFile } from '../../contract/bundle.ts';
+import type { Site } from '../urls/identity.ts';
 import { isOfSite } from '../urls/identity.ts';
-import type { Site } from '../urls/types.ts';
 
 /**
  * A file's path and query at the origin, as the manifest's `url`; nothing if its path in the bundle is the same, or if

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FreezePlan, FrozenUrl, SettledRow } from '../crawl-records.ts';
 import { assignPath, NOT_FOUND_PATH } from '../urls/assign-path.ts';
+import type { Site } from '../urls/identity.ts';
 import { type PathClaim, resolveCollisions } from '../urls/resolve-collisions.ts';
 import { isWrongGuess, kindOfRank, rankOf } from '../urls/resource-rank.ts';
-import type { Site } from '../urls/types.ts';
 import { isExactly, isImpliedBy } from './original-url.ts';
 import { divideIntoBatches, type PieceLimits } from './pieces.ts';
 

@@ -2,7 +2,7 @@ import type { MappedUrl } from '../crawl-records.ts';
 import type { Target } from '../document/types.ts';
 import { type JobCache, placeForReading } from '../job-cache.ts';
 import type { CrawlStore } from '../ports.ts';
-import type { Resource } from '../urls/types.ts';
+import type { Resource } from '../urls/identity.ts';
 
 /** Up to this many URLs a job's whole map is kept in memory instead of being queried batch by batch. */
 const MAX_WHOLE_MAP = 50_000;

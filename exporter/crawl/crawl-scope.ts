@@ -1,6 +1,7 @@
 import type { FoundUrl, ScopeCounts } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { ExportSettings } from '../settings.ts';
+import type { Resource, ResourceKind, Site } from '../urls/identity.ts';
 import { isOfSite, isWanted } from '../urls/identity.ts';
 import { type CrawledKind, rankOf, SKIPPED_RANK } from '../urls/resource-rank.ts';
 import { type Robots, robotsOf } from '../urls/robots.ts';
@@ -12,7 +13,6 @@ import {
   repeatsItself,
   skipReason,
 } from '../urls/skip-rules.ts';
-import type { Resource, ResourceKind, Site } from '../urls/types.ts';
 
 /** The page that has the reference; the start page has depth 0. */
 type From = { url: string; depth: number };

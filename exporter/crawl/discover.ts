@@ -2,9 +2,9 @@ import { Parser } from 'htmlparser2';
 import { UnreadableDocument } from '../document/unreadable.ts';
 import { decodeBody, UnreadableBody } from '../fetch/content-coding.ts';
 import type { Fetcher } from '../ports.ts';
+import type { Site } from '../urls/identity.ts';
 import { isOfSite, normalizeUrl } from '../urls/identity.ts';
 import { ROBOTS_AGENT, readRobots } from '../urls/robots.ts';
-import type { Site } from '../urls/types.ts';
 import { type Asked, retryUntilResponse } from './retry-until-response.ts';
 import { MAX_HINT_TRIES } from './site-rules.ts';
 

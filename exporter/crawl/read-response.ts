@@ -11,9 +11,9 @@ import { errorMessage } from '../fetch/error-code.ts';
 import type { FetchedResponse, Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import { assignPath } from '../urls/assign-path.ts';
+import type { Resource, Site } from '../urls/identity.ts';
 import { isOfSite, isWanted, normalizeUrl, originUrl } from '../urls/identity.ts';
 import { isWrongGuess, kindOfRank } from '../urls/resource-rank.ts';
-import type { Resource, Site } from '../urls/types.ts';
 
 /** Calls the functions of the same names where they may end their process. */
 export type ResponseParser = {

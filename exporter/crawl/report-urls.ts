@@ -2,8 +2,8 @@ import type { FoundUrl, Lease, LeasedUrl, Visited } from '../crawl-records.ts';
 import type { JobCache } from '../job-cache.ts';
 import type { CrawlStore } from '../ports.ts';
 import type { SegmentStore } from '../store/segment-store.ts';
+import type { Resource } from '../urls/identity.ts';
 import { rankOf, SKIPPED_RANK } from '../urls/resource-rank.ts';
-import type { Resource } from '../urls/types.ts';
 import type { CrawlScope } from './crawl-scope.ts';
 import { placeFiles } from './store-visits.ts';
 

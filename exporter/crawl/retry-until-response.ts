@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fetchRetryDelayMs } from '../fetch/fetch-result.ts';
 import type { FetchedResponse, Fetcher, FetchFailure } from '../ports.ts';
+import type { Site } from '../urls/identity.ts';
 import { isOfSite, normalizeUrl, originUrl } from '../urls/identity.ts';
-import type { Site } from '../urls/types.ts';
 
 /** Waits between two attempts; rejects with the signal's reason. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;

@@ -14,10 +14,10 @@ import {
 } from '../reuse/previous-responses.ts';
 import type { ExportSettings } from '../settings.ts';
 import { noJekyllUrl, notFoundUrl } from '../urls/assign-path.ts';
+import type { Site } from '../urls/identity.ts';
 import { originUrl } from '../urls/identity.ts';
 import { rankOf } from '../urls/resource-rank.ts';
 import { twinOf } from '../urls/twin-url.ts';
-import type { Site } from '../urls/types.ts';
 import { CrawlOver } from './crawl-frontier.ts';
 import type { CrawlScope } from './crawl-scope.ts';
 import { enqueueUrls, type StoredUrlsFor, settleVisits } from './report-urls.ts';

@@ -1,9 +1,9 @@
 import { ExportFailure } from '../export-failure.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher, FetchFailure } from '../ports.ts';
+import type { Site } from '../urls/identity.ts';
 import { shownUrl } from '../urls/identity.ts';
 import { crawlDelayMs, MAX_ROBOTS_CHARACTERS, type RobotsSettings } from '../urls/robots.ts';
-import type { Site } from '../urls/types.ts';
 import { type Pause, retryUntilResponse } from './retry-until-response.ts';
 
 /** The maximum number of attempts for files that are only hints. */

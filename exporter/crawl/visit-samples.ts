@@ -12,8 +12,8 @@ import { tryPage } from '../render/try-sample.ts';
 import { readCrawl } from '../settings.ts';
 import type { StageDeps } from '../stage.ts';
 import type { SegmentStore } from '../store/segment-store.ts';
+import type { Resource, Site } from '../urls/identity.ts';
 import { normalizeUrl, originUrl } from '../urls/identity.ts';
-import type { Resource, Site } from '../urls/types.ts';
 import { createCrawlScope } from './crawl-scope.ts';
 import { createStrongestUses, enqueueUrls } from './report-urls.ts';
 

@@ -1,6 +1,6 @@
+import type { Resource, ResourceKind, Site } from '../urls/identity.ts';
 import { isOfSite, normalizeReference, normalizeUrl } from '../urls/identity.ts';
 import { type OriginNames, originNames } from '../urls/origin-names.ts';
-import type { Resource, ResourceKind, Site } from '../urls/types.ts';
 import { AnchorCollector } from './anchors.ts';
 import { charsetOfLabel, withEncodedQuery } from './charset.ts';
 import { decodeBytes, isVerbatim, rawOffset, type SpannedText } from './spanned-text.ts';

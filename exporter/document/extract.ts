@@ -1,5 +1,5 @@
+import type { Resource, Site } from '../urls/identity.ts';
 import { normalizeUrl } from '../urls/identity.ts';
-import type { Resource, Site } from '../urls/types.ts';
 import { Collector } from './collector.ts';
 import { extractCss } from './css/extract-css.ts';
 import { LLMS_INDEX } from './document.ts';

@@ -1,4 +1,4 @@
-import type { Site } from '../urls/types.ts';
+import type { Site } from '../urls/identity.ts';
 import { readDocument } from './document.ts';
 import { extract } from './extract.ts';
 import type { FetchedDocument, PageDocument } from './types.ts';

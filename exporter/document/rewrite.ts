@@ -1,6 +1,6 @@
 import { assignPath, folderPath, NOT_FOUND_PATH } from '../urls/assign-path.ts';
+import type { Resource } from '../urls/identity.ts';
 import { isOfSite, mounted } from '../urls/identity.ts';
-import type { Resource } from '../urls/types.ts';
 import { gunzip, gzip } from './gzip.ts';
 import { policySplices } from './policy-splices.ts';
 import { decodeBytes } from './spanned-text.ts';

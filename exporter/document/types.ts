@@ -4,7 +4,7 @@
  */
 
 import type { ScriptPolicy, SourceMapPolicy } from '../settings.ts';
-import type { ExternalPolicy, Resource, Site } from '../urls/types.ts';
+import type { ExternalPolicy, Resource, Site } from '../urls/identity.ts';
 import type { Anchors } from './anchors.ts';
 
 /**

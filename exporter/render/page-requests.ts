@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page, Request, Route } from 'playwright-core';
 import { errorMessage } from '../fetch/error-code.ts';
 import type { Fetcher, FetchResult } from '../ports.ts';
+import type { Resource, Site } from '../urls/identity.ts';
 import { isOfSite, normalizeUrl, originUrl } from '../urls/identity.ts';
-import type { Resource, Site } from '../urls/types.ts';
 import type { Notices } from './notices.ts';
 
 /** A document as fetched from the origin, which the browser shows without another request. */

@@ -4,7 +4,7 @@ import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import { type AddressGuard, portOf } from '../fetch/address-guard.ts';
 import type { BrowserLimits } from '../limits.ts';
 import type { Fetcher, Renderer } from '../ports.ts';
-import type { Site } from '../urls/types.ts';
+import type { Site } from '../urls/identity.ts';
 import { startFilteringProxy } from './filtering-proxy.ts';
 import type { Notices } from './notices.ts';
 import { type OriginDocument, PageRequests } from './page-requests.ts';

@@ -1,7 +1,7 @@
 import type { LinksPlace, StoredFile } from '../crawl-records.ts';
 import { createRecentReadings, type JobCache } from '../job-cache.ts';
 import type { ExportObjects } from '../ports.ts';
-import type { Resource, ResourceKind } from '../urls/types.ts';
+import type { Resource, ResourceKind } from '../urls/identity.ts';
 
 /** The references of all files in one segment. Pages of a site share most links, so each URL is stored once. */
 export type LinkTable = {

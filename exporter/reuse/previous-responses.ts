@@ -6,9 +6,9 @@ import { ObjectMissingError } from '../export-failure.ts';
 import { type JobCache, placeForReading } from '../job-cache.ts';
 import type { CrawlStore, FetchedResponse, Validators } from '../ports.ts';
 import { assignPath } from '../urls/assign-path.ts';
+import type { Resource, Site } from '../urls/identity.ts';
 import { isWrongGuess, kindOfRank } from '../urls/resource-rank.ts';
 import { isUrlFarOff } from '../urls/skip-rules.ts';
-import type { Resource, Site } from '../urls/types.ts';
 import { type LinkTable, type LinkTables, resourceAt } from './link-tables.ts';
 
 /** What the project's previous export stored for a URL, and what it refers to. */

@@ -1,8 +1,8 @@
 import { sha256Hex } from '../../base/sha256.ts';
 import { GALLEY_FOLDER, isReserved, MAX_PATH_BYTES } from '../../bundle/path.ts';
 import { decodeSegment } from '../../bundle/url.ts';
+import type { ResourceKind, Site } from './identity.ts';
 import { isOfSite } from './identity.ts';
-import type { ResourceKind, Site } from './types.ts';
 
 /** The path of the not-found page in every bundle. */
 export const NOT_FOUND_PATH = '404.html';

@@ -1,4 +1,4 @@
-import type { Site } from './types.ts';
+import type { Site } from './identity.ts';
 
 /** How the address of an origin is written in texts. */
 export type OriginNames = {

@@ -1,4 +1,4 @@
-import type { ResourceKind } from './types.ts';
+import type { ResourceKind } from './identity.ts';
 
 /** Kinds of use by strength: a URL found in several ways has the strongest one. `endpoint` is never fetched. */
 const RANKS = { guess: 0, probe: 1, card: 2, identity: 3, asset: 4, page: 5 } as const satisfies Partial<

@@ -1,4 +1,4 @@
-import type { Resource } from './types.ts';
+import type { Resource } from './identity.ts';
 
 /** Where a site has its pages in Markdown: `/a.md` for `/a` or `/a.html`; `/a.md` for `/a/`; `/a.html.md`. */
 export const TWIN_FORMS = ['index', 'sibling', 'appended'] as const;

@@ -1,9 +1,8 @@
 import { execa } from 'execa';
 import { signalGroup } from '../../base/process-group.ts';
 import type { GitCredentials } from '../forge.ts';
-import { explainFailure } from './explain-failure.ts';
 import { gitEnvironment } from './git-environment.ts';
-import { GitError } from './git-error.ts';
+import { explainFailure, GitError } from './git-error.ts';
 
 /** A remote repository and its credentials; null if it needs none. */
 export type Remote = { repository: string; credentials: GitCredentials | null };

@@ -1,6 +1,5 @@
-import { remoteWords } from './explain-failure.ts';
 import { type Git, type Remote, secretsOf } from './git.ts';
-import { GitError } from './git-error.ts';
+import { GitError, remoteWords } from './git-error.ts';
 
 const TIMEOUT_MS = 20 * 60_000;
 

@@ -2,8 +2,8 @@ import type { Octokit } from '@octokit/rest';
 import type { PullRequest } from '../forge.ts';
 import { ForgeError } from '../forge-error.ts';
 import type { RepositoryTarget } from './connection.ts';
-import type { Dialect } from './dialect.ts';
 import type { ForgeUrls } from './forge-urls.ts';
+import type { Dialect } from './responses.ts';
 
 type BranchTarget = RepositoryTarget & { branch: string };
 

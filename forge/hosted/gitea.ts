@@ -1,8 +1,14 @@
 import type { Octokit } from '@octokit/rest';
 import { z } from 'zod';
-import type { Dialect } from './dialect.ts';
-import { itemsOf, listOf } from './pages.ts';
-import { type PullRequestResponse, pullRequestResponse, toPullRequest, userResponse } from './responses.ts';
+import type { Dialect } from './responses.ts';
+import {
+  itemsOf,
+  listOf,
+  type PullRequestResponse,
+  pullRequestResponse,
+  toPullRequest,
+  userResponse,
+} from './responses.ts';
 
 const searchResponse = z.object({ data: z.array(userResponse) });
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { Dialect } from './dialect.ts';
-import { itemsOf } from './pages.ts';
-import { pullRequestResponse, toPullRequest, userResponse } from './responses.ts';
+import type { Dialect } from './responses.ts';
+import { itemsOf, pullRequestResponse, toPullRequest, userResponse } from './responses.ts';
 
 const searchResponse = z.object({ items: z.array(z.object({ login: z.string() })) });
 

@@ -3,12 +3,11 @@ import { cutText } from '../../contract/cut-text.ts';
 import type { Forge, ForgeReader, ForgeWriter } from '../forge.ts';
 import { createBranchPullRequests } from './branch-pull-requests.ts';
 import type { Connection, RepositoryTarget } from './connection.ts';
-import type { Dialect } from './dialect.ts';
 import type { PullRequestName } from './forge-urls.ts';
-import { listOf } from './pages.ts';
 import { refusalOf } from './refusal.ts';
 import { requestReviews } from './request-reviews.ts';
-import { blobResponse, changedFile, fileResponse, pullRequestResponse, reviewResponse } from './responses.ts';
+import type { Dialect } from './responses.ts';
+import { blobResponse, changedFile, fileResponse, listOf, pullRequestResponse, reviewResponse } from './responses.ts';
 import { readReview, readReviews } from './reviews.ts';
 
 const MAIL = /^[^\s"'<>():@]{1,100}@[^\s"'<>():@]+\.[^\s"'<>():@]+$/;

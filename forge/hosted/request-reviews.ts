@@ -1,8 +1,8 @@
 import type { Octokit } from '@octokit/rest';
 import type { ReviewRequests } from '../forge.ts';
 import type { RepositoryTarget } from './connection.ts';
-import type { Dialect } from './dialect.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
+import type { Dialect } from './responses.ts';
 import { type PullRequestResponse, pullRequestResponse } from './responses.ts';
 
 type Wish = { kind: 'login' | 'team'; name: string };

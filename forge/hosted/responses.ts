@@ -1,5 +1,8 @@
+import type { Octokit } from '@octokit/rest';
 import { z } from 'zod';
 import type { PullRequest } from '../forge.ts';
+import type { RepositoryTarget } from './connection.ts';
+import type { Refusal } from './refusal.ts';
 
 /** The fields used of GitHub's and Gitea's responses, in the form that both have. */
 
@@ -77,4 +80,60 @@ export function toPullRequest(response: PullRequestResponse, headBranch = respon
     // For an open one GitHub gives the commit of a trial merge here.
     mergeCommitSha: merged ? (response.merge_commit_sha ?? null) : null,
   };
+}
+
+/** Differences between GitHub and Gitea under the same API. */
+export type Dialect = {
+  name: string;
+  /** The rights of a token, in the forge's own words. */
+  rights: { readPullRequests: string; writePullRequests: string; readFiles: string; readUsers: string };
+  /** The paths of CODEOWNERS in the forge's own search order. */
+  codeOwnersPaths: readonly string[];
+  /** The user name for git; the token is the password. */
+  gitUsername: string;
+  /** The parameters for the longest pages. */
+  pageSize: Readonly<Record<string, number>>;
+  /** Pull requests from branches of the repository itself, newest first. */
+  pullRequestsOf(
+    client: Octokit,
+    target: RepositoryTarget & { branch: string; state: 'open' | 'closed' },
+  ): AsyncGenerator<PullRequestResponse>;
+  toPullRequest(response: PullRequestResponse): PullRequest;
+  /** The branch has an open one already. */
+  isDuplicate(refusal: Refusal): boolean;
+  /** Two concurrent calls may both open one. */
+  opensTwo: boolean;
+  /** The teams that the forge ignored although it accepted the request. */
+  passedOver(response: PullRequestResponse, teams: readonly string[]): string[];
+  /** The line of the file that a comment is about; null if the forge doesn't say. */
+  lineOf(comment: ReviewCommentResponse): number | null;
+  findLogin(client: Octokit, mail: string): Promise<string | null>;
+  findMail(client: Octokit, login: string): Promise<string | null>;
+};
+
+/** Longer than any list here: GitHub ends its list of changed files at 3,000. */
+const MAX_PAGES = 200;
+
+type Page = { headers: Readonly<Record<string, unknown>>; data: unknown };
+
+/**
+ * The items of a list, page by page. Counts pages instead of following `Link`, because a forge behind a proxy gives its
+ * public URLs there. Gitea's operator can limit page sizes, so a short page isn't the last.
+ */
+export async function* itemsOf<T>(item: z.ZodType<T>, ask: (page: number) => Promise<Page>): AsyncGenerator<T> {
+  for (let page = 1, seen = 0; page <= MAX_PAGES; page += 1) {
+    const { headers, data } = await ask(page);
+    const items = z.array(item).parse(data);
+    yield* items;
+    seen += items.length;
+    const total = Number(headers['x-total-count'] ?? Number.NaN);
+    const more = String(headers.link ?? '').includes('rel="next"') || seen < total;
+    if (items.length === 0 || !more) return;
+  }
+}
+
+export async function listOf<T>(item: z.ZodType<T>, ask: (page: number) => Promise<Page>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const each of itemsOf(item, ask)) all.push(each);
+  return all;
 }

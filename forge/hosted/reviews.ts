@@ -2,9 +2,14 @@ import type { Octokit } from '@octokit/rest';
 import type { ChangeRequest, Review, ReviewVerdict } from '../../contract/pull-request-event.ts';
 import type { ReviewText } from '../forge.ts';
 import type { RepositoryTarget } from './connection.ts';
-import type { Dialect } from './dialect.ts';
-import { listOf } from './pages.ts';
-import { type ReviewCommentResponse, type ReviewResponse, reviewCommentResponse, reviewResponse } from './responses.ts';
+import type { Dialect } from './responses.ts';
+import {
+  listOf,
+  type ReviewCommentResponse,
+  type ReviewResponse,
+  reviewCommentResponse,
+  reviewResponse,
+} from './responses.ts';
 
 /** GitHub's and Gitea's names; others aren't reviews: pending, dismissed, Gitea's requests. */
 const VERDICTS: Readonly<Record<string, ReviewVerdict>> = {

@@ -1,7 +1,7 @@
 import { gt, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { apiKeys } from '../store/schema/api-keys.ts';
-import { exportPreviews } from '../store/schema/export-previews.ts';
+import { exportPreviews } from '../store/schema/export-jobs.ts';
 import { forgeDeliveries } from '../store/schema/forge-deliveries.ts';
 import { auditLog, invitations, sessions, setupLinks, verifications } from '../store/schema/members.ts';
 import { idempotencyKeys, usageLog } from '../store/schema/requests.ts';

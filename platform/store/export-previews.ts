@@ -1,8 +1,7 @@
 import { and, eq, gt } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import type { ExportJobRow } from './export-jobs.ts';
-import { exportJobs } from './schema/export-jobs.ts';
-import { exportPreviews } from './schema/export-previews.ts';
+import { exportJobs, exportPreviews } from './schema/export-jobs.ts';
 
 export async function insertPreview(
   db: Executor,

@@ -1,8 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { type ProjectSettings, projectSettings } from '../project-settings.ts';
 import type { Executor } from './database.ts';
-import { organizations } from './schema/organizations.ts';
-import { projects } from './schema/projects.ts';
+import { organizations, projects } from './schema/organizations.ts';
 
 export type Project = Omit<typeof projects.$inferSelect, 'settings'> & { settings: ProjectSettings };
 

@@ -1,5 +1,5 @@
+import type { ReceivedMail } from '../../embedded/mailbox/mailbox.ts';
 import { type Mailbox, startMailbox } from '../../embedded/mailbox/mailbox.ts';
-import type { ReceivedMail } from '../../embedded/mailbox/received-mail.ts';
 import { type AgentSystem, actAsReviewer, RULE, SITE, startAgentSystem } from '../helpers/system/agent-system.ts';
 import { scenarios } from '../helpers/system/scenario.ts';
 import { storedInTemporal } from '../helpers/system/stored-in-temporal.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AgentChangeState } from '../../contract/agent-state.ts';
+import type { ReceivedMail } from '../../embedded/mailbox/mailbox.ts';
 import { type Mailbox, startMailbox } from '../../embedded/mailbox/mailbox.ts';
-import type { ReceivedMail } from '../../embedded/mailbox/received-mail.ts';
 import { type GiteaFixture, startGiteaFixture } from '../forge/gitea-fixture.ts';
 import {
   type AgentSystem,

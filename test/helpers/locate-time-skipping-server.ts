@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { errorText } from '../../base/error-code.ts';
 import { cacheFolder, programName } from '../../embedded/cache-folder.ts';
 import { exists, installOnce } from '../../embedded/install-once.ts';
-import { type Report, reportToStderr } from '../../embedded/report.ts';
-import { runTool } from '../../embedded/run-tool.ts';
+import { type Report, reportToStderr, runTool } from '../../embedded/run-tool.ts';
 import type { LocateOptions } from '../../embedded/temporal/locate-dev-server.ts';
 import { downloadServer } from '../../embedded/temporal/sdk-download.ts';
 

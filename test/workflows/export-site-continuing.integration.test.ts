@@ -1,5 +1,5 @@
+import type { ReceivedMail } from '../../embedded/mailbox/mailbox.ts';
 import { type Mailbox, startMailbox } from '../../embedded/mailbox/mailbox.ts';
-import type { ReceivedMail } from '../../embedded/mailbox/received-mail.ts';
 import { runsOf } from '../helpers/replay.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import type { SiteFixture } from './site-fixture.ts';

@@ -1,4 +1,12 @@
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  condition,
+  isCancellation,
+  log,
+  type SignalDefinition,
+  setHandler,
+} from '@temporalio/workflow';
+import type { z } from 'zod';
 
 /** The longest duration that galley.yaml accepts. */
 const LONGEST_MS = 3650 * 86_400_000;
@@ -36,4 +44,23 @@ async function settled(running: readonly Promise<unknown>[]): Promise<void> {
 function clampedMs(waitMs: number): number {
   if (Number.isNaN(waitMs)) return 1;
   return Math.min(Math.max(Math.ceil(waitMs), 1), LONGEST_MS);
+}
+
+/**
+ * Handles a signal whose payload matches the schema, and ignores any other payload with a warning: throwing would block
+ * the workflow, because anyone may send a malformed signal.
+ * @param description what the signal does, as the Temporal UI shows it
+ */
+export function handleSignal<T>(
+  definition: SignalDefinition<[T]>,
+  schema: z.ZodType<T>,
+  description: string,
+  handler: (payload: T) => void,
+): void {
+  const handle = (payload: unknown): void => {
+    const parsed = schema.safeParse(payload);
+    if (parsed.success) handler(parsed.data);
+    else log.warn(`a signal "${definition.name}" of another shape was ignored`);
+  };
+  setHandler(definition, handle, { description });
 }

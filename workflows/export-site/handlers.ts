@@ -11,8 +11,7 @@ import {
 } from '../../contract/site-state.ts';
 import { createSeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import { readActionOptions, rejectIf, rejectInvalidOptions } from '../entity/action-options.ts';
-import { waitAtMost } from '../entity/coroutines.ts';
-import { handleSignal } from '../entity/handle-signal.ts';
+import { handleSignal, waitAtMost } from '../entity/coroutines.ts';
 import { endBackOff } from './back-off.ts';
 import {
   approveDeployments,

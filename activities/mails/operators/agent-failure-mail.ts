@@ -1,6 +1,6 @@
 import type { OperatorMailInput } from '../mail-input.ts';
 import type { OutgoingMail, Sender } from '../message/compose-mail.ts';
-import { plainLine } from '../message/plain-line.ts';
+import { plainLine } from '../message/compose-mail.ts';
 import { composeOperatorMail, type OperatorText } from './operator-mail.ts';
 
 /** Composes the mail to operators about a failed agent job, or a change that a person has to take over. */

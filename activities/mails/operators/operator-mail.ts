@@ -1,6 +1,5 @@
-import { composeMail, type OutgoingMail, type Sender } from '../message/compose-mail.ts';
+import { composeMail, type OutgoingMail, plainLine, type Sender } from '../message/compose-mail.ts';
 import { listId, messageId, threadId } from '../message/mail-identity.ts';
-import { plainLine } from '../message/plain-line.ts';
 
 /** One mail to one operator. The Message-ID is made of `changeId`, `event` and `to`. */
 type OperatorMail = {

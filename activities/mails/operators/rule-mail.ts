@@ -1,6 +1,6 @@
 import type { RuleMailInput } from '../mail-input.ts';
 import type { OutgoingMail, Sender } from '../message/compose-mail.ts';
-import { plainLine } from '../message/plain-line.ts';
+import { plainLine } from '../message/compose-mail.ts';
 import { composeOperatorMail, type OperatorText } from './operator-mail.ts';
 
 /** Composes the mail that no worker knows a rule, or that one does again. Both are in one thread. */

@@ -1,6 +1,6 @@
 import type { SiteMailInput } from '../mail-input.ts';
 import type { OutgoingMail, Sender } from '../message/compose-mail.ts';
-import { plainLine } from '../message/plain-line.ts';
+import { plainLine } from '../message/compose-mail.ts';
 import { composeOperatorMail, type OperatorText } from './operator-mail.ts';
 
 /** Composes a mail about a site or a deployment. That it fails, and that it works again, are in one thread. */

@@ -1,7 +1,7 @@
 import type { OpenProblem } from '../../../contract/watchdog.ts';
 import type { WatchdogMailInput } from '../mail-input.ts';
 import type { OutgoingMail, Sender } from '../message/compose-mail.ts';
-import { plainLine } from '../message/plain-line.ts';
+import { plainLine } from '../message/compose-mail.ts';
 import { composeOperatorMail, type OperatorText } from './operator-mail.ts';
 
 /** The name in the watchdog's mails, instead of a site's. */

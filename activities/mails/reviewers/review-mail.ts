@@ -1,9 +1,8 @@
 import type { PublishEvent } from '../../../contract/publish-event.ts';
 import type { ReviewMailInput } from '../mail-input.ts';
-import { composeMail, type OutgoingMail, type Sender } from '../message/compose-mail.ts';
+import { composeMail, type OutgoingMail, plainLine, type Sender } from '../message/compose-mail.ts';
 import type { MailContent } from '../message/mail-content.ts';
 import { listId, messageId, threadId } from '../message/mail-identity.ts';
-import { plainLine } from '../message/plain-line.ts';
 
 type ReviewMailContext = {
   sender: Sender;

@@ -1,4 +1,4 @@
-import { plainLine } from '../message/plain-line.ts';
+import { plainLine } from '../message/compose-mail.ts';
 
 /** The outcome of one attempt to hand a message to a mail server. */
 export type MailDelivery =

@@ -1,4 +1,4 @@
-import type { ResourceKind } from '../../urls/types.ts';
+import type { ResourceKind } from '../../urls/identity.ts';
 import type { FrameworkName } from '../types.ts';
 
 /** An HTML page to inspect: `html` is latin1, `url` its normalized URL. */

@@ -1,4 +1,4 @@
-import type { ResourceKind } from '../../urls/types.ts';
+import type { ResourceKind } from '../../urls/identity.ts';
 import type { OriginPlace } from '../collector.ts';
 import { PAINTS } from '../css/extract-css.ts';
 

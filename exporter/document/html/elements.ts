@@ -1,4 +1,4 @@
-import type { ResourceKind } from '../../urls/types.ts';
+import type { ResourceKind } from '../../urls/identity.ts';
 import type { Collector } from '../collector.ts';
 import { extractScript, probeLiterals } from '../javascript/extract-script.ts';
 import { extractImportMap } from '../javascript/import-map.ts';

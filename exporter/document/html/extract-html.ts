@@ -1,5 +1,5 @@
+import type { ResourceKind } from '../../urls/identity.ts';
 import { metaForbidsFollowing } from '../../urls/robots.ts';
-import type { ResourceKind } from '../../urls/types.ts';
 import { isLookedAt, mayBeInHead } from '../charset.ts';
 import type { Collector } from '../collector.ts';
 import { extractCss, PAINTS } from '../css/extract-css.ts';

@@ -1,5 +1,5 @@
+import type { Resource, Site } from '../../urls/identity.ts';
 import { normalizeUrl } from '../../urls/identity.ts';
-import type { Resource, Site } from '../../urls/types.ts';
 import type { Collector } from '../collector.ts';
 import { rawOffset, type SpannedText } from '../spanned-text.ts';
 import type { Extraction, Mark } from '../types.ts';

@@ -1,4 +1,4 @@
-import type { ResourceKind } from '../../urls/types.ts';
+import type { ResourceKind } from '../../urls/identity.ts';
 import type { Collector } from '../collector.ts';
 import { extractCss, PAINTS } from '../css/extract-css.ts';
 import { isOfInterest, originPlace } from '../html/attributes.ts';

@@ -1,8 +1,8 @@
 import { type AgentContext, type AgentDeps, DEFAULT_AGENT_SETTINGS } from './agent-deps.ts';
+import { impossible } from './agent-step.ts';
 import { type AgentRunResult, endAgentRun } from './end-agent-run.ts';
 import { openAgentRun } from './open-agent-run.ts';
 import { openAgentPullRequest, type PullRequestInput } from './open-pull-request.ts';
-import { impossible } from './owner-failure.ts';
 import { type PushInput, pushChange } from './push-change.ts';
 import { runAgent } from './run-agent.ts';
 

@@ -5,8 +5,7 @@ import { beginAgentRun } from '../../store/agent-job-transitions.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import { type AgentRunKey, keepRunBase } from '../../store/agent-runs.ts';
 import type { AgentContext } from './agent-deps.ts';
-import { agentStep, remoteOf } from './agent-step.ts';
-import { impossible } from './owner-failure.ts';
+import { agentStep, impossible, remoteOf } from './agent-step.ts';
 
 type OpenedRun =
   | { state: 'over' }

@@ -17,11 +17,10 @@ import {
 } from '../../store/agent-runs.ts';
 import type { AgentContext } from './agent-deps.ts';
 import type { AgentOutcome } from './agent-runner.ts';
-import { agentStep, remoteOf, type StepTools } from './agent-step.ts';
+import { AGENT_TROUBLE, agentStep, remoteOf, type StepTools } from './agent-step.ts';
 import { keepTrying } from './keep-trying.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { logKey, packKey } from './object-keys.ts';
-import { AGENT_TROUBLE } from './owner-failure.ts';
 import { readRun } from './read-run.ts';
 import { createRunLog, plainText, type RunLog } from './run-log.ts';
 import { uploadWhileGrowing } from './upload-log.ts';

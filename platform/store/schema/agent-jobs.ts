@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { bigint, bigserial, check, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { moment } from './moment.ts';
-import { organizations } from './organizations.ts';
-import { projects } from './projects.ts';
+import { organizations, projects } from './organizations.ts';
 
 /** Agent jobs as the API reads them. The workflow of the same id updates a row, one run at a time. */
 export const agentJobs = pgTable(

@@ -1,7 +1,6 @@
 import { boolean, index, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
 import { moment } from './moment.ts';
-import { organizations } from './organizations.ts';
-import { projects } from './projects.ts';
+import { organizations, projects } from './organizations.ts';
 
 /** Bearer keys. The key itself is never stored: its SHA-256 finds it, and its prefix identifies it for people. */
 export const apiKeys = pgTable(

@@ -125,3 +125,16 @@ export const crawlBatches = pgTable(
   },
   (table) => [primaryKey({ columns: [table.jobId, table.number] })],
 );
+
+/** Notices about a page for the report, beyond whether it is there. Kept as long as the crawl. */
+export const crawlNotices = pgTable(
+  'crawl_notices',
+  {
+    id: bigint('id', { mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
+    jobId: text('job_id').notNull(),
+    /** Null if it is about the whole export. */
+    url: text('url'),
+    text: text('text').notNull(),
+  },
+  (table) => [index('crawl_notices_of_job').on(table.jobId, table.id)],
+);

@@ -11,8 +11,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { moment } from './moment.ts';
-import { organizations } from './organizations.ts';
-import { projects } from './projects.ts';
+import { organizations, projects } from './organizations.ts';
 
 /** Static export jobs as the API reads them. The workflow of the same id updates a row. */
 export const exportJobs = pgTable(
@@ -65,4 +64,17 @@ export const exportJobs = pgTable(
     index('export_jobs_newest_first').on(table.organizationId, table.sequence),
     index('export_jobs_of_project').on(table.projectId, table.sequence),
   ],
+);
+
+/** Unguessable links under which an export is served for a while. */
+export const exportPreviews = pgTable(
+  'export_previews',
+  {
+    tokenSha256: text('token_sha256').primaryKey(),
+    jobId: text('job_id')
+      .notNull()
+      .references(() => exportJobs.id, { onDelete: 'cascade' }),
+    expiresAt: moment('expires_at').notNull(),
+  },
+  (table) => [index('export_previews_by_expiry').on(table.expiresAt), index('export_previews_of_job').on(table.jobId)],
 );

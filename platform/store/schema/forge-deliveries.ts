@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { bigserial, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { moment } from './moment.ts';
-import { projects } from './projects.ts';
+import { projects } from './organizations.ts';
 
 /**
  * The embedded forge's outbox of webhooks: written in the transaction of the change that they report, delivered later

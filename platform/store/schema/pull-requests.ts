@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { bigserial, check, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } from 'drizzle-orm/pg-core';
 import { moment } from './moment.ts';
-import { projects } from './projects.ts';
+import { projects } from './organizations.ts';
 
 /** The embedded forge's pull requests. Commits and branches are in git; a row holds the rest. */
 export const pullRequests = pgTable(

@@ -1,4 +1,4 @@
-import { pollDelayMs } from '../../../activities/admin-api/poll-delay.ts';
+import { pollDelayMs } from '../../../activities/admin-api/poll-job.ts';
 
 describe('the time between two polls', () => {
   it('grows from one second to fifteen, and respects a longer Retry-After', () => {

@@ -1,7 +1,7 @@
 import { createCrawlScope } from '../../../exporter/crawl/crawl-scope.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from '../../../exporter/limits.ts';
 import type { ExportSettings } from '../../../exporter/settings.ts';
-import type { ResourceKind } from '../../../exporter/urls/types.ts';
+import type { ResourceKind } from '../../../exporter/urls/identity.ts';
 
 const HOME = 'https://docs.example.com';
 

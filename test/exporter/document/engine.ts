@@ -3,7 +3,7 @@ import { extract } from '../../../exporter/document/extract.ts';
 import { rewrite } from '../../../exporter/document/rewrite.ts';
 import type { Extraction, RewritePolicy, Target } from '../../../exporter/document/types.ts';
 import { assignPath } from '../../../exporter/urls/assign-path.ts';
-import type { Resource, Site } from '../../../exporter/urls/types.ts';
+import type { Resource, Site } from '../../../exporter/urls/identity.ts';
 
 export const SITE: Site = { domain: 'docs.example.com', origin: 'http://127.0.0.1:8080' };
 export const AUTO: RewritePolicy = { scripts: 'auto', external: 'bundle', sourceMaps: 'omit' };

@@ -1,5 +1,5 @@
 import type { Target } from '../../../exporter/document/types.ts';
-import type { Resource } from '../../../exporter/urls/types.ts';
+import type { Resource } from '../../../exporter/urls/identity.ts';
 import { rewritten } from './engine.ts';
 
 const to = (found: Target) => (_: Resource) => found;

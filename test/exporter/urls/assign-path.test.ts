@@ -1,7 +1,7 @@
 import { assignPath } from '../../../exporter/urls/assign-path.ts';
+import type { ResourceKind } from '../../../exporter/urls/identity.ts';
 import { normalizeUrl } from '../../../exporter/urls/identity.ts';
 import { resolveCollisions } from '../../../exporter/urls/resolve-collisions.ts';
-import type { ResourceKind } from '../../../exporter/urls/types.ts';
 import fc, { anyCharacter } from '../../helpers/fast-check.ts';
 import { SITE } from '../document/engine.ts';
 

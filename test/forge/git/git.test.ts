@@ -1,10 +1,9 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
-import { explainFailure, remoteWords } from '../../../forge/git/explain-failure.ts';
 import { createGit, type Git } from '../../../forge/git/git.ts';
 import { gitEnvironment } from '../../../forge/git/git-environment.ts';
-import { GitError } from '../../../forge/git/git-error.ts';
+import { explainFailure, GitError, remoteWords } from '../../../forge/git/git-error.ts';
 import { startHttpSite } from '../../helpers/http-site.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
 import { emptiedFolder } from '../../helpers/temporary-folder.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../../contract/agent-state.ts';
 import { QUERIES, WORKFLOW_IDS } from '../../../contract/names.ts';
 import { createBareRepository } from '../../../embedded/bare-repository.ts';
-import type { ReceivedMail } from '../../../embedded/mailbox/received-mail.ts';
+import type { ReceivedMail } from '../../../embedded/mailbox/mailbox.ts';
 import { freePort } from '../free-port.ts';
 import { builtGalley } from './built-product.ts';
 import { type Cleanups, startWithCleanups } from './cleanups.ts';

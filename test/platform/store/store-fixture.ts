@@ -10,8 +10,7 @@ import { type ExportJobRow, findActiveExportJob, insertExportJob } from '../../.
 import { settleUrls } from '../../../platform/store/frontier.ts';
 import { leaseUrls } from '../../../platform/store/frontier-leases.ts';
 import { getProject } from '../../../platform/store/projects.ts';
-import { organizations } from '../../../platform/store/schema/organizations.ts';
-import { projects } from '../../../platform/store/schema/projects.ts';
+import { organizations, projects } from '../../../platform/store/schema/organizations.ts';
 import type { TestDatabase } from '../../helpers/test-database.ts';
 
 export type Owner = { organizationId: string; projectId: string; domain: string };

@@ -5,8 +5,7 @@ import type {
   RuleMailInput,
   SiteMailInput,
 } from '../../../../activities/mails/mail-input.ts';
-import { readSender } from '../../../../activities/mails/message/compose-mail.ts';
-import { plainLine } from '../../../../activities/mails/message/plain-line.ts';
+import { plainLine, readSender } from '../../../../activities/mails/message/compose-mail.ts';
 import { composeAgentFailureMail } from '../../../../activities/mails/operators/agent-failure-mail.ts';
 import { composeRuleMail } from '../../../../activities/mails/operators/rule-mail.ts';
 import { composeSiteMail } from '../../../../activities/mails/operators/site-mail.ts';

@@ -4,8 +4,8 @@ import { composeAgentFailureMail } from '../../../../activities/mails/operators/
 import { composeReviewMail } from '../../../../activities/mails/reviewers/review-mail.ts';
 import { createUnsubscribeLink } from '../../../../activities/mails/reviewers/unsubscribe-link.ts';
 import { createMailer } from '../../../../activities/mails/send/mailer.ts';
+import type { ReceivedMail } from '../../../../embedded/mailbox/mailbox.ts';
 import { startMailbox } from '../../../../embedded/mailbox/mailbox.ts';
-import type { ReceivedMail } from '../../../../embedded/mailbox/received-mail.ts';
 import { waitFor } from '../../../helpers/system/wait-for.ts';
 import { INPUT } from '../review-input.ts';
 

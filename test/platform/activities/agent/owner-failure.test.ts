@@ -1,6 +1,6 @@
 import { ForgeError } from '../../../../forge/forge-error.ts';
 import { GitError } from '../../../../forge/git/git-error.ts';
-import { ownerFailure } from '../../../../platform/activities/agent/owner-failure.ts';
+import { ownerFailure } from '../../../../platform/activities/agent/agent-step.ts';
 
 const failureFor = (error: unknown) => ownerFailure(error, ['hunter2']);
 

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { agentJobSchema } from '../../../../contract/admin-api.ts';
 import { getAgentRun } from '../../../../platform/store/agent-runs.ts';
-import { projects } from '../../../../platform/store/schema/projects.ts';
+import { projects } from '../../../../platform/store/schema/organizations.ts';
 import { type Customer, startTestPlatform } from '../../../helpers/platform-api.ts';
 import { createApiClient } from '../api-client.ts';
 import { type AgentFixture, createPath, useAgentApi } from './agent-fixture.ts';
