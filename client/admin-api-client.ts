@@ -44,7 +44,7 @@ export function createAdminApiClient(options: AdminApiClientOptions) {
     projectExports: createProjectExportsApi(send),
     agentJobs,
 
-    /** Which form of static export the service has; see find-form.ts. */
+    /** Which form of static export the service has: see `findForm`. */
     findForm: (projectId?: string, options: RequestOptions = {}) => findForm(send, projectId, options),
 
     /** Resolves with an export job once it is completed or failed. */

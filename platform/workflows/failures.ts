@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio
 
 /**
  * The job's error for its owner: the reason if its failure type is one of those for people
- * (platform/activities/agent/owner-failure.ts), otherwise nothing internal.
+ * (platform/activities/agent/agent-step.ts), otherwise nothing internal.
  */
 const textFor =
   (peoplesTypes: readonly string[], otherwise: string) =>
