@@ -4,7 +4,11 @@ import {
   type PublishEvent,
   type PublishedSignal,
 } from '../contract/publish-event.ts';
+import { withinDeadline } from './deadline.ts';
 import { unavailable } from './unavailable.ts';
+
+/** After this part of the deadline, the next signal no longer waits for the one before. */
+const PATIENCE = 1 / 4;
 
 /** Temporal warns from 256 kB per payload. The newest event and the list's brackets count too. */
 const MAX_SIGNAL_BYTES = 256_000;
@@ -32,7 +36,8 @@ type Lane = { waiting: Waiting[]; sending: boolean; lastStartMs: number };
 
 /**
  * Makes deliveries durable. A lane is a site or a rule. A delivery to an idle lane is signaled at once; those that arrive
- * while a signal is under way share the next one. A promise resolves once the signal with its delivery is acknowledged,
+ * while a signal is under way share the next one, which waits only so long: they need time for an acknowledgment of their
+ * own. A promise resolves once the signal with its delivery is acknowledged,
  * and rejects with HttpError 503 otherwise. A delivery that got a 503 may have arrived, but its resend has the same id.
  */
 export class DeliveryQueue {
@@ -83,7 +88,7 @@ export class DeliveryQueue {
     });
   }
 
-  /** Sends until the lane is empty. Only one of these runs per lane, which keeps the order of arrival. */
+  /** Sends until the lane is empty. Only one of these runs per lane, which sends in the order of arrival. */
   async #drain(name: string, lane: Lane): Promise<void> {
     lane.sending = true;
     while (lane.waiting.length > 0) {
@@ -98,11 +103,15 @@ export class DeliveryQueue {
         newest: newest.event,
         ...(this.#wholeEvents && { events: batch.map(({ event }) => event) }),
       };
-      const failure = await this.#send(name, signal).then(
-        () => undefined,
-        (error: unknown) => ({ error }),
-      );
-      for (const { settle } of batch) settle(failure);
+      const settled = this.#send(name, signal)
+        .then(
+          () => undefined,
+          (error: unknown) => ({ error }),
+        )
+        .then((failure) => {
+          for (const { settle } of batch) settle(failure);
+        });
+      await withinDeadline(this.#deadlineMs * PATIENCE, settled).catch(() => undefined);
     }
     lane.sending = false;
   }

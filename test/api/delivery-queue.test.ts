@@ -154,7 +154,7 @@ describe('the delivery queue', () => {
   });
 
   test('rejects a delivery at its deadline and does not send it later', async () => {
-    const { sent, queue, add } = recordedQueue(2 * DEADLINE_MS);
+    const { sent, queue, add } = recordedQueue(2 * DEADLINE_MS, { minGapMs: 2 * DEADLINE_MS });
     const failures: unknown[] = [];
     for (const id of ['a', 'b']) add(id).catch((error: unknown) => failures.push(error));
     await jest.advanceTimersByTimeAsync(DEADLINE_MS - 1);
@@ -164,6 +164,20 @@ describe('the delivery queue', () => {
     expect(queue.size).toBe(0);
     await jest.advanceTimersByTimeAsync(10 * DEADLINE_MS);
     expect(idsOf(sent)).toEqual(['a']);
+  });
+
+  test('accepts every delivery while each signal takes most of the deadline', async () => {
+    const { sent, add } = recordedQueue(DEADLINE_MS * 0.7);
+    const ids = Array.from({ length: 100 }, (_, index) => String(index));
+    const added: Promise<void>[] = [];
+    for (const id of ids) {
+      added.push(add(id));
+      await jest.advanceTimersByTimeAsync(100);
+    }
+    const outcomes = outcomesOf(ids, added);
+    await jest.advanceTimersByTimeAsync(DEADLINE_MS);
+    expect(await outcomes).toEqual(ids);
+    expect(idsOf(sent)).toEqual(ids);
   });
 
   test('rejects deliveries at once if too many wait for one site or in total', async () => {

@@ -14,8 +14,9 @@ export const PLANTED: readonly PlantedFault[] = [
     name: 'stuck-lane',
     what: 'after a failed signal a site gets no further ones',
     file: 'api/delivery-queue.ts',
-    find: 'settle(failure);\n    }',
-    replace: 'settle(failure);\n      if (failure !== undefined) return;\n    }',
+    find: 'settle(failure);\n        });\n      await withinDeadline(this.#deadlineMs * PATIENCE, settled).catch(() => undefined);',
+    replace:
+      'settle(failure);\n          if (failure !== undefined) return new Promise<void>(() => {});\n        });\n      await settled;',
   },
   {
     name: 'publish-while-exporting',
