@@ -115,12 +115,15 @@ const OPERATOR = [
   'POST /admin/keys',
   'POST /admin/keys/:id/revoke',
   'POST /admin/reset-links',
+  'GET /admin/organizations',
   'PATCH /admin/organizations',
+  'DELETE /admin/organizations',
   'GET /admin/projects',
   'POST /admin/projects',
   'PATCH /admin/projects',
   'GET /admin/projects/:id',
   'DELETE /admin/projects/:id',
+  'POST /admin/projects/:id/move',
   'POST /admin/gc',
 ];
 
