@@ -78,8 +78,9 @@ export async function makeStack(folder: string): Promise<Stack> {
     else await execa({ shell: true })`git archive ${BASELINE_COMMIT} ${files} | tar -x -C ${folder}`;
   };
   await checkOut('head');
-  // The engine's own address stands for a name that other machines know.
-  const gateway = await docker(['network', 'inspect', 'bridge', '--format', '{{(index .IPAM.Config 0).Gateway}}']);
+  // The engine's own address, the first of its network, stands for a name that other machines know.
+  const subnet = await docker(['network', 'inspect', 'bridge', '--format', '{{(index .IPAM.Config 0).Subnet}}']);
+  const gateway = subnet.replace(/\.0\/\d+$/, '.1');
   const plugin = (await execa('docker', ['compose', 'version'], { reject: false })).exitCode === 0;
   const compose = async (...args: string[]): Promise<string> => {
     const program = plugin ? (['docker', ['compose']] as const) : (['docker-compose', []] as const);
