@@ -82,9 +82,7 @@ test('the agents’ process reaches Temporal, PostgreSQL and S3, and nothing els
   // The same script reaches all from elsewhere.
   expect(await reached('outside')).toEqual([...ports, ...others].sort());
   // By address, too: networks are apart.
-  const [worker] = await stack.inspect('worker');
-  const address = Object.values(worker?.NetworkSettings.Networks ?? {})[0]?.IPAddress;
-  const byAddress = `require('node:net').connect({ host: '${address}', port: 9464, timeout: 5000 })
+  const byAddress = `require('node:net').connect({ host: '${await stack.addressOf('worker')}', port: 9464, timeout: 5000 })
     .on('connect', () => { console.log('reached'); process.exit(); })
     .on('timeout', () => process.exit()).on('error', () => process.exit())`;
   expect(await stack.exec('outside', 'node', '-e', byAddress)).toBe('reached');
@@ -221,9 +219,9 @@ describe('an agent in its sandbox', () => {
     try {
       const page = await browser.newPage();
       page.setDefaultTimeout(120_000);
-      await page.goto('http://127.0.0.1:1080');
+      await page.goto(`http://${await stack.addressOf('mailbox')}:1080`);
       await page.getByText('ada@example.com').first().waitFor();
-      await page.goto('http://127.0.0.1:8233/namespaces/galley/workflows');
+      await page.goto(`http://${await stack.addressOf('temporal-ui')}:8080/namespaces/galley/workflows`);
       await page.getByText('export:docs').first().waitFor();
     } finally {
       await browser.close();

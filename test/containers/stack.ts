@@ -45,6 +45,8 @@ export interface Stack {
   /** Runs a program in a running service. */
   exec(service: string, ...command: string[]): Promise<string>;
   inspect(service: string): Promise<Container[]>;
+  /** In its first network, which this machine reaches. */
+  addressOf(service: string): Promise<string>;
   isHealthy(service: string): Promise<boolean>;
   /** Changes the site's page and sends a signed webhook, as a sender does: again until it is accepted. */
   publish(text: string, site?: string): Promise<void>;
@@ -56,7 +58,7 @@ export interface Stack {
   served(text: string, domain?: string): Promise<void>;
   /** The site's side: its page waits, or doesn't, or how many requests wait. */
   site(what: 'hold' | 'release' | 'waiting'): Promise<string>;
-  /** A browser where the ports of the services are: on this machine, or in the network of the engine of the set-up. */
+  /** A browser that reaches the services: on this machine, or in the network of the engine of the set-up. */
   openBrowser(): Promise<Browser>;
   remove(): Promise<void>;
 }
@@ -135,6 +137,10 @@ export async function makeStack(folder: string): Promise<Stack> {
     compose,
     exec,
     inspect,
+    addressOf: async (service) => {
+      const [{ NetworkSettings } = { NetworkSettings: { Networks: {} } }] = await inspect(service);
+      return Object.values(NetworkSettings.Networks)[0]?.IPAddress ?? '';
+    },
     isHealthy: async (service) => {
       const states = (await inspect(service)).map(({ State }) => State.Health?.Status);
       return states.length > 0 && states.every((state) => state === 'healthy');
