@@ -8,6 +8,7 @@ import { createContext } from '../programs/process/context.ts';
 import { ADMIN_KEY_FILE, openHome, type RunningAddresses } from '../programs/process/home.ts';
 import type { Settings } from '../programs/settings/environment.ts';
 import { checkPorts, planDeployments } from '../programs/up/prepare.ts';
+import { formatCount } from '../ui/format.ts';
 import { checkAdminApi } from './checks/admin-api.ts';
 import { checkDeployments, type TemporalTarget } from './checks/deployments.ts';
 import { describeFinding, type Finding, fail, ok, warn } from './checks/finding.ts';
@@ -19,7 +20,7 @@ import { CommandError, UsageError } from './command-error.ts';
 import { printJson, printLines } from './output.ts';
 
 /**
- * Runs the command `doctor`. Changes nothing except a small object that it stores and deletes.
+ * Runs the command `doctor`. Changes nothing except a small object and folders that it makes and deletes.
  * @throws UsageError if the configuration is wrong, CommandError if another check fails
  */
 export async function doctor({ json }: { json?: boolean }): Promise<void> {
@@ -83,7 +84,7 @@ async function checkEverything(settings: Settings, config: GalleyConfig | undefi
   report(
     running === undefined
       ? await checkFreePorts(settings, config)
-      : ok('up', `runs: sites page ${running.api}/, ${running.deployments.length} deployment(s)`),
+      : ok('up', `runs: sites page ${running.api}/, ${formatCount(running.deployments.length, 'deployment')}`),
   );
   report(...(await checkTemporalOf(settings, running)));
   report(...(await checkAdminApiOf(settings, config, running)));

@@ -46,6 +46,6 @@ async function check({ json }: { json?: boolean }): Promise<void> {
   }
   if (settings.adminApiUrl === undefined && sites.length > 0)
     process.stderr.write(
-      'Checked for galley up. galley api and galley worker also need ADMIN_API_URL and ADMIN_API_KEY.\n',
+      'Checked for galley up.\ngalley api and galley worker also need ADMIN_API_URL and ADMIN_API_KEY.\n',
     );
 }
