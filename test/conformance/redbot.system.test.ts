@@ -346,7 +346,7 @@ async function platformCases(url: string, key: Headers): Promise<Case[]> {
   const job = `/v1/static-export/jobs/${jobId}`;
   const etag = (await fetch(path, { method: 'HEAD' })).headers.get('etag') ?? '';
   return [
-    ...ok({}, '/healthz', '/readyz', '/metrics', '/openapi.json', '/docs/', '/docs/start.js', '/docs/swagger-ui.css'),
+    ...ok({}, '/healthz', '/readyz', '/metrics', '/openapi.json', '/docs/'),
     ...ok(key, '/v1/static-export/jobs', job, `${job}/report`, '/v2/agent/prj_docs/jobs').map((each) => ({
       ...each,
       what: each.path.replace(jobId, '{jobId}'),
