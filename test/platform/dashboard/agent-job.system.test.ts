@@ -153,10 +153,12 @@ describe('the page of an agent job, with a worker and an agent at work', () => {
     expect(await page.getByRole('link', { name: 'Open', exact: true }).getAttribute('href')).toBe(prLink);
     await look('after-message');
 
-    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByRole('link', { name: 'Archive' }).click();
+    await page.getByRole('button', { name: 'Archive the job' }).click();
     await page.getByText('The job was archived.').waitFor();
     await badge(page, 'Archived');
-    expect(await page.getByRole('button', { name: /Send|Archive/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Send' }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Archive' }).count()).toBe(0);
     await look('archived');
     await page.getByRole('link', { name: 'Open', exact: true }).click();
     await page.getByText('* The second entry').first().waitFor();
