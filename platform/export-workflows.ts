@@ -6,7 +6,7 @@ import { findWorkflow, type WorkflowState } from './workflow-state.ts';
 /** The one place that starts, cancels and describes the workflows of static export jobs. */
 export type ExportWorkflows = {
   /** Starts a job's workflow. Succeeds if it was started before. Throws if Temporal is unavailable. */
-  start(jobId: string): Promise<void>;
+  start(jobId: string, domain: string): Promise<void>;
   /** Cancels a job's workflow. Succeeds if there is none. Throws if Temporal is unavailable. */
   cancel(jobId: string): Promise<void>;
   /** Terminates a job's workflow. Succeeds if there is none. Throws if Temporal is unavailable. */
@@ -23,13 +23,14 @@ export function createExportWorkflows({
   taskQueue?: string;
 }): ExportWorkflows {
   return {
-    async start(jobId) {
+    async start(jobId, domain) {
       await tryStart(client, WORKFLOW_TYPES.staticExportJob, {
         // The workflow id is the job's, and closed ids are never reused, so a job can't run twice.
         workflowId: jobId,
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         taskQueue,
         args: [{ jobId }],
+        staticSummary: `Exports ${domain}`.slice(0, 200),
       });
     },
 

@@ -115,7 +115,7 @@ async function settle(
 ): Promise<void> {
   const workflow = await workflows.look(row.id);
   if (workflow.state === 'unknown' && row.status === 'queued') {
-    await workflows.start(row.id);
+    await workflows.start(row.id, row.domain);
     logger.info({ jobId: row.id }, 'Started the workflow of a queued export that had none');
     return;
   }

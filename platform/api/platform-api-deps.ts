@@ -13,7 +13,7 @@ export type PlatformApiDeps = {
   db: Database;
   objects: ObjectStore;
   /** Starts a job's workflow. Called once after each start; the reconciler repeats it if it fails. */
-  startExport(jobId: string): Promise<void>;
+  startExport(jobId: string, domain: string): Promise<void>;
   /** Cancels a job's workflow, if it has one. Called once; the reconciler repeats it if it fails. */
   cancelExport(jobId: string): Promise<void>;
   /** Starts a run's workflow. Called once after each accepted prompt; the reconciler repeats it if it fails. */

@@ -1,7 +1,10 @@
-import type { Request, Response } from 'express';
+import type { Request, Response, Router } from 'express';
+import type { VNode } from 'preact';
 import { startEventStream } from '../../web/event-stream.ts';
+import { renderBounded } from '../../web/render-bounded.ts';
+import { addRoute } from '../api/add-route.ts';
 import { withoutValues } from '../store/query-error.ts';
-import { findSigned, signedOf } from './access.ts';
+import { findSigned, type SignedMember, signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 
 const EVERY_MS = 1_000;
@@ -13,6 +16,30 @@ type Exchange = { request: Request; response: Response };
 type ReadPart = () => Promise<{ html: string; isOver: boolean }>;
 
 type Changes = Pick<DashboardContext, 'logger' | 'stopped'> & { isSigned: () => Promise<boolean>; read: ReadPart };
+
+/** Where a list's page gets its changes: what it shows depends on its query. */
+export function listEvents(path: string, query: Record<string, string>): string {
+  return `${path}/events?${new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))}`;
+}
+
+/** Sends a list again whenever it changes, for as long as its page is open. */
+export function addLiveList(
+  router: Router,
+  context: DashboardContext,
+  path: string,
+  show: (request: Request, signed: SignedMember) => Promise<VNode>,
+): void {
+  addRoute(router, `${path}/events`, {
+    get: async (request, response) => {
+      const signed = signedOf(request);
+      // A wrong query is rejected before the stream starts.
+      await show(request, signed);
+      streamPart(context, { request, response }, async () => {
+        return { html: await renderBounded(await show(request, signed)), isOver: false };
+      });
+    },
+  });
+}
 
 /** `streamChanges` for the session of a request. */
 export function streamPart(context: DashboardContext, exchange: Exchange, read: ReadPart): void {

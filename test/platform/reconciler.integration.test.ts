@@ -58,8 +58,9 @@ describe('the reconciler', () => {
     await Promise.all([reconciler().reconcile(), reconciler().reconcile()]);
     await reconciler().reconcile();
     expect(await state(jobId)).toBe('running');
-    const { type, taskQueue } = await temporal.client.workflow.getHandle(jobId).describe();
-    expect([type, taskQueue]).toEqual(['staticExportJob', 'galley-platform']);
+    const described = await temporal.client.workflow.getHandle(jobId).describe();
+    expect([described.type, described.taskQueue]).toEqual(['staticExportJob', 'galley-platform']);
+    expect(await described.staticSummary()).toBe(`Exports ${(await getExportJob(platform.db, jobId))?.domain}`);
     expect(await status(jobId)).toBe('queued');
   });
 
@@ -105,7 +106,7 @@ describe('the reconciler', () => {
 
   it('fails a job whose workflow ended without a result, queued or running', async () => {
     const jobs = [await queuedJob(), await queuedJob()];
-    for (const jobId of jobs) await workflows().start(jobId);
+    for (const jobId of jobs) await workflows().start(jobId, 'docs.example.com');
     await markExportJobRunning(platform.db, jobs[1] ?? '');
     await reconciler().reconcile();
     expect(await Promise.all(jobs.map(status))).toEqual(['queued', 'running']);
@@ -119,7 +120,7 @@ describe('the reconciler', () => {
   it('fails a job whose workflow task keeps failing past the deadline, which frees its domain', async () => {
     const jobId = await queuedJob();
     await markExportJobRunning(platform.db, jobId);
-    await workflows().start(jobId);
+    await workflows().start(jobId, 'docs.example.com');
     // A bundle without this workflow fails its task, again and again.
     const worker = runWorker(await Worker.create({ ...brokenWorker(temporal), taskQueue: 'galley-platform' }));
     const failing = async () => {
@@ -156,7 +157,7 @@ describe('the reconciler', () => {
 
   it('cancels a running workflow again if its job was canceled', async () => {
     const jobId = await queuedJob();
-    await workflows().start(jobId);
+    await workflows().start(jobId, 'docs.example.com');
     await markExportJobRunning(platform.db, jobId);
     await requestExportJobCancel(platform.db, jobId);
     await reconciler().reconcile();
@@ -167,10 +168,10 @@ describe('the reconciler', () => {
   it('treats canceling a workflow that never started, and a second start, as success', async () => {
     await workflows().cancel('se_ffffffffffffffff');
     const jobId = await queuedJob();
-    await workflows().start(jobId);
-    await workflows().start(jobId);
+    await workflows().start(jobId, 'docs.example.com');
+    await workflows().start(jobId, 'docs.example.com');
     await temporal.client.workflow.getHandle(jobId).terminate();
-    await workflows().start(jobId);
+    await workflows().start(jobId, 'docs.example.com');
     expect(await state(jobId)).toBe('ended');
   });
 

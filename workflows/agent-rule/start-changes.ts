@@ -100,7 +100,7 @@ async function start(
       // How long a change waits for a worker that was killed during a workflow task. The default is 10 s.
       workflowTaskTimeout: '5s',
       memo: { site, rule },
-      staticSummary: `${rule}: ${newest?.title ?? ''}`.replace(/\s+/g, ' ').slice(0, 200),
+      staticSummary: `${site}, ${rule}: ${newest?.title ?? ''}`.replace(/\s+/g, ' ').slice(0, 200),
       ...(settings.searchAttributes && {
         typedSearchAttributes: [{ key: { name: SEARCH_ATTRIBUTES.site, type: 'KEYWORD' }, value: site }],
       }),

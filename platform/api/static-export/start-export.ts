@@ -69,7 +69,7 @@ export async function startExport(
       return answer;
     });
   });
-  if (started !== undefined) startSoon(context, started);
+  if (started !== undefined) startSoon(context, started, project.domain);
   const { jobId } = exportJob.pick({ jobId: true }).parse(answer.body);
   return { ...answer, jobId, headers };
 }
@@ -125,8 +125,8 @@ async function createJob(
 }
 
 /** The caller doesn't wait: the job is in the database, and the reconciler starts it if this fails. */
-function startSoon({ startExport, logger }: ApiContext, jobId: string): void {
-  startExport(jobId).catch((error: unknown) => {
+function startSoon({ startExport, logger }: ApiContext, jobId: string, domain: string): void {
+  startExport(jobId, domain).catch((error: unknown) => {
     logger.warn({ err: error, jobId }, 'The export could not be started now; the reconciler will');
   });
 }

@@ -22,6 +22,7 @@ import type { Project } from '../../store/projects.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { SignedMember } from '../access.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
+import { listEvents } from '../live.ts';
 import { badgeOf, isCanceled, statusOptions } from '../statuses.ts';
 import type { AgentFacts, PullRequestFacts, TitledJob } from './agent-facts.ts';
 
@@ -35,29 +36,28 @@ const SHOWN_PROMPTS = 3;
 const SHOWN_FILES = 20;
 const SHOWN_LINES = 120;
 
-type ListProps = Shared & {
+type ListProps = {
   /** One more than the page holds if there is another page. */
   rows: readonly TitledJob[];
   pageSize: number;
-  projects: readonly Project[];
   query: { project: string; status: string };
-  isFirst: boolean;
+  /** Empty on the first page. */
+  cursor: string;
   now: Date;
 };
 
-export function AgentsPage({ rows, pageSize, projects, query, isFirst, now, ...layout }: ListProps) {
+type ListPageProps = Shared & { shown: ListProps; projects: readonly Project[] };
+
+export function AgentsPage({ shown, projects, ...layout }: ListPageProps) {
   const { signed } = layout;
-  const shown = rows.slice(0, pageSize);
-  const last = rows.length > pageSize ? shown.at(-1) : undefined;
+  const { query, cursor } = shown;
   const options = projects.map(({ id, domain }) => ({ value: id, label: domain }));
   const withRepository = projects.flatMap(({ id, domain, repository }) =>
     repository === null ? [] : [{ value: id, label: domain }],
   );
-  const href = (cursor: string) =>
-    `${PATHS.agents}?${new URLSearchParams(Object.entries({ ...query, cursor }).filter(([, value]) => value !== ''))}`;
   return (
     <MemberLayout {...layout} section="agents" title="Agent jobs">
-      <Title title="Agent jobs">
+      <Title title="Agent jobs" beside={<LiveIndicator />}>
         <search>
           <Form action={PATHS.agents} inline>
             <Select label="Project" name="project" value={query.project} options={[ANY, ...options]} />
@@ -66,16 +66,9 @@ export function AgentsPage({ rows, pageSize, projects, query, isFirst, now, ...l
           </Form>
         </search>
       </Title>
-      <Panel>
-        {shown.length === 0 ? <EmptyState title="No agent jobs here" /> : <AgentTable rows={shown} now={now} />}
-      </Panel>
-      {(last !== undefined || !isFirst) && (
-        <Pager
-          summary={formatCount(shown.length, 'job')}
-          firstHref={isFirst ? undefined : href('')}
-          nextHref={last && href(String(last.sequence))}
-        />
-      )}
+      <Live id="agents" url={listEvents(PATHS.agents, { ...query, cursor })}>
+        <AgentList {...shown} />
+      </Live>
       {signed.membership.role !== 'reviewer' && withRepository.length > 0 && (
         <Panel title="Ask an agent">
           <Form action={PATHS.agents} csrf={signed.csrf}>
@@ -86,6 +79,27 @@ export function AgentsPage({ rows, pageSize, projects, query, isFirst, now, ...l
         </Panel>
       )}
     </MemberLayout>
+  );
+}
+
+export function AgentList({ rows, pageSize, query, cursor, now }: ListProps) {
+  const shown = rows.slice(0, pageSize);
+  const last = rows.length > pageSize ? shown.at(-1) : undefined;
+  const href = (to: string) =>
+    `${PATHS.agents}?${new URLSearchParams(Object.entries({ ...query, cursor: to }).filter(([, value]) => value))}`;
+  return (
+    <>
+      <Panel>
+        {shown.length === 0 ? <EmptyState title="No agent jobs here" /> : <AgentTable rows={shown} now={now} />}
+      </Panel>
+      {(last !== undefined || cursor !== '') && (
+        <Pager
+          summary={formatCount(shown.length, 'job')}
+          firstHref={cursor === '' ? undefined : href('')}
+          nextHref={last && href(String(last.sequence))}
+        />
+      )}
+    </>
   );
 }
 

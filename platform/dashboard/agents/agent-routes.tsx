@@ -18,10 +18,10 @@ import { type SignedMember, signedOf } from '../access.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { ConfirmPage, PATHS, pathOf } from '../layout.tsx';
-import { streamPart } from '../live.ts';
+import { addLiveList, streamPart } from '../live.ts';
 import { addAction, addConfirmed, addPage, MAKERS } from '../pages.tsx';
 import { createFactsReader, listTitledJobs } from './agent-facts.ts';
-import { AgentPage, AgentParts, AgentsPage } from './agent-pages.tsx';
+import { AgentList, AgentPage, AgentParts, AgentsPage } from './agent-pages.tsx';
 
 const PAGE_SIZE = 20;
 
@@ -39,22 +39,22 @@ function promptOf(request: Request): string {
 
 function addList(router: Router, context: DashboardContext): void {
   const { db } = context;
+  const read = async (request: Request, { caller: { organizationId } }: SignedMember) => {
+    const cursor = queryOf(request, 'cursor');
+    const given = Object.entries({ status: queryOf(request, 'status'), cursor }).filter(([, value]) => value !== '');
+    const { status, cursor: beforeSequence } = parseInput(listAgentJobsQuery, Object.fromEntries(given));
+    const project = queryOf(request, 'project');
+    const projectId = project === '' || !isStorable(project) ? undefined : project;
+    const filter = { organizationId, projectId, status, beforeSequence, limit: PAGE_SIZE + 1 };
+    const rows = await listTitledJobs(context, filter);
+    return { rows, pageSize: PAGE_SIZE, query: { project, status: status ?? '' }, cursor, now: context.now() };
+  };
   addPage(router, {
     path: PATHS.agents,
     async show(request, signed) {
-      const { organizationId } = signed.caller;
-      const given = ['status', 'cursor'].map((name) => [name, queryOf(request, name)]);
-      const filled = Object.fromEntries(given.filter(([, value]) => value !== ''));
-      const { status, cursor: beforeSequence } = parseInput(listAgentJobsQuery, filled);
-      const project = queryOf(request, 'project');
-      const projectId = project === '' || !isStorable(project) ? undefined : project;
-      const filter = { organizationId, projectId, status, beforeSequence, limit: PAGE_SIZE + 1 };
-      const rows = await listTitledJobs(context, filter);
-      const projects = await listOrganizationProjects(db, organizationId);
-      const query = { project, status: status ?? '' };
-      const isFirst = beforeSequence === undefined;
-      const props = { rows, pageSize: PAGE_SIZE, projects, query, isFirst, now: context.now() };
-      return <AgentsPage signed={signed} messages={messagesOf(request)} {...props} />;
+      const shown = await read(request, signed);
+      const projects = await listOrganizationProjects(db, signed.caller.organizationId);
+      return <AgentsPage signed={signed} messages={messagesOf(request)} projects={projects} shown={shown} />;
     },
     actors: MAKERS,
     async act(request, { caller }) {
@@ -64,6 +64,9 @@ function addList(router: Router, context: DashboardContext): void {
       return withMessage(job === undefined ? PATHS.agents : pathOf('agents', job.id), 'job-created');
     },
   });
+  addLiveList(router, context, PATHS.agents, async (request, signed) => (
+    <AgentList {...(await read(request, signed))} />
+  ));
 }
 
 /** A job of the caller's organization, whatever its project. Throws 404. */

@@ -27,6 +27,7 @@ import type { ExportJobRow } from '../../store/export-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { SignedMember } from '../access.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
+import { listEvents } from '../live.ts';
 import { badgeOf, isCanceled, statusOptions } from '../statuses.ts';
 import { ChangesPanel, ReportPanel } from './export-results.tsx';
 import { paceOf, type StageRow, stagesOf } from './progress.ts';
@@ -44,23 +45,25 @@ export type ExportFacts = {
   now: Date;
 };
 
-type ListProps = Shared & {
+type ListProps = {
   list: ExportJobPage;
-  projects: readonly Project[];
   query: { domain: string; status: string };
-  isFirst: boolean;
+  /** Empty on the first page. */
+  cursor: string;
   now: Date;
 };
 
+type ListPageProps = Shared & { shown: ListProps; projects: readonly Project[] };
+
 const ANY = { value: '', label: 'Any' };
 
-export function ExportsPage({ list, projects, query, isFirst, now, ...layout }: ListProps) {
+export function ExportsPage({ shown, projects, ...layout }: ListPageProps) {
   const { signed } = layout;
+  const { query, cursor } = shown;
   const domains = projects.map(({ domain }) => ({ value: domain, label: domain }));
-  const parameters = (cursor: string) => new URLSearchParams(Object.entries({ ...query, cursor }).filter(([, v]) => v));
   return (
     <MemberLayout {...layout} section="exports" title="Exports">
-      <Title title="Exports">
+      <Title title="Exports" beside={<LiveIndicator />}>
         <search>
           <Form action={PATHS.exports} inline>
             <Select label="Domain" name="domain" value={query.domain} options={[ANY, ...domains]} />
@@ -74,16 +77,9 @@ export function ExportsPage({ list, projects, query, isFirst, now, ...layout }: 
           </Form>
         </search>
       </Title>
-      <Panel>
-        {list.jobs.length === 0 ? <EmptyState title="No exports here" /> : <ExportTable jobs={list.jobs} now={now} />}
-      </Panel>
-      {(list.nextCursor !== null || !isFirst) && (
-        <Pager
-          summary={formatCount(list.jobs.length, 'export')}
-          firstHref={isFirst ? undefined : `${PATHS.exports}?${parameters('')}`}
-          nextHref={list.nextCursor === null ? undefined : `${PATHS.exports}?${parameters(list.nextCursor)}`}
-        />
-      )}
+      <Live id="exports" url={listEvents(PATHS.exports, { ...query, cursor })}>
+        <ExportList {...shown} />
+      </Live>
       {signed.membership.role !== 'reviewer' && domains.length > 0 && (
         <Panel title="Start an export">
           <Form action={PATHS.exports} csrf={signed.csrf} inline>
@@ -96,6 +92,25 @@ export function ExportsPage({ list, projects, query, isFirst, now, ...layout }: 
         </Panel>
       )}
     </MemberLayout>
+  );
+}
+
+export function ExportList({ list, query, cursor, now }: ListProps) {
+  const href = (to: string) =>
+    `${PATHS.exports}?${new URLSearchParams(Object.entries({ ...query, cursor: to }).filter(([, value]) => value))}`;
+  return (
+    <>
+      <Panel>
+        {list.jobs.length === 0 ? <EmptyState title="No exports here" /> : <ExportTable jobs={list.jobs} now={now} />}
+      </Panel>
+      {(list.nextCursor !== null || cursor !== '') && (
+        <Pager
+          summary={formatCount(list.jobs.length, 'export')}
+          firstHref={cursor === '' ? undefined : href('')}
+          nextHref={list.nextCursor === null ? undefined : href(list.nextCursor)}
+        />
+      )}
+    </>
   );
 }
 

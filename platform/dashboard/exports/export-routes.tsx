@@ -1,4 +1,4 @@
-import type { Router } from 'express';
+import type { Request, Router } from 'express';
 import { encodePath } from '../../../bundle/url.ts';
 import { exportJobStatus, startExportRequest } from '../../../contract/admin-api.ts';
 import { Text } from '../../../ui/components/text.tsx';
@@ -26,13 +26,13 @@ import type { Caller } from '../../store/api-keys.ts';
 import { getCrawl } from '../../store/crawls.ts';
 import { requestedPaths } from '../../store/export-jobs.ts';
 import { findProjectByDomain, listOrganizationProjects } from '../../store/projects.ts';
-import { signedOf } from '../access.ts';
+import { type SignedMember, signedOf } from '../access.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { ConfirmPage, PATHS, pathOf } from '../layout.tsx';
-import { streamPart } from '../live.ts';
+import { addLiveList, streamPart } from '../live.ts';
 import { addAction, addConfirmed, addPage, EVERYONE, MAKERS } from '../pages.tsx';
-import { ChangedPage, type ExportFacts, ExportPage, ExportParts, ExportsPage } from './export-pages.tsx';
+import { ChangedPage, type ExportFacts, ExportList, ExportPage, ExportParts, ExportsPage } from './export-pages.tsx';
 import { readVersions } from './read-versions.ts';
 
 /** The pages of static exports. */
@@ -52,17 +52,23 @@ export function addExportRoutes(router: Router, context: DashboardContext): void
 }
 
 function addList(router: Router, context: DashboardContext): void {
-  const { db } = context;
+  const read = async (request: Request, { caller }: SignedMember) => {
+    const [domain, status, cursor] = [
+      queryOf(request, 'domain'),
+      queryOf(request, 'status'),
+      queryOf(request, 'cursor'),
+    ];
+    const filled = Object.entries({ domain, status, cursor }).filter(([, value]) => value.trim() !== '');
+    const asked = Object.fromEntries(filled.map(([name, value]) => [name, value.trim()]));
+    const list = await listExports(context, caller, parseInput(listExportsQuery, asked));
+    return { list, query: { domain, status }, cursor, now: context.now() };
+  };
   addPage(router, {
     path: PATHS.exports,
     async show(request, signed) {
-      const given = ['domain', 'status', 'cursor'].map((name) => [name, queryOf(request, name).trim()]);
-      const filled = Object.fromEntries(given.filter(([, value]) => value !== ''));
-      const list = await listExports(context, signed.caller, parseInput(listExportsQuery, filled));
-      const projects = await listOrganizationProjects(db, signed.caller.organizationId);
-      const query = { domain: queryOf(request, 'domain'), status: queryOf(request, 'status') };
-      const props = { list, projects, query, isFirst: queryOf(request, 'cursor') === '', now: context.now() };
-      return <ExportsPage signed={signed} messages={messagesOf(request)} {...props} />;
+      const projects = await listOrganizationProjects(context.db, signed.caller.organizationId);
+      const shown = await read(request, signed);
+      return <ExportsPage signed={signed} messages={messagesOf(request)} projects={projects} shown={shown} />;
     },
     actors: MAKERS,
     async act(request, { caller }) {
@@ -71,6 +77,9 @@ function addList(router: Router, context: DashboardContext): void {
       return await start(context, caller, asked);
     },
   });
+  addLiveList(router, context, PATHS.exports, async (request, signed) => (
+    <ExportList {...(await read(request, signed))} />
+  ));
 }
 
 /** Starts an export; returns the path of its page. */

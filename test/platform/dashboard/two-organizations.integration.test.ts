@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
+import { addProject } from '../../../platform/admin/projects.ts';
 import { insertExportJob } from '../../../platform/store/export-jobs.ts';
 import { findUserByEmail, insertMember } from '../../../platform/store/members.ts';
 import { ensureOrganization } from '../../../platform/store/organizations.ts';
@@ -83,6 +84,51 @@ describe('the dashboard of someone in two organizations', () => {
     const { csrf = '' } = formsOf(text)[0]?.hidden ?? {};
     expect((await ada.post(`${PULL_REQUEST}/close`, { csrf: `${csrf}x` })).status).toBe(403);
     expect((await ada.post(`${PULL_REQUEST}/close`, { csrf })).status).toBe(303);
+  });
+
+  it('sends a list again whenever a job comes or goes, and never one of the other', async () => {
+    const { db, baseUrl } = fixture.platform;
+    const open = async () => {
+      const cookie = [...ada.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const { body } = await fetch(`${baseUrl}/ui/exports/events?domain=&status=queued`, { headers: { cookie } });
+      if (body === null) throw new Error('no stream');
+      return body.pipeThrough(new TextDecoderStream()).getReader();
+    };
+    /** What the stream sends until it has this text. Fails if it ends before. */
+    const readUntil = async (stream: Awaited<ReturnType<typeof open>>, text: string): Promise<string> => {
+      let sent = '';
+      while (!sent.includes(text)) {
+        const { done, value } = await stream.read();
+        if (done) throw new Error(`ended after ${sent}`);
+        sent += value;
+      }
+      return sent;
+    };
+    await workIn(own);
+    const others = await open();
+    let toOthers = await readUntil(others, 'No exports here');
+    await workIn(project.organizationId);
+    const customers = await open();
+    await readUntil(customers, 'No exports here');
+    const job = { ...project, version: null, paths: null, at: new Date() };
+    const { id } = await db.transaction((tx) => insertExportJob(tx, job));
+    await readUntil(customers, id);
+    await db.execute(sql`update export_jobs set status = 'failed', finished_at = now() where id = ${id}`);
+    await readUntil(customers, 'No exports here');
+    await customers.cancel();
+    // A job of their own is the later event that shows that they got no other.
+    const [domain, projectId] = ['own.example.com', 'prj_own'];
+    await addProject(db, { organization: 'Handbook', project: projectId, domain });
+    const ownJob = { organizationId: own, projectId, domain, version: null, paths: null, at: new Date() };
+    await workIn(own);
+    toOthers += await readUntil(others, (await db.transaction((tx) => insertExportJob(tx, ownJob))).id);
+    expect(toOthers).not.toContain(id);
+    await others.cancel();
+  });
+
+  it('rejects a wrong query before a live list starts', async () => {
+    expect((await ada.get('/ui/exports/events?status=wrong')).status).toBe(400);
+    expect((await ada.get('/ui/agents/events?cursor=wrong')).status).toBe(400);
   });
 
   it('ends a live page of the one for someone who was removed from it', async () => {
