@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { TimeZone } from '../../ui/components/time.tsx';
 import { Page, type PageProps } from '../../ui/page.tsx';
 import type { SignedOperator } from './access.ts';
 
@@ -19,7 +20,7 @@ export function OperatorLayout({ signed, temporalUiUrl, children, ...page }: Ope
       account={{ name: signed.session.name, csrf: signed.csrf }}
       footer={
         <>
-          Galley's orchestrator. Times are in UTC.
+          Galley's orchestrator. <TimeZone />
           {temporalUiUrl !== undefined && (
             <>
               {' '}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Confirm, type ConfirmProps } from '../../ui/components/confirm.tsx';
 import { Text } from '../../ui/components/text.tsx';
+import { TimeZone } from '../../ui/components/time.tsx';
 import { Page, type PageProps } from '../../ui/page.tsx';
 import type { Role } from '../store/members.ts';
 import type { SignedMember } from './access.ts';
@@ -50,7 +51,7 @@ export function MemberLayout({ signed, section, children, ...page }: MemberLayou
       footer={
         <>
           <Text>{signed.membership.organization}</Text>, plan {signed.membership.plan}. Your role:{' '}
-          {signed.membership.role}. Times are in UTC. <a href="/docs">API documentation</a>
+          {signed.membership.role}. <TimeZone /> <a href="/docs">API documentation</a>
         </>
       }
     >

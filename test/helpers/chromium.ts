@@ -10,6 +10,9 @@ const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 
+/** Longer ones, such as URLs, may be broken. */
+const LONG_WORD = 40;
+
 /** The first theme is examined. */
 const LOOKS = [
   { device: 'desktop', viewport: DESKTOP, themes: ['light', 'dark'] },
@@ -44,7 +47,7 @@ export async function openPage(
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const found = await page.evaluate(
-    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].html))',
+    'axe.run({ rules: { "target-size": { enabled: true } } }).then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].html))',
   );
   return z.array(z.string()).parse(found);
 }
@@ -52,6 +55,24 @@ export async function violationsOf(page: Page): Promise<string[]> {
 /** Whether a page scrolls sideways. */
 export async function isTooWide(page: Page): Promise<boolean> {
   return z.boolean().parse(await page.evaluate('document.documentElement.scrollWidth > innerWidth'));
+}
+
+/** Words of tables that stand on two lines although they aren't long, such as `standar` and `d`. */
+export async function brokenWordsOf(page: Page): Promise<string[]> {
+  const broken = await page.evaluate(`[...document.querySelectorAll('.table td, .table th')].flatMap((cell) => {
+    const found = [];
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      for (const { 0: word, index } of texts.currentNode.data.matchAll(/[^\\s-]{2,${LONG_WORD}}/g)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, index);
+        range.setEnd(texts.currentNode, index + word.length);
+        if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) found.push(word);
+      }
+    }
+    return found;
+  })`);
+  return z.array(z.string()).parse(broken);
 }
 
 /**
@@ -72,6 +93,7 @@ export async function problemsOf(page: Page, name: string): Promise<string[]> {
       if (index > 0) continue;
       const found = await violationsOf(page);
       if (await isTooWide(page)) found.push('scrolls sideways');
+      if (device === 'desktop') found.push(...(await brokenWordsOf(page)).map((word) => `breaks ${word}`));
       problems.push(...found.map((each) => `${name}, ${device}, ${colorScheme}: ${each}`));
     }
   }

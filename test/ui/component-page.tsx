@@ -16,7 +16,7 @@ import { PasskeyActions } from '../../ui/components/passkey-actions.tsx';
 import { StageList } from '../../ui/components/stage-list.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { LongText, Text } from '../../ui/components/text.tsx';
-import { Duration, RelativeTime, Time } from '../../ui/components/time.tsx';
+import { Duration, RelativeTime, Time, TimeZone } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
 import type { DiffFile } from '../../ui/foreign/diff-files.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -41,7 +41,7 @@ export function ComponentPage({ write = (sample) => sample }: Partial<Samples>) 
       account={{ name: write('Ada'), href: '/account', csrf: CSRF }}
       crumbs={[{ label: write('Pages'), href: '/' }]}
       messages={[{ kind: 'success', text: write('The site was saved.') }]}
-      footer={write('Times are in UTC.')}
+      footer={<TimeZone />}
     >
       <Title
         title={<Text>{write('Components')}</Text>}
@@ -143,6 +143,9 @@ function Tables({ write }: Samples) {
               { label: write('Site'), kind: 'main', cell: (row) => <a href="/site">{write(row)}</a> },
               { label: write('State'), cell: () => <Badge tone="good" label={write('Live')} /> },
               { label: write('Pages'), kind: 'number', cell: () => write('1,204') },
+              { label: write('Project'), cell: () => <code>{write('prj_kitchen')}</code> },
+              { label: write('Plan'), cell: () => write('standard') },
+              { label: write('Reason'), cell: () => write('The deployment was away for several days. '.repeat(3)) },
               {
                 label: write('Published'),
                 cell: (row) => <RelativeTime at={row === 'handbook' ? EARLIER : null} now={NOW} />,

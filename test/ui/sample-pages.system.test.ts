@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { SAMPLE_PAGES } from '../api/pages/sample-pages.tsx';
-import { isTooWide, launchChromium, openPage, violationsOf } from '../helpers/chromium.ts';
+import { brokenWordsOf, isTooWide, launchChromium, openPage, violationsOf } from '../helpers/chromium.ts';
 import { servePages } from '../helpers/serve-pages.ts';
 import { COMPONENT_PAGES } from './component-page.tsx';
 
@@ -32,6 +32,29 @@ describe('every component and every page of the sites', () => {
       }
       await page.context().close();
     }
+  });
+
+  it('keeps words whole in tables', async () => {
+    const { page } = await openPage(browser, { viewport: { width: 1280, height: 800 } });
+    for (const name of Object.keys(PAGES)) {
+      await page.goto(`${served.origin}/${name}`);
+      expect({ name, isTooWide: await isTooWide(page) }).toEqual({ name, isTooWide: false });
+      expect({ name, broken: await brokenWordsOf(page) }).toEqual({ name, broken: [] });
+    }
+    await page.context().close();
+  });
+
+  it("shows the reader's time, and UTC on hover, also after a live update", async () => {
+    const { page } = await openPage(browser, { timezoneId: 'Asia/Kolkata' });
+    await page.goto(`${served.origin}/components`);
+    const time = page.locator('time[data-utc]').first();
+    const shown = async () => [await time.textContent(), await time.getAttribute('title')];
+    const expected = ['2026-11-21 15:25:00', '2026-11-21 09:55:00 UTC'];
+    expect(await shown()).toEqual(expected);
+    await expect(page.getByText('Times are in Asia/').textContent()).resolves.toMatch(/, with UTC on hover\.$/);
+    await page.evaluate("document.querySelector('time[data-utc]').textContent = '2026-11-21 09:55:00 UTC'");
+    expect(await shown()).toEqual(expected);
+    await page.context().close();
   });
 
   it('fits a phone of 360 pixels without scrolling sideways', async () => {

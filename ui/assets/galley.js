@@ -32,6 +32,26 @@ if (here.searchParams.has('done')) {
   history.replaceState(null, '', here);
 }
 
+// Times in the reader's zone, with UTC on hover. The server, which doesn't know the zone, writes UTC.
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const LOCAL = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
+
+function showLocalTimes() {
+  for (const time of document.querySelectorAll('time[data-utc]')) {
+    if (time.textContent !== time.dataset.utc) continue;
+    time.title = time.dataset.utc;
+    time.textContent = LOCAL.format(new Date(time.dateTime));
+  }
+  for (const zone of document.querySelectorAll('[data-zone]'))
+    if (zone.textContent === 'UTC') zone.textContent = `${ZONE}, with UTC on hover`;
+}
+
+if (!/^(Etc\/)?(UTC|GMT)$/.test(ZONE)) {
+  showLocalTimes();
+  // Live updates bring UTC again.
+  new MutationObserver(showLocalTimes).observe(document.body, { subtree: true, childList: true, characterData: true });
+}
+
 // Buttons that need a script are hidden until there is one.
 document.documentElement.classList.add('scripted');
 

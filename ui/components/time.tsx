@@ -20,11 +20,25 @@ export function RelativeTime({ at, now = new Date(), none = '–' }: TimeProps) 
   );
 }
 
-/** `2026-11-21 10:04:09 UTC` */
+/** `2026-11-21 10:04:09 UTC`; a script shows the reader's time, with this on hover. */
 export function Time({ at, none = '–' }: TimeProps) {
   const date = dateOf(at);
   if (date === undefined) return <None>{none}</None>;
-  return <time dateTime={date.toISOString()}>{formatUtc(date)}</time>;
+  const utc = formatUtc(date);
+  return (
+    <time dateTime={date.toISOString()} data-utc={utc}>
+      {utc}
+    </time>
+  );
+}
+
+/** For the end of a page: which zone its times have. */
+export function TimeZone() {
+  return (
+    <>
+      Times are in <span data-zone>UTC</span>.
+    </>
+  );
 }
 
 /** `3 min 5 s` between two times; `none` if one is missing. */
