@@ -106,6 +106,23 @@ export const DELIVERY_WORDS: Record<DeliveryRecord['outcome'], string> = {
   filtered: 'Filtered',
 };
 
+const REJECTION_WORDS: Readonly<Record<string, string>> = {
+  'missing-header': 'It has no signature of this source: check the URL and the secret in the sender.',
+  'malformed-header': "Its signature doesn't have this source's format.",
+  'malformed-body': "Its body isn't what this source sends.",
+  'bad-signature': 'It was signed with another secret, or changed on its way.',
+  stale: 'It was signed too long ago: a clock is wrong, or it was delayed.',
+  future: 'It was signed in the future: a clock is wrong.',
+  'status-400': "Its body isn't JSON in UTF-8, or was cut off.",
+  'status-413': 'It is larger than this source may send.',
+  'status-415': "It is compressed, or isn't JSON: choose JSON in the sender.",
+};
+
+/** Why deliveries were rejected. A reason of another release is shown as it is. */
+export function rejectionWords(reason: string): string {
+  return REJECTION_WORDS[reason] ?? reason;
+}
+
 export const TRIGGER_WORDS: Record<ExportRecord['trigger'], string> = {
   publish: 'publish',
   request: 'operator',

@@ -6,6 +6,7 @@ import {
   DESIRED_WORDS,
   deploymentWords,
   OUTCOME_WORDS,
+  rejectionWords,
   TRIGGER_WORDS,
 } from '../../contract/site-words.ts';
 import { Badge, type BadgeProps } from '../../ui/components/badge.tsx';
@@ -328,7 +329,7 @@ export function RejectedTable({ rejected, now }: { rejected: readonly Rejected[]
       keyOf={({ source, reason }) => `${source} ${reason}`}
       columns={[
         { label: 'Source', cell: ({ source }) => <Text>{source}</Text> },
-        { label: 'Reason', cell: ({ reason }) => <Text>{reason}</Text> },
+        { label: 'Reason', cell: ({ reason }) => <Text>{rejectionWords(reason)}</Text> },
         { label: 'Count', kind: 'number', cell: ({ count }) => count.toLocaleString('en-US') },
         { label: 'Last', cell: ({ lastAt }) => <RelativeTime at={lastAt} now={now} /> },
       ]}

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { agentRuleState } from '../../contract/agent-state.ts';
 import { type DeliveryRecord, type ExportRecord, siteState } from '../../contract/site-state.ts';
-import { DELIVERY_WORDS, outcomeWords } from '../../contract/site-words.ts';
+import { DELIVERY_WORDS, outcomeWords, rejectionWords } from '../../contract/site-words.ts';
 import { CommandError } from '../command-error.ts';
 import { API_URL_OPTION, openOrchestrator, sitePath, TOKEN_HELP } from '../orchestrator-client.ts';
 import { plain, printJson, printLines } from '../output.ts';
@@ -116,7 +116,7 @@ function printDeliveries({ deliveries, exports, rejected }: SiteDeliveries): voi
 const REJECTED_COLUMNS: Columns<SiteDeliveries['rejected'][number]> = {
   Last: ({ lastAt }) => ago(lastAt),
   Source: ({ source }) => source,
-  Reason: ({ reason }) => reason,
+  Reason: ({ reason }) => rejectionWords(reason),
   Count: ({ count }) => count,
 };
 

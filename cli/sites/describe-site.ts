@@ -5,6 +5,7 @@ import {
   DESIRED_WORDS,
   deploymentWords,
   phaseWords,
+  rejectionWords,
   startPlaceText,
   UNSERVED_WORDS,
 } from '../../contract/site-words.ts';
@@ -174,7 +175,8 @@ function deliveryLines(site: ShownSite, now: Date): string[] {
     ];
   });
   const rejections = (site.rejected ?? []).map(({ lastAt, source, reason, count }) => {
-    return [ago(lastAt, now), source, 'rejected:', reason, `(${count === 1 ? 'once' : `${count} times`})`];
+    const often = count === 1 ? 'once' : `${count} times`;
+    return [ago(lastAt, now), source, `rejected ${often}:`, rejectionWords(reason)];
   });
   const lines = [...deliveries, ...rejections].map((words) => wrap(words.filter(Boolean).join(' '), `${INDENT}  `));
   return lines.length === 0 ? [] : [`${INDENT}deliveries`, ...lines];

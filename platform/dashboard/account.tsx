@@ -1,3 +1,4 @@
+import Bowser from 'bowser';
 import type { Request, Response, Router } from 'express';
 import { Button, ButtonLink, Field, Form, Select } from '../../ui/components/form.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
@@ -25,6 +26,9 @@ import { messagesOf, withMessage } from './done-messages.ts';
 import { ConfirmPage, MemberLayout, type MemberLayoutProps, PATHS, pathOf } from './layout.tsx';
 import { addAction, addConfirmed, addPage, EVERYONE, type Show } from './pages.tsx';
 import { NewPassword } from './sign-in-pages.tsx';
+
+/** Longer than any browser's. */
+const MAX_USER_AGENT = 512;
 
 /** A member's own account: organization, password, passkeys and sessions. */
 export function addAccountRoutes(router: Router, context: DashboardContext): void {
@@ -164,7 +168,7 @@ function AccountPage({ sessions, passkeys, hasPassword, now, ...layout }: Accoun
             {
               label: 'Browser',
               kind: 'main',
-              cell: ({ userAgent }) => <Text>{userAgent?.slice(0, 200) ?? 'unknown'}</Text>,
+              cell: ({ userAgent }) => <Text>{browserName(userAgent ?? '')}</Text>,
             },
             { label: 'Address', cell: ({ ipAddress }) => ipAddress ?? 'unknown' },
             { label: 'Signed in', cell: ({ createdAt }) => <RelativeTime at={createdAt} now={now} /> },
@@ -174,6 +178,14 @@ function AccountPage({ sessions, passkeys, hasPassword, now, ...layout }: Accoun
       </Panel>
     </MemberLayout>
   );
+}
+
+/** `Firefox on Linux`. Browsers name themselves, so anything may stand there. */
+function browserName(userAgent: string): string {
+  if (userAgent === '') return 'unknown';
+  const { browser, os } = Bowser.parse(userAgent.slice(0, MAX_USER_AGENT));
+  const names = [browser.name, os.name].filter((name) => name !== undefined && name !== '');
+  return names.length === 0 ? 'another program' : names.join(' on ');
 }
 
 function PasswordPanel({ csrf }: { csrf: string }) {

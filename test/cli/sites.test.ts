@@ -179,7 +179,8 @@ test('sites status of one site lists its newest deliveries and what was rejected
     '  deliveries',
     `    N days ago github filtered pu [2Jsh (not to main)`,
     `    N days ago token accepted export:docs`,
-    `    N days ago token rejected: bad-signature (2 times)`,
+    '    N days ago token rejected 2 times: It was signed with another secret, or',
+    '    changed on its way.',
     '',
   ]);
 });
