@@ -63,7 +63,9 @@ test('labels say what it is, and its contents are listed', async () => {
     'org.opencontainers.image.version': expect.stringMatching(/^\d+\.\d+\.\d+$/),
   });
   const { packages } = z
-    .looseObject({ packages: z.array(z.looseObject({ name: z.string(), versionInfo: z.string() })) })
+    .looseObject({
+      packages: z.array(z.looseObject({ SPDXID: z.string(), name: z.string(), versionInfo: z.string() })),
+    })
     .parse(JSON.parse(await inImage('cat /app/sbom.spdx.json')));
   // Each folder in a node_modules, as Node finds packages.
   const script = `const { readdirSync, readFileSync } = require('node:fs');
@@ -75,7 +77,14 @@ test('labels say what it is, and its contents are listed', async () => {
     }
     console.log(JSON.stringify([...found].sort()))`;
   const found = JSON.parse(await docker(['run', '--rm', '--entrypoint', 'node', 'galley:local', '--eval', script]));
-  // A version that stands in several folders is listed for each.
-  const listed = new Set(packages.map(({ name, versionInfo }) => `${name}@${versionInfo}`));
-  expect([...listed].sort()).toEqual(found);
+  const listed = (isOne: (id: string) => boolean) => {
+    const chosen = packages.filter(({ SPDXID }) => isOne(SPDXID));
+    // A version that stands in several folders is listed for each.
+    return [...new Set(chosen.map(({ name, versionInfo }) => `${name}@${versionInfo}`))].sort();
+  };
+  const isDebian = (id: string) => id.startsWith('SPDXRef-Debian-');
+  expect(listed((id) => !isDebian(id))).toEqual(found);
+  const installed = (await inImage('dpkg-query --show')).split('\n').map((line) => line.replace(/(:\w+)?\t/, '@'));
+  expect(listed(isDebian)).toEqual([...new Set(installed)].sort());
+  expect(installed.length).toBeGreaterThan(50);
 });

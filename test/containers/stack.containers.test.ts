@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
-import { parseDocument } from 'yaml';
+import { type Document, parseDocument } from 'yaml';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { makeStack, OTHERS, OWN, type Stack, until } from './stack.ts';
 
@@ -58,6 +58,16 @@ test('what a container shows of itself has no secret that the settings lack', as
     const { Env = [], Cmd } = container?.Config ?? {};
     const secrets = [...Env, ...(Cmd ?? [])].join('\n').match(/galley_[\w-]{20,}|\b[0-9a-f]{40,}\b/g) ?? [];
     expect([service, secrets.filter((each) => !known.has(each))]).toEqual([service, []]);
+  }
+});
+
+test('the log of each service has a limit, and takes turns in several files', async () => {
+  for (const service of [...OWN, ...OTHERS]) {
+    const [container] = await stack.inspect(service);
+    expect([service, container?.HostConfig.LogConfig.Config]).toEqual([
+      service,
+      { 'max-size': '10m', 'max-file': '5' },
+    ]);
   }
 });
 
@@ -167,6 +177,47 @@ test('stop ends each process with 0 in the middle of an export, and start goes o
   await stack.site('release');
   await stack.compose('start', ...OWN);
   await stack.served(text);
+});
+
+describe('a long write, to a repository whose hook waits', () => {
+  const edit = async (change: (config: Document) => unknown) => {
+    const config = parseDocument(await readFile(join(folder, 'galley.yaml'), 'utf8'));
+    change(config);
+    await writeFile(join(folder, 'galley.yaml'), config.toString());
+    await stack.compose('up', '--detach', '--wait');
+    await stack.runPage('With containers', 2);
+  };
+  const inRepository = (script: string) =>
+    stack.exec('outside', 'sh', '-c', `cd /repository && export GIT_DIR=/repository/live.git && ${script}`);
+
+  beforeAll(async () => {
+    const hook = 'touch /repository/writing; while [ -e /repository/hold ]; do sleep 0.2; done';
+    await inRepository(`git init --quiet --bare --initial-branch main &&
+      git -c user.name=docs -c user.email=docs@example.com commit-tree -m first $(git mktree </dev/null) >first &&
+      git update-ref refs/heads/main $(cat first) && printf '#!/bin/sh\n${hook}\n' >live.git/hooks/pre-receive &&
+      chmod 755 live.git/hooks/pre-receive && chown --recursive 1000:1000 /repository`);
+    const target = { name: 'live', git: { repository: '/repository/live.git', branch: 'main', path: 'values.yaml' } };
+    await edit((config) => config.addIn(['sites', 'docs', 'deployments'], target));
+  });
+  afterAll(() => edit((config) => config.deleteIn(['sites', 'docs', 'deployments', 1])));
+
+  test('is ended by stop with 0, and start goes on with it', async () => {
+    const written = 'git show main:values.yaml 2>/dev/null || true';
+    const before = await inRepository(written);
+    await inRepository('rm -f writing; touch hold');
+    const text = await stack.publishNext();
+    await until(async () => (await inRepository('ls')).includes('writing'));
+    await stack.compose('stop', ...OWN);
+    for (const service of OWN) {
+      const states = (await stack.inspect(service)).map(({ State }) => State.ExitCode);
+      expect([service, states]).toEqual([service, [0]]);
+    }
+    expect(await inRepository(written)).toBe(before);
+    await inRepository('rm hold');
+    await stack.compose('start', ...OWN);
+    await until(async () => (await inRepository(written)) !== before);
+    await stack.served(text);
+  });
 });
 
 test('down and up lose nothing', async () => {

@@ -19,6 +19,7 @@ const container = z.looseObject({
     StartedAt: z.string(),
     Health: z.looseObject({ Status: z.string() }).optional(),
   }),
+  HostConfig: z.looseObject({ LogConfig: z.looseObject({ Config: z.record(z.string(), z.string()) }) }),
   NetworkSettings: z.looseObject({ Networks: z.record(z.string(), z.looseObject({ IPAddress: z.string() })) }),
 });
 type Container = z.infer<typeof container>;
