@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { type GalleyConfig, siteNamed } from '../contract/galley-config.ts';
 import type { PublishedSignal } from '../contract/publish-event.ts';
 import { HttpError } from '../web/http-error.ts';
+import type { SignInLinks } from '../web/sign-in-links.ts';
 import type { Wait } from '../web/slow-guesses.ts';
 import { answerPing } from './answer-ping.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
@@ -17,7 +18,6 @@ import { createReceiverMetrics, processMetrics } from './metrics.ts';
 import { observeDeliveries } from './observe-deliveries.ts';
 import { operatorAccess } from './operator-access.ts';
 import { addPages } from './pages/routes.tsx';
-import type { SignInLinks } from './pages/sign-in-links.ts';
 import { createLargeBodySlots } from './read-delivery.ts';
 import { createReceiver } from './receive.ts';
 import { RecentDeliveries } from './recent-deliveries.ts';
@@ -48,6 +48,8 @@ export type ApiDeps = {
   filtered?: FilteredDeliveries | undefined;
   /** Links that sign in to the sites page once. */
   signInLinks?: SignInLinks;
+  /** A URL that signs in to the dashboard of the same `galley up` once and leads to a path there. */
+  openDashboard?: ((to: string) => string) | undefined;
   /** The URL of Temporal's UI, for links to workflows. */
   temporalUiUrl?: string | undefined;
   /** Ends live updates, which would otherwise keep a stopping server waiting. */
@@ -131,10 +133,10 @@ export function createApi(deps: ApiDeps): express.Express {
   addSteeringRoutes(app, { actions, status, operator });
   addHealthRoutes(app, deps, registry);
 
-  const { signInLinks, temporalUiUrl, stopped } = deps;
+  const { signInLinks, openDashboard, temporalUiUrl, stopped } = deps;
   addPages(app, {
     ...{ client, config, gateway, status, actions, operatorToken, searchAttributesReady, logger, now },
-    ...{ signInLinks, temporalUiUrl, stopped, readDeadlineMs, wait: deps.wait, filtered },
+    ...{ signInLinks, openDashboard, temporalUiUrl, stopped, readDeadlineMs, wait: deps.wait, filtered },
   });
 
   app.use(unknownPath);

@@ -4,11 +4,11 @@ import { listSites } from '../activities/sites/list-sites.ts';
 import { type ApiDeps, createApi } from '../api/app.ts';
 import { FilteredDeliveries } from '../api/filtered-deliveries.ts';
 import { processMetrics } from '../api/metrics.ts';
-import { createSignInLinks, type SignInLinks } from '../api/pages/sign-in-links.ts';
 import { addSiteMetrics } from '../api/site-metrics.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { notificationTaskQueue, poolTaskQueue, TASK_QUEUES } from '../contract/names.ts';
 import { POOLS } from '../contract/pools.ts';
+import { createSignInLinks, type SignInLinks } from '../web/sign-in-links.ts';
 import type { ProcessContext } from './process/context.ts';
 import { FILTERED_DELIVERIES, openHome } from './process/home.ts';
 import type { Lifetime } from './process/lifetime.ts';
@@ -35,6 +35,7 @@ interface Options {
   >;
   /** Links that sign in to the sites page once. */
   signInLinks: SignInLinks;
+  openDashboard?: ApiDeps['openDashboard'];
   /** How long a stop waits for requests on kept connections; 0 by default. */
   drainMs?: number;
 }
@@ -61,7 +62,7 @@ export async function startApiProcess(config: GalleyConfig, context: ProcessCont
 
 /** Receives webhooks and serves sites' states until the lifetime ends, also while Temporal is unavailable. */
 export async function startApi(
-  { config, settings, signInLinks, drainMs = 0 }: Options,
+  { config, settings, signInLinks, openDashboard, drainMs = 0 }: Options,
   context: Context,
 ): Promise<HttpService> {
   const { temporal, searchAttributes, lifetime } = context;
@@ -75,6 +76,7 @@ export async function startApi(
     temporalUiUrl: settings.temporalUiUrl,
     trustedProxies: settings.trustedProxies,
     signInLinks,
+    openDashboard,
     stopped: lifetime.signal,
     logger,
     temporalReady: temporal.ready,

@@ -8,6 +8,7 @@ import { createAgentWorkflows } from '../platform/agent-workflows.ts';
 import { createPlatformApi } from '../platform/api/create-platform-api.ts';
 import { createSetupUrl } from '../platform/dashboard/first-administrator.ts';
 import type { SendMail } from '../platform/dashboard/mail.ts';
+import type { SitesPage } from '../platform/dashboard/sites-page.tsx';
 import { createExportWorkflows } from '../platform/export-workflows.ts';
 import { createForgeTasks, type ForgeTasks } from '../platform/forge/background-tasks.ts';
 import { createReconciler } from '../platform/reconciler.ts';
@@ -24,6 +25,8 @@ interface Context extends ProcessContext {
   store: PlatformStore;
   temporal: Temporal;
   operatorToken: string | undefined;
+  /** The sites page of the same `galley up`. */
+  sitesPage?: SitesPage;
 }
 
 export interface PlatformService extends HttpService {
@@ -68,6 +71,7 @@ export async function startPlatform(context: Context): Promise<PlatformService> 
       onForgeEvent: forge.wake,
       trustedProxies: settings.trustedProxies,
       openId: settings.openId,
+      sitesPage: context.sitesPage,
       sendMail: settings.platformMail && createSendMail(settings.platformMail),
       stopped: lifetime.signal,
       metrics: queueMetrics(temporal),

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { createSignInLinks } from '../api/pages/sign-in-links.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import type { Admin } from '../platform/admin/admin.ts';
+import { createSignInLinks } from '../web/sign-in-links.ts';
 import { startApi } from './api.ts';
 import { loadConfiguration, STAND_IN } from './config/check-configuration.ts';
 import { startDeployment } from './deployment.ts';
@@ -59,22 +59,35 @@ export async function startEverything(
   const operatorToken = await keepOperatorToken(settings, home);
   const context = { settings, home, logger, lifetime };
   const { temporal, searchAttributes, uiUrl, copyTo } = await chooseTemporal(context);
+  const links = { sites: createSignInLinks(), dashboard: createSignInLinks() };
+  let apiUrl = '';
+  const openSites = (to: string, name = ''): string =>
+    linkTo(`${apiUrl}/ui/sign-in`, { link: links.sites.create(), to, name });
+  let sites: GalleyConfig['sites'] = {};
+  const siteOf = (domain: string): string | undefined =>
+    Object.entries(sites).find(([, site]) => site.domain === domain)?.[0];
+  const sitesPage = { open: openSites, links: links.dashboard, siteOf };
   const platform =
     settings.adminApiUrl === undefined
-      ? await startOwnPlatform({ temporal, searchAttributes, operatorToken }, context)
+      ? await startOwnPlatform({ temporal, searchAttributes, operatorToken, sitesPage }, context)
       : undefined;
   const loaded = await loadConfiguration(settings, platform ?? STAND_IN);
   const config = platform ? await onOwnPlatform(loaded, { ...platform, operatorToken }) : loaded;
+  sites = config.sites;
   if (platform === undefined) reportIgnoredOrigins(config, logger);
 
   const orchestrator = { temporal, searchAttributes, logger, lifetime };
   const unsubscribeSecret = settings.unsubscribeSecret ?? (await home.secret(UNSUBSCRIBE_SECRET_FILE));
-  const signInLinks = createSignInLinks();
   const temporalUiUrl = settings.temporalUiUrl ?? uiUrl ?? undefined;
   const own = { ...settings, operatorToken, unsubscribeSecret, temporalUiUrl };
   const forgeSecret = await home.secret(FORGE_SECRET_FILE);
   const told = platform ? withForgeWebhooks(config.sites, forgeSecret) : config.sites;
-  const api = await startApi({ config: { ...config, sites: told }, settings: own, signInLinks }, orchestrator);
+  const openDashboard =
+    platform &&
+    ((to: string) => linkTo(`${platform.publicUrl}/ui/sign-in/link`, { link: links.dashboard.create(), to }));
+  const toApi = { config: { ...config, sites: told }, settings: own, signInLinks: links.sites, openDashboard };
+  const api = await startApi(toApi, orchestrator);
+  apiUrl = settings.apiPublicUrl ?? api.url;
   if (platform) await connectForge(platform, told, api.url);
   const deployments = await startDeployments(planned, context);
   await startWorker({ config, settings: own }, orchestrator);
@@ -97,10 +110,14 @@ export async function startEverything(
   };
   await home.announce(addresses);
   lifetime.onStop('announcement', () => home.announce(null));
-  const signInUrl = `${api.url}/ui/sign-in?link=${signInLinks.create()}`;
+  const signInUrl = `${api.url}/ui/sign-in?link=${links.sites.create()}`;
   const setupUrl = platform?.setupUrl;
   const metricsUrl = metrics?.url;
   return { addresses, metricsUrl, temporal, admin: platform?.admin, operatorToken, config, signInUrl, setupUrl };
+}
+
+function linkTo(page: string, query: Record<string, string>): string {
+  return `${page}?${new URLSearchParams(query)}`;
 }
 
 /** Stored even if it was configured, so that commands beside this `up` don't find one of an earlier start. */

@@ -32,7 +32,12 @@ export function sessionOf(request: Request, sessions: Sessions | undefined): Ope
 }
 
 /** The session that `requireOperator` found. */
-export type SignedOperator = { session: OperatorSession; csrf: string };
+export type SignedOperator = {
+  session: OperatorSession;
+  csrf: string;
+  /** Whether the dashboard of the same `galley up` can be opened. */
+  dashboard: boolean;
+};
 
 const { keep, signedOf, requireCsrf } = createSignedRequests<SignedOperator>(
   'The form is no longer valid: please go back, reload the page and try again',
@@ -42,7 +47,7 @@ const { keep, signedOf, requireCsrf } = createSignedRequests<SignedOperator>(
 export { requireCsrf, signedOf };
 
 /** Leads to the sign-in without a session, and renews the session's cookie. */
-export function requireOperator(sessions: Sessions | undefined): RequestHandler {
+export function requireOperator(sessions: Sessions | undefined, { dashboard }: { dashboard: boolean }): RequestHandler {
   return (request, response, next) => {
     const session = sessionOf(request, sessions);
     if (session === undefined || sessions === undefined) {
@@ -51,7 +56,7 @@ export function requireOperator(sessions: Sessions | undefined): RequestHandler 
     }
     const renewed = sessions.renew(session);
     if (renewed !== undefined) setSession(request, response, sessions.seal(renewed));
-    keep(request, { session, csrf: sessions.csrfOf(session) });
+    keep(request, { session, csrf: sessions.csrfOf(session), dashboard });
     next();
   };
 }

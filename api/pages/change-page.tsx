@@ -10,7 +10,7 @@ import { LongText, Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
 import { CHANGE_PHASES, PullRequestLink, reviewersOf } from './change-parts.tsx';
-import { changePath, OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
+import { changePath, dashboardPath, OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
 
 type FollowUpsState = NonNullable<AgentChangeState['followUps']>;
 
@@ -49,7 +49,7 @@ export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: C
           {note}
         </Message>
       ))}
-      <ChangeFacts state={state} now={now} />
+      <ChangeFacts state={state} dashboard={layout.signed.dashboard} now={now} />
       {state.lastWords !== null && (
         <Panel title="The agent's last words">
           <LongText>{state.lastWords}</LongText>
@@ -61,13 +61,13 @@ export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: C
   );
 }
 
-function ChangeFacts({ state, now }: { state: AgentChangeState; now: Date }) {
+function ChangeFacts({ state, dashboard, now }: { state: AgentChangeState; dashboard: boolean; now: Date }) {
   const { jobId, prLink, pullRequest, reviewRequests, followUps, nextReminderAt, expiresAt } = state;
   return (
     <Panel>
       <DefinitionList
         items={[
-          { term: 'Agent job', value: jobId === null ? 'not started' : <code>{jobId}</code> },
+          { term: 'Agent job', value: <AgentJob jobId={jobId} dashboard={dashboard} /> },
           {
             term: 'Pull request',
             value: prLink === null ? 'none yet' : <PullRequestLink href={prLink} state={pullRequest?.state} />,
@@ -85,6 +85,12 @@ function ChangeFacts({ state, now }: { state: AgentChangeState; now: Date }) {
       ))}
     </Panel>
   );
+}
+
+function AgentJob({ jobId, dashboard }: { jobId: string | null; dashboard: boolean }) {
+  if (jobId === null) return <>not started</>;
+  const id = <code>{jobId}</code>;
+  return dashboard ? <a href={dashboardPath('agents', jobId)}>{id}</a> : id;
 }
 
 const WAITS_FOR = {

@@ -3,6 +3,9 @@ import { TimeZone } from '../../ui/components/time.tsx';
 import { Page, type PageProps } from '../../ui/page.tsx';
 import type { SignedOperator } from './access.ts';
 
+/** Leads to the dashboard of the same `galley up`. */
+export const OPEN_DASHBOARD = '/ui/open-dashboard';
+
 export type OperatorLayoutProps = Pick<PageProps, 'title' | 'crumbs' | 'messages'> & {
   signed: SignedOperator;
   /** The URL of Temporal's UI, if known. */
@@ -16,23 +19,26 @@ export function OperatorLayout({ signed, temporalUiUrl, children, ...page }: Ope
     <Page
       {...page}
       name="Galley"
-      nav={[{ label: 'Sites', href: '/', current: true }]}
+      nav={[
+        { label: 'Sites', href: '/', current: true },
+        ...(signed.dashboard ? [{ label: 'Dashboard', href: OPEN_DASHBOARD }] : []),
+        ...(temporalUiUrl === undefined ? [] : [{ label: 'Temporal', href: temporalUiUrl }]),
+      ]}
       account={{ name: signed.session.name, csrf: signed.csrf }}
       footer={
         <>
           Galley's orchestrator. <TimeZone />
-          {temporalUiUrl !== undefined && (
-            <>
-              {' '}
-              <a href={temporalUiUrl}>Temporal's UI</a>
-            </>
-          )}
         </>
       }
     >
       {children}
     </Page>
   );
+}
+
+/** The page of an export or an agent job in the dashboard. */
+export function dashboardPath(kind: 'exports' | 'agents', jobId: string): string {
+  return `${OPEN_DASHBOARD}?${new URLSearchParams({ to: `/ui/${kind}/${encodeURIComponent(jobId)}` })}`;
 }
 
 /** The URL of a workflow in Temporal's UI. */

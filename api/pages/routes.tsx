@@ -11,7 +11,7 @@ import { requireOperator } from './access.ts';
 import { addActionRoutes } from './action-routes.tsx';
 import type { PagesDeps } from './pages-deps.ts';
 import { createSessions } from './session.ts';
-import { addOperatorSignInRoutes } from './sign-in-routes.tsx';
+import { addDashboardLink, addOperatorSignInRoutes } from './sign-in-routes.tsx';
 import { addSiteRoutes } from './site-routes.tsx';
 
 /**
@@ -29,9 +29,10 @@ export function addPages(app: Express, deps: PagesDeps): void {
     .all(onlyMethods('GET', 'HEAD'));
   addOperatorSignInRoutes(router, { ...deps, sessions });
   // By path, because the router also sees the requests of other routes.
-  router.use(['/ui', /^\/$/], requireOperator(sessions));
+  router.use(['/ui', /^\/$/], requireOperator(sessions, { dashboard: deps.openDashboard !== undefined }));
   addSiteRoutes(router, deps, sessions);
   addActionRoutes(router, deps);
+  addDashboardLink(router, deps);
   router.use('/ui', () => {
     throw new HttpError(404, 'there is no such page');
   });

@@ -10,17 +10,19 @@ import { createGuessing } from '../../web/slow-guesses.ts';
 import { onlyMethods } from '../http-edge.ts';
 import { operatorAccess } from '../operator-access.ts';
 import { requireCsrf, requireOperator, sessionOf, setSession, signedOf } from './access.ts';
+import { OPEN_DASHBOARD } from './layout.tsx';
 import type { PagesDeps } from './pages-deps.ts';
 import { operatorName, type Sessions } from './session.ts';
 import { createSignInFailures } from './sign-in-failures.ts';
 import { NoTokenPage, OperatorSignInPage } from './sign-in-page.tsx';
 
-type SignInDeps = Pick<PagesDeps, 'operatorToken' | 'signInLinks' | 'logger' | 'now' | 'wait'> & {
+type SignInDeps = Pick<PagesDeps, 'operatorToken' | 'signInLinks' | 'openDashboard' | 'logger' | 'now' | 'wait'> & {
   sessions: Sessions | undefined;
 };
 
 /** Where a sign-in may lead. */
-const PAGES = /^\/ui\/(?!sign)/;
+const PAGES = /^\/ui\/(?!sign|open)/;
+const DASHBOARD_PAGES = /^\/ui\/(?:exports|agents|projects)\//;
 
 const NAME_EXPECTED = "Expected 1 to 60 letters, digits, spaces and . , ' @ + _ -";
 
@@ -35,16 +37,13 @@ export function addOperatorSignInRoutes(router: Router, deps: SignInDeps): void 
       const link = queryOf(request, 'link');
       const to = localPath(queryOf(request, 'to'), PAGES);
       if (sessions === undefined) await sendPage(request, response, <NoTokenPage />);
-      else if (link === '' && sessionOf(request, sessions) !== undefined) response.redirect(303, to);
+      else if (sessionOf(request, sessions) !== undefined) response.redirect(303, to);
       else if (link === '') await sendPage(request, response, <OperatorSignInPage to={to} />);
       else {
         const isValid = signInLinks?.isValid(link) ?? false;
         const message = isValid ? undefined : 'This link was used or has expired. Sign in with the operator token.';
-        await sendPage(
-          request,
-          response,
-          <OperatorSignInPage to={to} message={message} link={isValid ? link : undefined} />,
-        );
+        const props = { to, message, name: queryOf(request, 'name').slice(0, 60), link: isValid ? link : undefined };
+        await sendPage(request, response, <OperatorSignInPage {...props} />);
       }
     })
     .post(sameOriginOnly, readForm, signIn)
@@ -60,14 +59,31 @@ export function addOperatorSignInRoutes(router: Router, deps: SignInDeps): void 
 
   router
     .route('/ui/sign-out')
-    .post(sameOriginOnly, requireOperator(sessions), readForm, requireCsrf, (request, response) => {
-      const { session } = signedOf(request);
-      sessions?.end(session);
-      setSession(request, response, undefined);
-      logger.info({ operator: session.name }, 'An operator signed out');
-      response.redirect(303, SIGN_IN);
-    })
+    .post(
+      sameOriginOnly,
+      requireOperator(sessions, { dashboard: false }),
+      readForm,
+      requireCsrf,
+      (request, response) => {
+        const { session } = signedOf(request);
+        sessions?.end(session);
+        setSession(request, response, undefined);
+        logger.info({ operator: session.name }, 'An operator signed out');
+        response.redirect(303, SIGN_IN);
+      },
+    )
     .all(onlyMethods('POST'));
+}
+
+/** Leads an operator to the dashboard of the same `galley up`, signed in there as an owner. */
+export function addDashboardLink(router: Router, { openDashboard }: Pick<PagesDeps, 'openDashboard'>): void {
+  router
+    .route(OPEN_DASHBOARD)
+    .get((request, response) => {
+      if (openDashboard === undefined) throw new HttpError(404, 'there is no such page');
+      response.redirect(303, openDashboard(localPath(queryOf(request, 'to'), DASHBOARD_PAGES)));
+    })
+    .all(onlyMethods('GET', 'HEAD'));
 }
 
 /** Checks the name, then the link or the token, and starts a session. */

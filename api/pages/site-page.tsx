@@ -39,6 +39,8 @@ export type SiteView = {
   rules: readonly string[];
   /** The CSRF token of the session, for forms. */
   csrf: string;
+  /** Whether exports have a page in the dashboard of the same `galley up`. */
+  dashboard: boolean;
   /** The export whose timeline is shown; undefined for the newest. */
   exportNumber: number | undefined;
   now: Date;

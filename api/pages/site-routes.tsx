@@ -115,7 +115,7 @@ function addSite(router: Router, deps: PagesDeps, sessions: Sessions | undefined
 function viewOf(
   { config, client, filtered, temporalUiUrl, now }: PagesDeps,
   status: SiteStatus,
-  { csrf }: SignedOperator,
+  { csrf, dashboard }: SignedOperator,
   exportNumber: number | undefined,
 ): SiteView {
   const siteConfig = siteNamed(config, status.site);
@@ -126,6 +126,7 @@ function viewOf(
     filtered: (filtered?.list() ?? []).flatMap(({ site, about }) => (site === status.site ? [about] : [])).reverse(),
     rules: siteConfig?.agent.map(({ name }) => name) ?? [],
     csrf,
+    dashboard,
     exportNumber,
     now: now(),
     workflowUrl: temporalUiUrl && workflowUrl(temporalUiUrl, namespace, WORKFLOW_IDS.exportSite(status.site)),

@@ -20,7 +20,7 @@ import { visibleText } from '../../ui/visible-text.ts';
 import type { ListedDelivery } from '../filtered-deliveries.ts';
 import type { Rejected } from '../rejected-deliveries.ts';
 import type { SiteStatus } from '../site-status.ts';
-import { sitePath } from './layout.tsx';
+import { dashboardPath, sitePath } from './layout.tsx';
 import { DeploymentForms } from './site-action-forms.tsx';
 import { Version } from './site-list-page.tsx';
 import type { SiteView } from './site-page.tsx';
@@ -154,7 +154,17 @@ export function ExportsTable({ view, exports }: { view: SiteView; exports: reado
             </span>
           ),
         },
-        { label: 'Version', cell: ({ version }) => <Version>{version}</Version> },
+        {
+          label: 'Version',
+          cell: ({ version, jobId }) =>
+            view.dashboard && jobId !== null ? (
+              <a href={dashboardPath('exports', jobId)}>
+                <Version>{version ?? jobId}</Version>
+              </a>
+            ) : (
+              <Version>{version}</Version>
+            ),
+        },
         { label: 'Trigger', cell: (record) => <Trigger record={record} /> },
         { label: 'Started', cell: ({ startedAt }) => <RelativeTime at={startedAt} now={now} /> },
         {

@@ -51,9 +51,9 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   addObjectLinkRoutes(app, context.objects);
   addPreviewRoutes(app, context);
   addRoute(app, `${ASSETS_PATH}/:file`, { get: [serveAssets(), notFound] });
-  const { operatorToken, openId, stopped, wait } = deps;
+  const { operatorToken, openId, sitesPage, stopped, wait } = deps;
   const dashboard = operatorToken
-    ? createDashboardContext({ context, operatorToken, openId, stopped, wait })
+    ? createDashboardContext({ context, operatorToken, openId, sitesPage, stopped, wait })
     : undefined;
   const forMembers = dashboard === undefined ? context : { ...context, ...memberAccess(dashboard) };
   addForgeRoutes(app, forMembers);

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import type { Wait } from '../../web/slow-guesses.ts';
 import type { OpenIdSettings } from '../dashboard/auth-settings.ts';
 import type { SendMail } from '../dashboard/mail.ts';
+import type { SitesPage } from '../dashboard/sites-page.tsx';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { ExportKeep } from '../retention/export-keep.ts';
 import type { AgentRunKey } from '../store/agent-runs.ts';
@@ -35,6 +36,8 @@ export type PlatformApiDeps = {
   openId?: OpenIdSettings | undefined;
   /** Sends the dashboard's mails; undefined: links are shown instead. */
   sendMail?: SendMail | undefined;
+  /** The sites page of the same `galley up`, which owners open from the dashboard. */
+  sitesPage?: SitesPage | undefined;
   /** Ends the dashboard's live updates. */
   stopped?: AbortSignal | undefined;
   /** The registry behind /metrics, if the caller adds metrics of its own. */
@@ -51,7 +54,7 @@ export type PlatformApiDeps = {
 /** The deps with their defaults. */
 export type ApiContext = Omit<
   PlatformApiDeps,
-  'publicUrl' | 'openId' | 'stopped' | 'metrics' | 'now' | 'trustedProxies' | 'wait'
+  'publicUrl' | 'openId' | 'sitesPage' | 'stopped' | 'metrics' | 'now' | 'trustedProxies' | 'wait'
 > & {
   publicUrl(): string;
   now(): Date;

@@ -9,6 +9,7 @@ import type { Caller } from '../store/api-keys.ts';
 import { findPendingInvitation, listMemberships, type Membership, type Role } from '../store/members.ts';
 import { authSecret, CLIENT_HEADER } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
+import type { SitesPage } from './sites-page.tsx';
 
 export function invitationPath(id: string): string {
   return `/ui/invitations/${encodeURIComponent(id)}`;
@@ -29,6 +30,8 @@ export type SignedMember = MemberSession & {
   membership: Membership;
   /** All of the user's organizations. */
   memberships: readonly Membership[];
+  /** The sites page of the same `galley up`, if they may open it. */
+  sites: Pick<SitesPage, 'siteOf'> | undefined;
   caller: Caller;
 };
 
@@ -96,10 +99,11 @@ export async function findSigned(
   const active = memberships.find(({ organizationId }) => organizationId === activeOrganizationId);
   const membership = active ?? memberships[0];
   if (membership === undefined) return { user, membership };
-  const { organizationId, plan } = membership;
+  const { organizationId, plan, role } = membership;
   return {
     ...session,
     ...{ membership, memberships },
+    sites: role === 'owner' && organizationId === context.sitesPage?.organizationId() ? context.sitesPage : undefined,
     csrf: organizationCsrf(context, session, organizationId),
     caller: { organizationId, plan, actor: { kind: 'member', id: user.id, name: user.email } },
   };

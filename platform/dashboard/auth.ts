@@ -4,6 +4,7 @@ import { drizzleAdapter } from 'better-auth/adapters/drizzle';
 import { APIError } from 'better-auth/api';
 import { createAccessControl } from 'better-auth/plugins/access';
 import { genericOAuth } from 'better-auth/plugins/generic-oauth';
+import { oneTimeToken } from 'better-auth/plugins/one-time-token';
 import { organization } from 'better-auth/plugins/organization';
 import { defaultStatements } from 'better-auth/plugins/organization/access';
 import type { Logger } from 'pino';
@@ -113,6 +114,7 @@ export function createAuth({ db, publicUrl, operatorToken, openId, admitted, log
         invitationExpiresIn: 7 * 24 * HOUR_SECONDS,
       }),
       passkey({ rpName: 'Galley' }),
+      oneTimeToken({ storeToken: 'plain' }),
       ...(openId === undefined ? [] : [openIdPlugin(openId)]),
     ],
   });

@@ -3,6 +3,7 @@ import type { Turns } from '../../web/turns.ts';
 import type { ApiContext } from '../api/platform-api-deps.ts';
 import type { Auth } from './auth.ts';
 import type { OpenIdSettings } from './auth-settings.ts';
+import type { SitesPage } from './sites-page.tsx';
 
 /** What the dashboard's pages work with. */
 export type DashboardContext = ApiContext & {
@@ -19,6 +20,8 @@ export type DashboardContext = ApiContext & {
   anonymousTurns: Turns;
   /** Emails that may sign up at this moment; the first administrator's. */
   admitted: Set<string>;
+  /** The sites page of the same `galley up`, if there is one. */
+  sitesPage: SitesPage | undefined;
   /** Ends live updates. */
   stopped: AbortSignal | undefined;
 };

@@ -9,6 +9,14 @@ import { EVERYONE, MAKERS } from './pages.tsx';
 
 export const NAME = 'Galley platform';
 
+/** Leads to the sites page of the same `galley up`. */
+export const OPEN_SITES = '/ui/open-sites';
+
+/** The page of a site there. */
+export function sitePath(site: string): string {
+  return `${OPEN_SITES}?${new URLSearchParams({ to: `/ui/sites/${site}` })}`;
+}
+
 export const PATHS = {
   overview: '/',
   projects: '/ui/projects',
@@ -44,9 +52,12 @@ export function MemberLayout({ signed, section, children, ...page }: MemberLayou
     <Page
       {...page}
       name={NAME}
-      nav={NAV.filter(({ roles = EVERYONE }) => roles.includes(signed.membership.role)).map((item) => ({
-        ...{ label: item.label, href: PATHS[item.section], current: item.section === section },
-      }))}
+      nav={[
+        ...(signed.sites !== undefined ? [{ label: 'Sites', href: OPEN_SITES }] : []),
+        ...NAV.filter(({ roles = EVERYONE }) => roles.includes(signed.membership.role)).map((item) => ({
+          ...{ label: item.label, href: PATHS[item.section], current: item.section === section },
+        })),
+      ]}
       account={{ name: signed.user.name, href: PATHS.account, csrf: signed.csrf }}
       footer={
         <>

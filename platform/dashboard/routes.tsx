@@ -29,6 +29,7 @@ import { addProjectRoutes } from './projects/project-routes.tsx';
 import { addResetRoutes } from './reset-routes.tsx';
 import { createSignInFailures } from './sign-in-lanes.ts';
 import { addMemberSignInRoutes } from './sign-in-routes.tsx';
+import { addOwnerLinks, addSitesPage, type SitesPage } from './sites-page.tsx';
 
 /** Passwords from one client network that wait to be checked, each for the time of some hashes. */
 const MAX_ANONYMOUS = 100;
@@ -37,6 +38,7 @@ type DashboardOptions = {
   context: ApiContext;
   operatorToken: string;
   openId?: OpenIdSettings | undefined;
+  sitesPage?: SitesPage | undefined;
   stopped?: AbortSignal | undefined;
   wait?: Wait | undefined;
 };
@@ -46,6 +48,7 @@ export function createDashboardContext({
   context,
   operatorToken,
   openId,
+  sitesPage,
   stopped,
   wait,
 }: DashboardOptions): DashboardContext {
@@ -53,7 +56,7 @@ export function createDashboardContext({
   let auth: Promise<Auth> | undefined;
   return {
     ...context,
-    ...{ operatorToken, openId, stopped, admitted },
+    ...{ operatorToken, openId, sitesPage, stopped, admitted },
     guess: createGuessing(createSignInFailures(context.db), wait),
     anonymousTurns: createTurns(MAX_ANONYMOUS),
     auth() {
@@ -79,6 +82,7 @@ export function addDashboard(app: Express, context: DashboardContext): void {
   addMemberSignInRoutes(router, context);
   addJoinRoutes(router, context);
   addResetRoutes(router, context);
+  addOwnerLinks(router, context);
   // By path, because the router also sees the requests of other routes.
   router.use(['/ui', /^\/$/], requireMember(context));
   addOverviewRoutes(router, context);
@@ -89,6 +93,7 @@ export function addDashboard(app: Express, context: DashboardContext): void {
   addMemberRoutes(router, context);
   addAuditRoutes(router, context);
   addAccountRoutes(router, context);
+  addSitesPage(router, context);
   router.use('/ui', () => {
     throw new HttpError(404, 'There is no such page');
   });

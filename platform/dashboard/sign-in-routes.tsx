@@ -47,6 +47,7 @@ export function addMemberSignInRoutes(router: Router, context: DashboardContext)
 
 const REASONS: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',
+  link: 'The link was used or has expired: go back for a new one, or sign in here.',
   reset: 'The password was set: sign in with it.',
   mailed: 'If there is an account with this email, a link is on its way.',
   everywhere: 'You are signed out everywhere.',

@@ -96,9 +96,14 @@ export async function findOrganizationKey(
 export async function findKey(
   db: Executor,
   sha256: string,
-): Promise<{ id: string; organization: string; revokedAt: Date | null } | undefined> {
+): Promise<{ id: string; organizationId: string; organization: string; revokedAt: Date | null } | undefined> {
   const [row] = await db
-    .select({ id: apiKeys.id, organization: organizations.name, revokedAt: apiKeys.revokedAt })
+    .select({
+      id: apiKeys.id,
+      organizationId: organizations.id,
+      organization: organizations.name,
+      revokedAt: apiKeys.revokedAt,
+    })
     .from(apiKeys)
     .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
     .where(eq(apiKeys.sha256, sha256));

@@ -157,6 +157,18 @@ export async function findUserByEmail(db: Executor, email: string) {
   return row;
 }
 
+/** Who has been an owner of an organization for the longest time. */
+export async function findFirstOwner(db: Executor, organizationId: string) {
+  const [row] = await db
+    .select({ id: users.id, email: users.email })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(and(eq(members.organizationId, organizationId), eq(members.role, 'owner')))
+    .orderBy(asc(members.createdAt))
+    .limit(1);
+  return row;
+}
+
 export async function listPasskeys(db: Executor, userId: string) {
   return db
     .select({ id: passkeys.id, name: passkeys.name, createdAt: passkeys.createdAt })

@@ -1,6 +1,9 @@
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
 import { type Admin, adminOnDatabase } from '../../platform/admin/admin.ts';
+import { hashApiKey } from '../../platform/admin/api-key-text.ts';
+import type { SitesPage } from '../../platform/dashboard/sites-page.tsx';
 import { type HeldStore, withHeldDeletes } from '../../platform/objects/hold-deletes.ts';
+import { findKey } from '../../platform/store/api-keys.ts';
 import { OWN_ORGANIZATION } from '../parts/ensure-projects.ts';
 import { openPlatformStore } from '../parts/platform-store.ts';
 import { startPlatform } from '../platform.ts';
@@ -11,6 +14,8 @@ import type { ChosenTemporal, UpContext } from './choose-temporal.ts';
 /** A running platform with everything it needs. */
 export interface RunningPlatform {
   url: string;
+  /** Its URL as browsers use it. */
+  publicUrl: string;
   /** The first organization's access to its Admin API. */
   key: string;
   /** The name of the key's organization, which owners may have changed. */
@@ -25,11 +30,12 @@ export interface RunningPlatform {
 
 interface Needs extends Pick<ChosenTemporal, 'temporal' | 'searchAttributes'> {
   operatorToken: string;
+  sitesPage: Omit<SitesPage, 'organizationId'>;
 }
 
 /** Starts the database (embedded unless a variable names one), the Admin API and the platform's worker. */
 export async function startOwnPlatform(
-  { temporal, searchAttributes, operatorToken }: Needs,
+  { temporal, searchAttributes, operatorToken, sitesPage }: Needs,
   { settings, home, logger, lifetime }: UpContext,
 ): Promise<RunningPlatform> {
   const embedded = settings.databaseUrl === undefined ? await startEmbeddedDatabase(home.folder) : undefined;
@@ -39,7 +45,11 @@ export async function startOwnPlatform(
   }
   const opened = await openPlatformStore({ settings, home, logger, lifetime, embedded });
   const store = { ...opened, objects: withHeldDeletes(opened.objects) };
-  const service = await startPlatform({ settings, store, temporal, operatorToken, logger, lifetime });
+  let organizationId: string | undefined;
+  const service = await startPlatform({
+    ...{ settings, store, temporal, operatorToken, logger, lifetime },
+    sitesPage: { ...sitesPage, organizationId: () => organizationId },
+  });
   await service.migrated;
   const publicUrl = settings.platformPublicUrl ?? service.url;
   const worker = { settings, home, publicUrl, store, temporal, searchAttributes, logger, lifetime };
@@ -51,9 +61,10 @@ export async function startOwnPlatform(
     logger,
   });
   const access = await ensureAdminKey({ admin, url: service.url, home });
+  organizationId = (await findKey(store.db, hashApiKey(access.key)))?.organizationId;
   const { holdDeletes } = store.objects;
   const setupUrl = await service.setupUrl;
-  return { url: service.url, ...access, admin, setupUrl, copyTo: embedded?.copyTo, holdDeletes };
+  return { url: service.url, publicUrl, ...access, admin, setupUrl, copyTo: embedded?.copyTo, holdDeletes };
 }
 
 interface Platform {

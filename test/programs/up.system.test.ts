@@ -156,7 +156,7 @@ describe('galley up', () => {
     expect((await fetch(jobs, { headers: { authorization: `Bearer ${key}` } })).status).toBe(401);
   });
 
-  test("mails invitations and links for new passwords through galley.yaml's mail server", async () => {
+  test("leads from one page to the other, and mails invitations and links for new passwords through galley.yaml's mail server", async () => {
     const platform = address(first, 'platform');
     const password = 'correct horse battery';
     const newest = async (to: string, subject: RegExp) => {
@@ -167,10 +167,27 @@ describe('galley up', () => {
       return { from: mail?.from, path: new RegExp(`${platform}(/\\S+)`).exec(mail?.text ?? '')?.[1] ?? 'no link' };
     };
 
+    const operator = openBrowser(address(first, 'api'));
+    const signIn = new RegExp(`${address(first, 'api')}(/ui/sign-in\\S+)`).exec(first.output())?.[1] ?? 'no link';
+    expect((await operator.submit(signIn, '/ui/sign-in', { name: 'Ada' })).location).toBe('/');
+    const pathIn = (part: string, url: string | null) => url?.replace(address(first, part), '') ?? 'no URL';
+    const toDashboard = async () => pathIn('platform', (await operator.get('/ui/open-dashboard')).location);
+    // Nobody has an account yet.
+    expect((await openBrowser(platform).get(await toDashboard())).location).toContain('/ui/setup?link=');
+
     const owner = openBrowser(platform);
     const setUp = new RegExp(`${platform}(/ui/setup\\S+)`).exec(first.output())?.[1] ?? 'no link';
     const fields = { organization: 'Handbook', email: 'ada@example.com', name: 'Ada', password };
     expect((await owner.submit(setUp, '/ui/setup', fields)).location).toBe('/?done=welcome');
+    // Either page signs in to the other once, by a link.
+    const other = openBrowser(platform);
+    expect((await other.submit(await toDashboard(), '/ui/sign-in/link')).location).toBe('/');
+    expect((await other.get('/')).status).toBe(200);
+    const toSites = pathIn('api', (await owner.get('/ui/open-sites?to=/ui/sites/handbook')).location);
+    const second = openBrowser(address(first, 'api'));
+    expect((await second.get(toSites)).text).toContain('value="Ada"');
+    expect((await second.submit(toSites, '/ui/sign-in', { name: 'Ada' })).location).toBe('/ui/sites/handbook');
+
     const members = '/ui/settings/members';
     const invited = await owner.submit(members, members, { email: 'bob@example.com', role: 'reviewer' });
     expect(invited.location).toBe(`${members}?done=invited-by-mail`);

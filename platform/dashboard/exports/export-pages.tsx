@@ -26,7 +26,7 @@ import { formatBytes, formatCount, formatDuration } from '../../../ui/format.ts'
 import type { ExportJobRow } from '../../store/export-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { SignedMember } from '../access.ts';
-import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
+import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, sitePath } from '../layout.tsx';
 import { listEvents } from '../live.ts';
 import { badgeOf, isCanceled, statusOptions } from '../statuses.ts';
 import { ChangesPanel, ReportPanel } from './export-results.tsx';
@@ -164,6 +164,7 @@ export function ExportPage({ facts, ...layout }: Shared & { facts: ExportFacts }
 export function ExportParts({ signed, facts }: { signed: SignedMember; facts: ExportFacts }) {
   const { job, report, changes, bundle, now } = facts;
   const isOver = job.status === 'completed' || job.status === 'failed';
+  const site = signed.sites?.siteOf(job.domain);
   return (
     <div class="stack">
       <Title
@@ -174,7 +175,12 @@ export function ExportParts({ signed, facts }: { signed: SignedMember; facts: Ex
             {!isOver && <LiveIndicator />}
           </>
         }
-        below={<code class="soft">{job.id}</code>}
+        below={
+          <div class="title-line">
+            <code class="soft">{job.id}</code>
+            {site !== undefined && <a href={sitePath(site)}>Site {site}</a>}
+          </div>
+        }
       >
         {signed.membership.role !== 'reviewer' && <Actions job={job} csrf={signed.csrf} isOver={isOver} />}
       </Title>

@@ -1,4 +1,4 @@
-import { createSignInLinks } from '../../../api/pages/sign-in-links.ts';
+import { createSignInLinks } from '../../../web/sign-in-links.ts';
 import { configWith, OPERATOR_TOKEN, startRecordingApi } from '../running-api.ts';
 
 const links = createSignInLinks();

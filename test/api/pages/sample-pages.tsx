@@ -12,6 +12,7 @@ import { ago, deployment, exportRecord, NOW, siteStatus } from './site-fixture.t
 
 export const SIGNED: SignedOperator = {
   session: { id: 'session', name: 'Ada', signedInMs: NOW.getTime(), expiresMs: NOW.getTime() + 1_000_000 },
+  dashboard: true,
   csrf: 'a-csrf-token',
 };
 
@@ -26,6 +27,7 @@ export function siteView(status: Partial<SiteStatus> = {}, changes: Partial<Site
     ],
     rules: ['changelog', 'translations'],
     csrf: SIGNED.csrf,
+    dashboard: SIGNED.dashboard,
     exportNumber: undefined,
     now: NOW,
     workflowUrl: 'http://127.0.0.1:8233/namespaces/default/workflows/export%3Ahandbook',

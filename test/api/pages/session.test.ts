@@ -1,6 +1,6 @@
 import { createSessions, operatorName } from '../../../api/pages/session.ts';
 import { createSignInFailures } from '../../../api/pages/sign-in-failures.ts';
-import { createSignInLinks } from '../../../api/pages/sign-in-links.ts';
+import { createSignInLinks } from '../../../web/sign-in-links.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 

@@ -74,6 +74,8 @@ const PAGES: readonly PageRow[] = [
   ['POST /ui/account/passkeys/:id/remove', 404, 404, 404, 404],
   ['GET /ui/account/end-sessions', 'in', 'in', 'in', 'in'],
   ['POST /ui/account/end-sessions', 'in', 'in', 'in', 'in'],
+  // Outside of `galley up`, there is no sites page to open.
+  ['GET /ui/open-sites', 404, 403, 403, 404],
   ['POST /ui/sign-out', 'in', 'in', 'in', 'in'],
 ];
 
@@ -141,6 +143,8 @@ const OPEN = [
   'GET /ui/assets/:file',
   'GET /ui/sign-in',
   'POST /ui/sign-in',
+  'GET /ui/sign-in/link',
+  'POST /ui/sign-in/link',
   'GET /ui/forgot',
   'POST /ui/forgot',
   'GET /ui/reset',
