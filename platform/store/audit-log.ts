@@ -31,6 +31,21 @@ export async function recordAction(db: Executor, { organizationId, actor, ...ent
   });
 }
 
+/** The name of who did something to `target` last, such as started an export; undefined if that isn't recorded. */
+export async function findActor(
+  db: Executor,
+  { organizationId, action, target }: Pick<AuditEntry, 'organizationId' | 'action' | 'target'>,
+): Promise<Pick<Actor, 'kind' | 'name'> | undefined> {
+  const isIt = and(
+    eq(auditLog.organizationId, organizationId),
+    eq(auditLog.action, action),
+    eq(auditLog.target, target),
+  );
+  const columns = { kind: auditLog.actorKind, name: auditLog.actorName };
+  const [row] = await db.select(columns).from(auditLog).where(isIt).orderBy(desc(auditLog.id)).limit(1);
+  return row;
+}
+
 export type AuditFilter = {
   /** The actor's name. */
   person?: string | undefined;

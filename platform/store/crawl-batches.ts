@@ -3,6 +3,7 @@ import type { MadeBatch, SettledBatch, SpentCounts } from '../../exporter/crawl-
 import type { Executor } from './database.ts';
 import { pagesByNumber } from './pages-by-number.ts';
 import { crawlBatches, crawls } from './schema/crawls.ts';
+import { exportJobs } from './schema/export-jobs.ts';
 
 /** Each row holds the names of some hundred files. */
 const PAGE_ROWS = 16;
@@ -20,6 +21,7 @@ export async function freezeCrawl(
     insert into crawl_batches (job_id, number, state)
     select ${jobId}, number, 'queued' from generate_series(0, ${batchCount}::integer - 1) as number`);
   await tx.update(crawls).set({ phase: 'frozen', batchCount, pageCount }).where(eq(crawls.jobId, jobId));
+  await tx.update(exportJobs).set({ crawledAt: sql`now()` }).where(eq(exportJobs.id, jobId));
 }
 
 /** A crawl's state, and which kept crawl it reuses. */

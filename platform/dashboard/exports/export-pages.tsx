@@ -23,6 +23,7 @@ import { Text } from '../../../ui/components/text.tsx';
 import { Duration, RelativeTime, Time } from '../../../ui/components/time.tsx';
 import { Title } from '../../../ui/components/title.tsx';
 import { formatBytes, formatCount, formatDuration } from '../../../ui/format.ts';
+import type { Actor } from '../../store/audit-log.ts';
 import type { ExportJobRow } from '../../store/export-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { SignedMember } from '../access.ts';
@@ -36,6 +37,8 @@ type Shared = Pick<MemberLayoutProps, 'signed' | 'messages'>;
 
 export type ExportFacts = {
   job: ExportJobRow;
+  /** Null if that isn't recorded any more. */
+  startedBy: Pick<Actor, 'kind' | 'name'> | null;
   /** The phase of the job's crawl; null if none is stored. */
   phase: 'crawling' | 'frozen' | null;
   urls: { settled: number; all: number } | null;
@@ -234,7 +237,15 @@ function ProgressPanel({ facts }: { facts: ExportFacts }) {
           { term: 'Rate', value: pagesPerSecond === null ? <None /> : `${pagesPerSecond.toFixed(1)} pages/s` },
           { term: 'Time left', value: leftMs === null ? <None /> : `about ${formatDuration(leftMs)}` },
           { term: 'Version', value: <span class="mono">{job.version}</span> },
-          { term: 'Created', value: <RelativeTime at={job.createdAt} now={now} /> },
+          {
+            term: 'Started',
+            value: (
+              <>
+                <RelativeTime at={job.createdAt} now={now} />
+                {facts.startedBy !== null && <StartedBy {...facts.startedBy} />}
+              </>
+            ),
+          },
           { term: 'Took', value: <Duration from={job.startedAt} to={job.finishedAt ?? (job.startedAt && now)} /> },
         ]}
       />
@@ -245,6 +256,16 @@ function ProgressPanel({ facts }: { facts: ExportFacts }) {
         }))}
       />
     </Panel>
+  );
+}
+
+function StartedBy({ kind, name }: Pick<Actor, 'kind' | 'name'>) {
+  return (
+    <>
+      {' '}
+      by {kind === 'key' && 'the key '}
+      <Text>{name}</Text>
+    </>
   );
 }
 

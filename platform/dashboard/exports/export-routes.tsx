@@ -23,6 +23,7 @@ import { listExports, listExportsQuery } from '../../api/static-export/read-expo
 import { startExport } from '../../api/static-export/start-export.ts';
 import { parseInput } from '../../parse-input.ts';
 import type { Caller } from '../../store/api-keys.ts';
+import { findActor } from '../../store/audit-log.ts';
 import { getCrawl } from '../../store/crawls.ts';
 import { requestedPaths } from '../../store/export-jobs.ts';
 import { findProjectByDomain, listOrganizationProjects } from '../../store/projects.ts';
@@ -104,8 +105,10 @@ async function readFacts(context: DashboardContext, caller: Caller, jobId: unkno
     throw error;
   };
   const report = isOver ? await readLinkedReport(context, job).catch(whole) : null;
+  const { organizationId } = job;
   return {
     ...{ job, report },
+    startedBy: (await findActor(context.db, { organizationId, action: 'export.start', target: job.id })) ?? null,
     phase: crawl?.phase ?? null,
     urls: crawl === undefined ? null : { settled: crawl.settledCount, all: crawl.urlCount },
     changes: isDone ? await readExportChanges(context, job, report ?? undefined).catch(whole) : null,

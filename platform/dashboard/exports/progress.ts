@@ -39,11 +39,11 @@ export type StageRow = {
   to: Date | null;
 };
 
-/** What a job goes through. Between crawling and packing, the database has no time. */
+/** What a job goes through. Jobs of earlier releases have no time between crawling and packing. */
 export function stagesOf({ job, phase }: Pick<ExportFacts, 'job' | 'phase'>): StageRow[] {
-  const { createdAt, startedAt, finishedAt, status } = job;
-  const crawl = { name: 'Crawl', from: startedAt, to: null };
-  const pack = { name: 'Rewrite and pack', from: null, to: null };
+  const { createdAt, startedAt, crawledAt, finishedAt, status } = job;
+  const crawl = { name: 'Crawl', from: startedAt, to: crawledAt };
+  const pack = { name: 'Rewrite and pack', from: crawledAt, to: finishedAt };
   const queue: StageRow = { name: 'Wait for a worker', state: 'ended', from: createdAt, to: startedAt };
   if (status === 'queued') {
     return [
@@ -53,14 +53,13 @@ export function stagesOf({ job, phase }: Pick<ExportFacts, 'job' | 'phase'>): St
     ];
   }
   if (status === 'failed') {
-    return [
-      queue,
-      { ...crawl, to: finishedAt, state: isCanceled(job) ? 'canceled' : 'failed' },
-      { ...pack, state: 'waiting' },
-    ];
+    const end = isCanceled(job) ? 'canceled' : 'failed';
+    return crawledAt === null
+      ? [queue, { ...crawl, to: finishedAt, state: end }, { ...pack, state: 'waiting' }]
+      : [queue, { ...crawl, state: 'ended' }, { ...pack, state: end }];
   }
   if (status === 'completed') {
-    return [queue, { ...crawl, state: 'ended' }, { ...pack, to: finishedAt, state: 'ended' }];
+    return [queue, { ...crawl, state: 'ended' }, { ...pack, state: 'ended' }];
   }
   const isFrozen = phase === 'frozen';
   return [

@@ -53,6 +53,8 @@ export const exportJobs = pgTable(
     createdAt: moment('created_at').notNull().defaultNow(),
     updatedAt: moment('updated_at').notNull().defaultNow(),
     startedAt: moment('started_at'),
+    /** When all pages had been read. Null in jobs of earlier releases. */
+    crawledAt: moment('crawled_at'),
     finishedAt: moment('finished_at'),
   },
   (table) => [

@@ -121,6 +121,13 @@ describe('a person who uses the dashboard', () => {
     await page.locator('.badge', { hasText: 'Completed' }).waitFor();
     await page.getByText('This is the first export of these pages').waitFor();
     expect(await page.evaluate('globalThis.loadedOnce')).toBe(true);
+    await page.locator('dd', { hasText: 'by ada@example.com' }).waitFor();
+    for (const stage of ['Wait for a worker', 'Crawl', 'Rewrite and pack'])
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: stage })
+        .getByText(/\d (ms|s|min)/)
+        .waitFor();
     expect(Number(await page.locator('progress').getAttribute('value'))).toBe(100);
     await page.locator('time[data-countdown]', { hasText: /^5\d min \d+ s$/ }).waitFor();
 

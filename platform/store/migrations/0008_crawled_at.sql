@@ -1,0 +1,1 @@
+ALTER TABLE "export_jobs" ADD COLUMN "crawled_at" timestamp (3) with time zone;
