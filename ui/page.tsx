@@ -1,26 +1,17 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { assetPath } from './assets.ts';
-import { ActionButton } from './components/form.tsx';
-import { Icon, Logo } from './components/icon.tsx';
+import { Header, type HeaderProps } from './components/header.tsx';
 import { Message, type MessageKind } from './components/message.tsx';
-import { Text } from './components/text.tsx';
 import { type RenderForeign, renderWithForeign } from './foreign/foreign.tsx';
 import { visibleText } from './visible-text.ts';
-
-type NavItem = { label: string; href: string; current?: boolean };
 
 /** A page above this one. */
 export type Crumb = { label: string; href: string };
 
-export type PageProps = {
+export type PageProps = HeaderProps & {
   title: string;
-  /** The name beside the logo, which links to the start page. */
-  name: string;
-  nav?: readonly NavItem[];
-  /** Who is signed in, with the link to their account and the CSRF token to sign out. */
-  account?: { name: string; href?: string; csrf: string };
-  crumbs?: readonly Crumb[];
+  crumbs?: readonly Crumb[] | undefined;
   messages?: readonly { kind: MessageKind; text: ComponentChildren }[];
   /** The content at the end of the page, beside the program's version. */
   footer?: ComponentChildren;
@@ -43,7 +34,7 @@ const SCRIPTS = ['htmx', 'htmxSse', 'script'] as const;
 
 /** The layout of every page. */
 export function Page(props: PageProps) {
-  const { title, name, nav = [], account, crumbs = [], messages = [], footer, narrow = false, isStatic } = props;
+  const { title, nav, account, crumbs = [], messages = [], footer, narrow = false, isStatic } = props;
   return (
     <html lang="en">
       <head>
@@ -52,7 +43,7 @@ export function Page(props: PageProps) {
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex, nofollow" />
         {!isStatic && <meta name="htmx-config" content={HTMX_CONFIG} />}
-        <title>{`${title} · ${name}`}</title>
+        <title>{`${title} · Galley`}</title>
         <link rel="icon" href={assetPath('favicon')} />
         <link rel="stylesheet" href={assetPath('style')} />
         {!isStatic && SCRIPTS.map((script) => <script key={script} src={assetPath(script)} defer />)}
@@ -61,24 +52,7 @@ export function Page(props: PageProps) {
         <a class="skip" href="#main">
           Skip to the content
         </a>
-        <header class="header">
-          <div class="wrap">
-            <a class="home" href="/">
-              <Logo />
-              <span>{name}</span>
-            </a>
-            {nav.length > 0 && (
-              <nav class="nav" aria-label="Main">
-                {nav.map(({ label, href, current = false }) => (
-                  <a key={href} href={href} aria-current={current ? 'page' : undefined}>
-                    {label}
-                  </a>
-                ))}
-              </nav>
-            )}
-            {account !== undefined && <Account {...account} />}
-          </div>
-        </header>
+        <Header nav={nav} account={account} />
         <main class={narrow ? 'wrap narrow' : 'wrap'} id="main" tabIndex={-1}>
           {crumbs.length > 0 && <Crumbs crumbs={crumbs} />}
           {messages.map(({ kind, text }) => (
@@ -93,29 +67,6 @@ export function Page(props: PageProps) {
         </footer>
       </body>
     </html>
-  );
-}
-
-function Account({ name, href, csrf }: NonNullable<PageProps['account']>) {
-  const who = (
-    <>
-      <Icon name="user" />
-      <Text>{name}</Text>
-    </>
-  );
-  return (
-    <div class="account">
-      {href === undefined ? (
-        <span class="account-name">{who}</span>
-      ) : (
-        <a class="account-name" href={href}>
-          {who}
-        </a>
-      )}
-      <ActionButton action="/ui/sign-out" csrf={csrf}>
-        Sign out
-      </ActionButton>
-    </div>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { type Crumb, Page, type PageProps } from './page.tsx';
 
-type ShortPageProps = Pick<PageProps, 'title' | 'name' | 'isStatic'> & {
+type ShortPageProps = Pick<PageProps, 'title' | 'isStatic'> & {
   /** If it differs from the page's title. */
   heading?: ComponentChildren;
   children: ComponentChildren;
@@ -19,13 +19,13 @@ export function ShortPage({ heading, children, ...page }: ShortPageProps) {
   );
 }
 
-type ErrorPageProps = { name: string; status: number; message: string; back?: Crumb | undefined };
+type ErrorPageProps = { status: number; message: string; back?: Crumb | undefined };
 
 /** An error on a page, with a way on. */
-export function ErrorPage({ name, status, message, back }: ErrorPageProps) {
+export function ErrorPage({ status, message, back }: ErrorPageProps) {
   const sentence = message.charAt(0).toUpperCase() + message.slice(1);
   return (
-    <ShortPage title={TITLES[status] ?? 'That did not work'} name={name} isStatic>
+    <ShortPage title={TITLES[status] ?? 'That did not work'} isStatic>
       <p>{/[.!?]$/.test(sentence) ? sentence : `${sentence}.`}</p>
       {back !== undefined && (
         <p>

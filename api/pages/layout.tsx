@@ -18,7 +18,6 @@ export function OperatorLayout({ signed, temporalUiUrl, children, ...page }: Ope
   return (
     <Page
       {...page}
-      name="Galley"
       nav={[
         { label: 'Sites', href: '/', current: true },
         ...(signed.dashboard ? [{ label: 'Dashboard', href: OPEN_DASHBOARD }] : []),

@@ -48,7 +48,7 @@ function renderErrorPages({ logger }: PagesDeps): ErrorRequestHandler {
       if (status === 500) logger.error({ err: error, requestId }, 'A page failed');
     },
     send({ status, message }, request, response) {
-      const page = <ErrorPage {...{ name: 'Galley', status, message, back: backOf(request.path) }} />;
+      const page = <ErrorPage {...{ status, message, back: backOf(request.path) }} />;
       return sendPage(request, response, page, status);
     },
   });

@@ -17,7 +17,7 @@ type OperatorSignInProps = {
 
 export function OperatorSignInPage({ to, name = '', nameError, tokenError, link, message }: OperatorSignInProps) {
   return (
-    <ShortPage title="Sign in" name="Galley">
+    <ShortPage title="Sign in">
       {message !== undefined && <Message kind="warning">{message}</Message>}
       <Form action={SIGN_IN} csrf="" fields={{ to, ...(link !== undefined && { link }) }}>
         <Field
@@ -50,7 +50,7 @@ export function OperatorSignInPage({ to, name = '', nameError, tokenError, link,
 /** Without an operator token, there is no way to sign in. */
 export function NoTokenPage() {
   return (
-    <ShortPage title="Sign in" name="Galley" heading="The sites page is off">
+    <ShortPage title="Sign in" heading="The sites page is off">
       <p>
         Set <code>OPERATOR_TOKEN</code> to a long random text and start <code>galley api</code> again. Operators sign in
         with this token.

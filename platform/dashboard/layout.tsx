@@ -7,8 +7,6 @@ import type { Role } from '../store/members.ts';
 import type { SignedMember } from './access.ts';
 import { EVERYONE, MAKERS } from './pages.tsx';
 
-export const NAME = 'Galley platform';
-
 /** Leads to the sites page of the same `galley up`. */
 export const OPEN_SITES = '/ui/open-sites';
 
@@ -51,7 +49,6 @@ export function MemberLayout({ signed, section, children, ...page }: MemberLayou
   return (
     <Page
       {...page}
-      name={NAME}
       nav={[
         ...(signed.sites !== undefined ? [{ label: 'Sites', href: OPEN_SITES }] : []),
         ...NAV.filter(({ roles = EVERYONE }) => roles.includes(signed.membership.role)).map((item) => ({

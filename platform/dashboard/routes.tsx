@@ -22,7 +22,6 @@ import type { DashboardContext } from './dashboard-context.ts';
 import { addExportRoutes } from './exports/export-routes.tsx';
 import { addJoinRoutes } from './join-routes.tsx';
 import { addKeyRoutes } from './keys.tsx';
-import { NAME } from './layout.tsx';
 import { addMemberRoutes } from './members.tsx';
 import { addOverviewRoutes } from './overview.tsx';
 import { addProjectRoutes } from './projects/project-routes.tsx';
@@ -131,7 +130,7 @@ function renderErrorPages({ logger }: DashboardContext): ErrorRequestHandler {
     send({ status, message }, request, response) {
       // What is closed has no list to go back to.
       const back = backOf(status === 403 ? '/' : request.path);
-      const page = <ErrorPage {...{ name: NAME, status, message, back }} />;
+      const page = <ErrorPage {...{ status, message, back }} />;
       return sendPage(request, response, page, status);
     },
   });

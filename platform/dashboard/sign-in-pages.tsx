@@ -9,7 +9,6 @@ import type { InvitationRow, listPasskeys } from '../store/members.ts';
 import { invitationPath } from './access.ts';
 import { MIN_PASSWORD } from './auth-settings.ts';
 import { SETUP } from './first-administrator.ts';
-import { NAME } from './layout.tsx';
 
 type MemberSignInProps = {
   /** The page to go to then. */
@@ -22,7 +21,7 @@ type MemberSignInProps = {
 
 export function MemberSignInPage({ to, email = '', error, message, hasOpenId }: MemberSignInProps) {
   return (
-    <ShortPage title="Sign in" name={NAME}>
+    <ShortPage title="Sign in">
       {message !== undefined && <Message kind="info">{message}</Message>}
       {error !== undefined && <Message kind="error">{error}</Message>}
       <Form action={SIGN_IN} csrf="" fields={{ to }}>
@@ -58,7 +57,7 @@ export function ForgotPage({
   error?: string | undefined;
 }) {
   return (
-    <ShortPage title="New password" name={NAME} heading="Forgot the password?">
+    <ShortPage title="New password" heading="Forgot the password?">
       {hasMail ? (
         <Form action="/ui/forgot" csrf="">
           <Field
@@ -92,7 +91,7 @@ type ResetProps = { link: string; passkeys: Awaited<ReturnType<typeof listPasske
 export function ResetPage({ link, passkeys, error }: ResetProps) {
   const added = passkeys.map(({ createdAt }) => createdAt?.toISOString().slice(0, 10) ?? 'unknown').join(', ');
   return (
-    <ShortPage title="New password" name={NAME} heading="Set a new password">
+    <ShortPage title="New password" heading="Set a new password">
       <Form action={RESET} csrf="" fields={{ link }}>
         <NewPassword label="New password" then="All your sessions end." error={error} />
         {passkeys.length > 0 && (
@@ -117,7 +116,7 @@ function openIdPath(to: string): string {
 /** Shown for a moment between the OpenID provider and the page that was asked for. */
 export function SignedInPage({ to }: { to: string }) {
   return (
-    <ShortPage title="Signed in" name={NAME} heading="You are signed in">
+    <ShortPage title="Signed in" heading="You are signed in">
       <p>
         <a href={to}>Continue</a>
       </p>
@@ -171,7 +170,7 @@ type SetupProps = NewUserProps & {
 /** The form of the first administrator's link. */
 export function SetupPage({ link, organization, email = '', emailError, organizationError, ...user }: SetupProps) {
   return (
-    <ShortPage title="First administrator" name={NAME} heading="Create the first account">
+    <ShortPage title="First administrator" heading="Create the first account">
       <p class="soft">You become the owner of the organization. Everyone else needs an invitation.</p>
       <Form action={SETUP} csrf="" fields={{ link }}>
         <Field
@@ -215,7 +214,6 @@ export function InvitationPage({ invitation, isKnown, csrf, hasOpenId, ...user }
   return (
     <ShortPage
       title="Invitation"
-      name={NAME}
       heading={
         <>
           Join <Text>{invitation.organization}</Text>

@@ -13,7 +13,7 @@ import { findFirstOwner } from '../store/members.ts';
 import { asSession, copyCookies, findSigned, requireRole, signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { createSetupUrl } from './first-administrator.ts';
-import { NAME, OPEN_SITES } from './layout.tsx';
+import { OPEN_SITES } from './layout.tsx';
 
 /** The sites page of the same `galley up`. Only owners of its organization may open it. */
 export type SitesPage = Counterpart & {
@@ -94,7 +94,7 @@ async function toSetup({ db, publicUrl }: DashboardContext, response: Response):
 
 function OwnerLinkPage({ email, link, to }: { email: string; link: string; to: string }) {
   return (
-    <ShortPage title="Sign in" name={NAME}>
+    <ShortPage title="Sign in">
       <p>You come from the sites page of the same Galley.</p>
       <Form action={OWNER_LINK} csrf="" fields={{ link, to }}>
         <Button variant="primary">{`Sign in as ${email}`}</Button>

@@ -70,7 +70,7 @@ function invalid(message: string): ForgeError {
   return new ForgeError(message, { status: 422, retryable: false });
 }
 
-const AGENT_BRANCH = /^galley\/(aj_[0-9a-f]{16})$/;
+export const AGENT_BRANCH = /^galley\/(aj_[0-9a-f]{16})$/;
 
 /** The project of the branch's job, otherwise the only project with the repository. */
 async function projectOf({ db }: ForgeContext, { repository, headBranch }: Branch): Promise<string | null> {

@@ -33,7 +33,6 @@ export function ComponentPage({ write = (sample) => sample }: Partial<Samples>) 
   return (
     <Page
       title={write('Components')}
-      name={write('Galley')}
       nav={[
         { label: write('Sites'), href: '/', current: true },
         { label: write('Members'), href: '/members' },
@@ -269,7 +268,7 @@ function filesOf(write: Samples['write']): DiffFile[] {
 export const COMPONENT_PAGES = {
   components: () => <ComponentPage />,
   'short-page': () => (
-    <ShortPage title="Sign in" name="Galley">
+    <ShortPage title="Sign in">
       <Message kind="info">You are signed out.</Message>
       <Form action="/sign-in" csrf="">
         <Field label="Email" name="email" type="email" autocomplete="username" required />
@@ -277,7 +276,5 @@ export const COMPONENT_PAGES = {
       </Form>
     </ShortPage>
   ),
-  'error-page': () => (
-    <ErrorPage name="Galley" status={404} message="there is no such page" back={{ label: 'Back', href: '/' }} />
-  ),
+  'error-page': () => <ErrorPage status={404} message="there is no such page" back={{ label: 'Back', href: '/' }} />,
 };

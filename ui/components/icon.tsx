@@ -29,14 +29,3 @@ export function Icon({ name }: { name: IconName }) {
     </svg>
   );
 }
-
-/** Galley's sign beside its name. */
-export function Logo() {
-  return (
-    <svg class="logo" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
-      <rect width="32" height="32" rx="8" />
-      <path d="M8 10h16M8 16h10M8 22h13" />
-      <circle cx="23.5" cy="16" r="2.2" />
-    </svg>
-  );
-}

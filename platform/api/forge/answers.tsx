@@ -5,7 +5,6 @@ import { ErrorPage } from '../../../ui/short-page.tsx';
 import { HttpError } from '../../../web/http-error.ts';
 import { retryAfter } from '../../../web/retry-after.ts';
 import { PAGE_HEADERS, sendPage } from '../../../web/send-page.ts';
-import { NAME } from '../../dashboard/layout.tsx';
 
 export const forgeHeaders: RequestHandler = (_request, response, next) => {
   response.set({ ...PAGE_HEADERS, Vary: 'Accept' });
@@ -47,7 +46,7 @@ export function forgeHandler(handle: Handler): Handler {
         isBelowPage && typeof id === 'string' ? { label: 'Back to the pull request', href: `../${id}` } : undefined;
       const { status, message, headers } = refusal;
       response.set(headers);
-      await sendPage(request, response, <ErrorPage {...{ name: NAME, status, message, back }} />, status);
+      await sendPage(request, response, <ErrorPage {...{ status, message, back }} />, status);
     }
   };
 }

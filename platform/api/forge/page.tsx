@@ -8,10 +8,11 @@ import { Text } from '../../../ui/components/text.tsx';
 import { Time } from '../../../ui/components/time.tsx';
 import { Title } from '../../../ui/components/title.tsx';
 import { formatCount } from '../../../ui/format.ts';
-import { Page } from '../../../ui/page.tsx';
-import { NAME } from '../../dashboard/layout.tsx';
+import { type Crumb, Page } from '../../../ui/page.tsx';
+import { PATHS, pathOf } from '../../dashboard/layout.tsx';
 import type { Changes } from '../../forge/changes/read-changes.ts';
 import type { Commit } from '../../forge/commits.ts';
+import { AGENT_BRANCH } from '../../forge/open-pull-request.ts';
 import { fullNameOf } from '../../forge/repository.ts';
 import type { RequestedReviewer } from '../../store/pull-request-reviewers.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
@@ -48,10 +49,12 @@ export function PullRequestPage(props: PullRequestProps) {
   const { row, asked, reviews, changes, acting, asksToClose, canSignIn, problem, root } = props;
   const form = { row, acting, root };
   const isOpen = row.state === 'open';
+  const member = acting !== undefined && 'csrf' in acting ? acting : undefined;
   return (
     <Page
       title={`${row.title} #${row.number}`}
-      name={NAME}
+      account={member && { name: member.name, href: PATHS.account }}
+      crumbs={member && wayTo(row)}
       nav={[{ label: isOpen ? 'Review, merge or close' : 'Review', href: '#decide' }]}
       messages={problem === undefined ? [] : [{ kind: 'error', text: `${problem.message}.` }]}
       isStatic
@@ -90,6 +93,13 @@ export function PullRequestPage(props: PullRequestProps) {
       </Panel>
     </Page>
   );
+}
+
+/** The dashboard's pages above this one. */
+function wayTo({ headBranch }: PullRequestRow): Crumb[] {
+  const job = AGENT_BRANCH.exec(headBranch)?.[1];
+  const own = job === undefined ? [] : [{ label: job, href: pathOf('agents', job) }];
+  return [{ label: 'Agent jobs', href: PATHS.agents }, ...own];
 }
 
 type LeadProps = { row: PullRequestRow; commitCount: number | undefined };

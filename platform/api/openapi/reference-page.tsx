@@ -61,12 +61,7 @@ export function ReferencePage({ document, project }: { document: object; project
   );
   const of = (tag: string) => operations.filter((each) => each.tags.includes(tag));
   return (
-    <Page
-      title="API"
-      name={info.title}
-      nav={tags.map(({ name }) => ({ label: name, href: `#${idOf(name)}` }))}
-      isStatic
-    >
+    <Page title="API" nav={tags.map(({ name }) => ({ label: name, href: `#${idOf(name)}` }))} isStatic>
       <Title title={info.title} below={<p class="soft">{withCode(info.description)}</p>} />
       <p>
         Each request has the header <code>Authorization: Bearer galley_…</code> with a key of your organization. The

@@ -10,6 +10,7 @@ import { type Browser, createKeyOnPage, formsOf } from './browser.ts';
 import { type DashboardFixture, startDashboard } from './dashboard-fixture.ts';
 
 const [EMAIL, KEYS] = ['ada@example.com', '/ui/settings/keys'];
+const AGENT_JOB = `aj_${'0'.repeat(16)}`;
 const PULL_REQUEST = `/pulls/pr_${'0'.repeat(32)}`;
 
 describe('the dashboard of someone in two organizations', () => {
@@ -28,7 +29,7 @@ describe('the dashboard of someone in two organizations', () => {
     Object.assign(project, { organizationId, projectId, domain });
     await platform.db.insert(pullRequests).values({
       ...{ id: PULL_REQUEST.slice(7), projectId, repository: 'file:///nowhere/docs.git', number: 1 },
-      ...{ author: 'galley', title: 'Change', body: '', headBranch: 'galley/x', headSha: 'a'.repeat(40) },
+      ...{ author: 'galley', title: 'Change', body: '', headBranch: `galley/${AGENT_JOB}`, headSha: 'a'.repeat(40) },
       ...{ baseBranch: 'main', baseSha: 'b'.repeat(40) },
     });
   });
@@ -75,6 +76,12 @@ describe('the dashboard of someone in two organizations', () => {
       expect((await ada.post('/ui/sign-out', signOut)).status).toBe(403);
       expect(await createKeyOnPage(ada, fields)).not.toBe('');
     }
+  });
+
+  it('leads a reviewer with an account from a pull request to its agent job, and nobody else', async () => {
+    const way = `href="/ui/agents/${AGENT_JOB}"`;
+    expect((await ada.get(PULL_REQUEST)).text).toContain(way);
+    expect((await fixture.browser().get(PULL_REQUEST)).text).not.toContain(way);
   });
 
   it('accepts the form of a pull request of the one while the other is active', async () => {
