@@ -1,7 +1,7 @@
 import { HttpError } from '../../web/http-error.ts';
 import { parseInput } from '../parse-input.ts';
 import { mergeSettings } from '../project-settings.ts';
-import { recordAction } from '../store/audit-log.ts';
+import { type Actor, recordAction } from '../store/audit-log.ts';
 import type { Database, Executor } from '../store/database.ts';
 import { lockUntilCommit } from '../store/locks.ts';
 import { findOrganization } from '../store/organizations.ts';
@@ -100,7 +100,7 @@ export async function showProject(db: Database, id: string): Promise<ProjectWith
 export async function removeProject(
   db: Database,
   id: string,
-  { withContents = false }: { withContents?: boolean } = {},
+  { withContents = false, actor = OPERATOR }: { withContents?: boolean; actor?: Actor } = {},
 ): Promise<ProjectWithContents> {
   return db.transaction(async (tx) => {
     await lockProject(tx, (await findListed(tx, id)).project);
@@ -117,7 +117,7 @@ export async function removeProject(
     await deleteProjectWithJobs(tx, id);
     await recordAction(tx, {
       organizationId: project.organizationId,
-      actor: OPERATOR,
+      actor,
       ...{ action: 'project.remove', target: id, detail: project.domain },
     });
     return { ...toListing(project, organization), contents };
@@ -131,7 +131,7 @@ export async function removeProject(
 export async function moveProject(
   db: Database,
   id: string,
-  { organization: name }: MoveProjectRequest,
+  { organization: name, actor = OPERATOR }: MoveProjectRequest & { actor?: Actor },
 ): Promise<ProjectListing> {
   return db.transaction(async (tx) => {
     await lockProject(tx, (await findListed(tx, id)).project);
@@ -149,7 +149,7 @@ export async function moveProject(
     for (const organizationId of [project.organizationId, target.id]) {
       await recordAction(tx, {
         organizationId,
-        actor: OPERATOR,
+        actor,
         ...{ action: 'project.move', target: id, detail: `from ${organization} to ${name}` },
       });
     }
@@ -157,7 +157,7 @@ export async function moveProject(
   });
 }
 
-const OPERATOR = { kind: 'operator', id: 'operator', name: 'operator' } as const;
+const OPERATOR: Actor = { kind: 'operator', id: 'operator', name: 'operator' };
 
 function refuseRunning(
   id: string,

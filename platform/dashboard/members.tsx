@@ -10,7 +10,7 @@ import { RelativeTime } from '../../ui/components/time.tsx';
 import { HttpError } from '../../web/http-error.ts';
 import { fieldOf } from '../../web/request.ts';
 import { revokeOwnKey } from '../admin/api-keys.ts';
-import { setOrganization } from '../admin/organizations.ts';
+import { removeOrganization, setOrganization } from '../admin/organizations.ts';
 import { label } from '../admin/text.ts';
 import { parseInput } from '../parse-input.ts';
 import { type ApiKeyRow, type Caller, listOrganizationKeys } from '../store/api-keys.ts';
@@ -79,7 +79,32 @@ export function addMemberRoutes(router: Router, context: DashboardContext): void
     },
     show,
   );
+  addConfirmed(router, `${PATHS.members}/organization/remove`, OWNERS, {
+    show: async (_request, signed) => <RemoveOrganizationPage signed={signed} />,
+    async act(request, { membership: { organization } }) {
+      if (fieldOf(request, 'name').trim() !== organization)
+        throw new HttpError(400, `name: expected ${organization}, the organization that is removed`);
+      await removeOrganization(db, organization);
+      return withMessage(PATHS.overview, 'organization-removed');
+    },
+  });
   addMemberActions(router, context);
+}
+
+function RemoveOrganizationPage({ signed }: { signed: SignedMember }) {
+  const { organization } = signed.membership;
+  return (
+    <ConfirmPage
+      {...{ signed, section: 'members', question: 'Remove the organization?', confirmLabel: 'Remove the organization' }}
+      action={pathOf('members', 'organization', 'remove')}
+      inputs={<Field label="Name of the organization" name="name" maxLength={200} required />}
+    >
+      <p>
+        <Text>{organization}</Text> is removed with its keys, members and audit log. Its projects must have been removed
+        or moved before; accounts stay. This can't be undone: enter its name.
+      </p>
+    </ConfirmPage>
+  );
 }
 
 /** False if the platform sends no mail, or the mail server didn't take it: the link is on the page. */
@@ -207,6 +232,9 @@ function MembersPage({ signed, members, invitations, publicUrl, now, ...layout }
           <Form action={pathOf('members', 'organization')} csrf={signed.csrf} inline>
             <Field label="Name" name="name" value={signed.membership.organization} maxLength={200} required />
             <Button>Rename</Button>
+            <ButtonLink href={pathOf('members', 'organization', 'remove')} variant="danger">
+              Remove
+            </ButtonLink>
           </Form>
         </Panel>
       )}

@@ -8,9 +8,11 @@ import { Panel } from '../../../ui/components/panel.tsx';
 import { Table } from '../../../ui/components/table.tsx';
 import { Text } from '../../../ui/components/text.tsx';
 import { Title } from '../../../ui/components/title.tsx';
+import type { ProjectWithContents } from '../../admin/project-requests.ts';
 import { withoutCredentials } from '../../api/agent/agent-job-view.ts';
 import type { Project } from '../../store/projects.ts';
-import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
+import type { SignedMember } from '../access.ts';
+import { ConfirmPage, MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
 import type { OriginFinding } from './check-origin.ts';
 import { CHOICE_NAMES, CHOICES, type ChoiceName } from './project-form.ts';
 
@@ -96,6 +98,7 @@ export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
   const { signed } = layout;
   const { id, domain } = project;
   const canChange = signed.membership.role !== 'reviewer';
+  const isOwner = signed.membership.role === 'owner';
   return (
     <MemberLayout {...layout} section="projects" title={domain} crumbs={[{ label: 'Projects', href: PATHS.projects }]}>
       <Title title={domain}>
@@ -107,6 +110,14 @@ export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
           )}
           <ButtonLink href={`${PATHS.exports}?domain=${encodeURIComponent(domain)}`}>Exports</ButtonLink>
           <ButtonLink href={`${PATHS.agents}?project=${encodeURIComponent(id)}`}>Agent jobs</ButtonLink>
+          {isOwner && otherOwned(signed).length > 0 && (
+            <ButtonLink href={pathOf('projects', id, 'move')}>Move</ButtonLink>
+          )}
+          {isOwner && (
+            <ButtonLink href={pathOf('projects', id, 'remove')} variant="danger">
+              Remove
+            </ButtonLink>
+          )}
         </div>
       </Title>
       {findings !== undefined && <Findings findings={findings} />}
@@ -126,6 +137,49 @@ export function ProjectPage({ project, findings, ...layout }: ProjectProps) {
       </Panel>
       {canChange && <SettingsForm project={project} csrf={signed.csrf} />}
     </MemberLayout>
+  );
+}
+
+/** The names of the member's other organizations, to which they may move projects. */
+export function otherOwned({ membership, memberships }: SignedMember): string[] {
+  return memberships
+    .filter(({ role, organizationId }) => role === 'owner' && organizationId !== membership.organizationId)
+    .map(({ organization }) => organization);
+}
+
+export function RemoveProjectPage({ signed, project }: { signed: SignedMember; project: ProjectWithContents }) {
+  const { exports, agentJobs } = project.contents;
+  return (
+    <ConfirmPage
+      {...{ signed, section: 'projects', question: 'Remove this project?', confirmLabel: 'Remove the project' }}
+      action={pathOf('projects', project.project, 'remove')}
+      cancelHref={pathOf('projects', project.project)}
+      inputs={<Field label="Domain of the project" name="domain" maxLength={253} required />}
+    >
+      <p>
+        {project.domain} is removed with {exports} exports, their bundles and {agentJobs} agent jobs. Links to its
+        bundles end, and keys for it alone are revoked. This can't be undone: enter its domain.
+      </p>
+    </ConfirmPage>
+  );
+}
+
+export function MoveProjectPage({ signed, project: { id, domain } }: { signed: SignedMember; project: Project }) {
+  const options = otherOwned(signed).map((name) => ({ value: name, label: name }));
+  return (
+    <ConfirmPage
+      {...{ signed, section: 'projects', question: 'Move this project?', confirmLabel: 'Move the project' }}
+      action={pathOf('projects', id, 'move')}
+      cancelHref={pathOf('projects', id)}
+      inputs={
+        <Select label="To the organization" name="organization" value={options[0]?.value ?? ''} options={options} />
+      }
+    >
+      <p>
+        {domain} moves with its exports and agent jobs. Keys of {signed.membership.organization} no longer reach it, and
+        keys for it alone end.
+      </p>
+    </ConfirmPage>
   );
 }
 

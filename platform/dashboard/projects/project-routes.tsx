@@ -1,7 +1,8 @@
 import type { Router } from 'express';
+import { HttpError } from '../../../web/http-error.ts';
 import { fieldOf } from '../../../web/request.ts';
 import { settingsChange } from '../../admin/project-requests.ts';
-import { addProject, setProject } from '../../admin/projects.ts';
+import { addProject, moveProject, removeProject, setProject, showProject } from '../../admin/projects.ts';
 import { findOwnProject } from '../../api/agent/agent-job-view.ts';
 import { parseInput } from '../../parse-input.ts';
 import { recordAction } from '../../store/audit-log.ts';
@@ -10,10 +11,10 @@ import { listOrganizationProjects } from '../../store/projects.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { PATHS, pathOf } from '../layout.tsx';
-import { addPage, MAKERS } from '../pages.tsx';
+import { addConfirmed, addPage, MAKERS, OWNERS } from '../pages.tsx';
 import { checkProjectOrigin } from './check-origin.ts';
 import { settingsOf } from './project-form.ts';
-import { ProjectPage, ProjectsPage } from './project-pages.tsx';
+import { MoveProjectPage, otherOwned, ProjectPage, ProjectsPage, RemoveProjectPage } from './project-pages.tsx';
 
 /**
  * Projects. Members name the domain and the crawl settings. Origin and repository stay the operator's: an origin may be
@@ -58,6 +59,35 @@ export function addProjectRoutes(router: Router, { db }: DashboardContext): void
     async show(request, signed) {
       const project = await findOwnProject(db, signed.caller, request.params.projectId);
       return <ProjectPage signed={signed} project={project} findings={await checkProjectOrigin(project)} />;
+    },
+  });
+  addConfirmed(router, `${PATHS.projects}/:projectId/remove`, OWNERS, {
+    async show(request, signed) {
+      const { id } = await findOwnProject(db, signed.caller, request.params.projectId);
+      return <RemoveProjectPage signed={signed} project={await showProject(db, id)} />;
+    },
+    async act(request, { caller }) {
+      const { id, domain } = await findOwnProject(db, caller, request.params.projectId);
+      if (fieldOf(request, 'domain').trim() !== domain)
+        throw new HttpError(400, `domain: expected ${domain}, whose project is removed`);
+      await removeProject(db, id, { withContents: true, actor: caller.actor });
+      return withMessage(PATHS.projects, 'project-removed');
+    },
+  });
+  addConfirmed(router, `${PATHS.projects}/:projectId/move`, OWNERS, {
+    async show(request, signed) {
+      const project = await findOwnProject(db, signed.caller, request.params.projectId);
+      return <MoveProjectPage signed={signed} project={project} />;
+    },
+    async act(request, signed) {
+      const { caller } = signed;
+      const { id } = await findOwnProject(db, caller, request.params.projectId);
+      const organization = fieldOf(request, 'organization');
+      // Only its owner may give an organization something.
+      if (!otherOwned(signed).includes(organization))
+        throw new HttpError(403, 'organization: expected another one that you own');
+      await moveProject(db, id, { organization, actor: caller.actor });
+      return withMessage(PATHS.projects, 'project-moved');
     },
   });
 }

@@ -151,4 +151,42 @@ describe('the dashboard of someone in two organizations', () => {
     expect(await live.text()).toContain('data: ');
     expect((await ada.get('/ui/exports')).status).toBe(200);
   });
+
+  it('moves a project to an organization that the person owns too, and removes it and the organization', async () => {
+    await workIn(project.organizationId);
+    const path = `/ui/projects/${project.projectId}`;
+    expect((await ada.get(path)).text).toContain(`${path}/move`);
+    const elsewhere = await ada.submit(`${path}/move`, `${path}/move`, { organization: 'of nobody' });
+    expect([elsewhere.status, elsewhere.text]).toEqual([
+      403,
+      expect.stringContaining('expected another one that you own'),
+    ]);
+    const running = await ada.submit(`${path}/move`, `${path}/move`, { organization: 'Handbook' });
+    expect([running.status, running.text]).toEqual([409, expect.stringContaining('while a job runs')]);
+    await fixture.platform.db.execute(sql`update export_jobs set status = 'failed', finished_at = now()`);
+    const moved = await ada.submit(`${path}/move`, `${path}/move`, { organization: 'Handbook' });
+    expect([moved.status, moved.location]).toEqual([303, '/ui/projects?done=project-moved']);
+    expect((await ada.get(path)).status).toBe(404);
+
+    const organization = '/ui/settings/members/organization/remove';
+    const other = await ada.submit(organization, organization, { name: 'Handbook' });
+    expect([other.status, other.text]).toEqual([400, expect.stringContaining('the organization that is removed')]);
+    const { rows } = await fixture.platform.db.execute<{ name: string }>(
+      sql`select name from organizations where id = ${project.organizationId}`,
+    );
+    const gone = await ada.submit(organization, organization, { name: rows[0]?.name ?? '' });
+    expect([gone.status, gone.location]).toEqual([303, '/?done=organization-removed']);
+
+    // The person is in the other one now, which has the project.
+    const removed = await ada.submit(`${path}/remove`, `${path}/remove`, { domain: project.domain });
+    expect([removed.status, removed.location]).toEqual([303, '/ui/projects?done=project-removed']);
+    expect((await ada.get(path)).status).toBe(404);
+    const audit = await fixture.platform.db.execute(
+      sql`select actor_name, action from audit_log where action like 'project.%' and organization_id = ${own} order by id`,
+    );
+    expect(audit.rows).toEqual([
+      { actor_name: EMAIL, action: 'project.move' },
+      { actor_name: EMAIL, action: 'project.remove' },
+    ]);
+  });
 });
