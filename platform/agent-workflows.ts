@@ -22,9 +22,9 @@ export type AgentWorkflow =
 export type AgentWorkflows = {
   /**
    * Starts a run's workflow. Succeeds if it, or a later run's, was started before. Throws if Temporal is unavailable or
-   * an earlier run's workflow is still open.
+   * an earlier run's workflow is still open. `domain` is the project's, for people who read Temporal's list.
    */
-  start(key: AgentRunKey): Promise<void>;
+  start(key: AgentRunKey, domain: string): Promise<void>;
   /** Cancels a run's workflow. Succeeds if there is none. Throws if Temporal is unavailable. */
   cancel(key: AgentRunKey): Promise<void>;
   /** Terminates a run's workflow. Succeeds if there is none. Throws if Temporal is unavailable. */
@@ -55,7 +55,7 @@ export function createAgentWorkflows({
   }
 
   /** False if a workflow of this job is running. */
-  function startRun({ jobId, run }: AgentRunKey): Promise<boolean> {
+  function startRun({ jobId, run }: AgentRunKey, domain: string): Promise<boolean> {
     return tryStart(client, WORKFLOW_TYPES.agentJob, {
       // Only one at a time per job. A late second start for a run that is over ends when it reads the row.
       workflowId: jobId,
@@ -63,18 +63,19 @@ export function createAgentWorkflows({
       taskQueue,
       memo: { run },
       args: [{ jobId, run }],
+      staticSummary: `Runs an agent for ${domain}`.slice(0, 200),
     });
   }
 
   return {
-    async start({ jobId, run }) {
+    async start({ jobId, run }, domain) {
       for (const waitMs of CLOSING_WAITS_MS) {
-        if (await startRun({ jobId, run })) return;
+        if (await startRun({ jobId, run }, domain)) return;
         const found = await describe(jobId);
         if (found !== undefined && found.run >= run) return;
         await sleep(waitMs);
       }
-      if (await startRun({ jobId, run })) return;
+      if (await startRun({ jobId, run }, domain)) return;
       throw new Error(`An earlier run of ${jobId} has not closed its workflow yet`);
     },
 

@@ -5,6 +5,7 @@ import type { ObjectStore } from './objects/object-store.ts';
 import { failAgentRun } from './store/agent-job-transitions.ts';
 import type { UnsettledAgentJob } from './store/agent-jobs.ts';
 import type { Database } from './store/database.ts';
+import { getProject } from './store/projects.ts';
 import { lostReason } from './workflow-state.ts';
 
 /**
@@ -48,7 +49,7 @@ export async function settleAgentJob(
     case 'cancel':
       return workflows.cancel(key);
     case 'start':
-      await workflows.start(key);
+      await workflows.start(key, (await getProject(db, job.projectId))?.domain ?? job.projectId);
       logger.info(key, 'Started the workflow of an agent run that had none');
       return;
     case 'lost':

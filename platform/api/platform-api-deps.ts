@@ -18,7 +18,7 @@ export type PlatformApiDeps = {
   /** Cancels a job's workflow, if it has one. Called once; the reconciler repeats it if it fails. */
   cancelExport(jobId: string): Promise<void>;
   /** Starts a run's workflow. Called once after each accepted prompt; the reconciler repeats it if it fails. */
-  startAgentJob(key: AgentRunKey): Promise<void>;
+  startAgentJob(key: AgentRunKey, domain: string): Promise<void>;
   /** Cancels a run's workflow, if it has one. Called once; the reconciler repeats it if it fails. */
   cancelAgentJob(key: AgentRunKey): Promise<void>;
   /** The `model` of new agent jobs. */

@@ -67,7 +67,9 @@ export async function listAgentJobs(
 }
 
 /** An active job, and whether the workflow of its current run has begun. */
-export type UnsettledAgentJob = Pick<AgentJobRow, 'id' | 'sequence' | 'run' | 'cancelRequestedAt'> & { begun: boolean };
+export type UnsettledAgentJob = Pick<AgentJobRow, 'id' | 'projectId' | 'sequence' | 'run' | 'cancelRequestedAt'> & {
+  begun: boolean;
+};
 
 /**
  * Active jobs unchanged since `untouchedSince`, or with a time after `latest` (from a wrong clock), in order of
@@ -90,7 +92,7 @@ export async function listUnsettledAgentJobs(
     )
     .orderBy(asc(agentJobs.sequence))
     .limit(page.limit);
-  return rows.map(({ job: { id, sequence, run, cancelRequestedAt }, startedAt }) => {
-    return { id, sequence, run, cancelRequestedAt, begun: startedAt !== null };
+  return rows.map(({ job: { id, projectId, sequence, run, cancelRequestedAt }, startedAt }) => {
+    return { id, projectId, sequence, run, cancelRequestedAt, begun: startedAt !== null };
   });
 }

@@ -94,7 +94,7 @@ export async function startAgentFixture(
     add: (job) => addTestJob(db, job),
     async start(jobId) {
       const job = await getAgentJob(db, jobId);
-      await workflows.start({ jobId, run: job?.run ?? 0 });
+      await workflows.start({ jobId, run: job?.run ?? 0 }, 'docs.example.com');
     },
     async end(jobId) {
       const result = temporal.client.workflow.getHandle(jobId).result();

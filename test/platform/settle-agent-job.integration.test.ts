@@ -61,7 +61,7 @@ describe('the reconciler of agent jobs', () => {
   /** A job whose first run's workflow has ended, and whose second run has none yet. */
   async function messagedJob(): Promise<string> {
     const jobId = await createdJob();
-    await workflows().start({ jobId, run: 1 });
+    await workflows().start({ jobId, run: 1 }, 'docs.example.com');
     await begin(jobId);
     await completeAgentRun(platform.db, { jobId, run: 1, prLink: null });
     await terminate(jobId);
@@ -76,8 +76,13 @@ describe('the reconciler of agent jobs', () => {
     await reconcile();
     expect(await workflows().look(jobId)).toMatchObject({ state: 'running', run: 1 });
     const handle = temporal.client.workflow.getHandle(jobId);
-    const { type, taskQueue, memo } = await handle.describe();
-    expect([type, taskQueue, memo]).toEqual(['agentJob', 'galley-platform', { run: 1 }]);
+    const { type, taskQueue, memo, staticSummary } = await handle.describe();
+    expect([type, taskQueue, memo, await staticSummary()]).toEqual([
+      'agentJob',
+      'galley-platform',
+      { run: 1 },
+      expect.stringMatching(/^Runs an agent for docs\d+\.example\.com$/),
+    ]);
     const history = JSON.stringify(await handle.fetchHistory());
     expect(history).toContain(Buffer.from(JSON.stringify({ jobId, run: 1 })).toString('base64'));
     expect(history).not.toContain(Buffer.from('hush-prompt').toString('base64').slice(0, 12));
@@ -110,7 +115,7 @@ describe('the reconciler of agent jobs', () => {
   it('fails a run whose workflow task keeps failing past the deadline, and terminates its workflow', async () => {
     const jobId = await createdJob();
     await begin(jobId);
-    await workflows().start({ jobId, run: 1 });
+    await workflows().start({ jobId, run: 1 }, 'docs.example.com');
     // A bundle without this workflow fails its task, again and again.
     const worker = runWorker(await Worker.create({ ...brokenWorker(temporal), taskQueue: 'galley-platform' }));
     const failing = async () => {
@@ -131,7 +136,7 @@ describe('the reconciler of agent jobs', () => {
 
   it('cancels a running workflow again if its run was canceled', async () => {
     const jobId = await createdJob();
-    await workflows().start({ jobId, run: 1 });
+    await workflows().start({ jobId, run: 1 }, 'docs.example.com');
     await begin(jobId);
     await requestAgentJobCancel(platform.db, jobId);
     await reconcile();
@@ -141,7 +146,7 @@ describe('the reconciler of agent jobs', () => {
   it('does not apply a late cancel request to the next run', async () => {
     const jobId = await messagedJob();
     await workflows().cancel({ jobId, run: 1 });
-    await workflows().start({ jobId, run: 2 });
+    await workflows().start({ jobId, run: 2 }, 'docs.example.com');
     await workflows().cancel({ jobId, run: 1 });
     expect(await cancelRequests(jobId)).toBe(0);
     await workflows().cancel({ jobId, run: 2 });
@@ -151,20 +156,20 @@ describe('the reconciler of agent jobs', () => {
 
   it('starts a follow-up once the previous workflow has closed, and fails if that takes too long', async () => {
     const jobId = await createdJob();
-    await workflows().start({ jobId, run: 1 });
+    await workflows().start({ jobId, run: 1 }, 'docs.example.com');
     const waits: number[] = [];
     const closes = async (ms: number) => {
       waits.push(ms);
       if (waits.length === 2) await terminate(jobId);
     };
-    await workflows(closes).start({ jobId, run: 2 });
+    await workflows(closes).start({ jobId, run: 2 }, 'docs.example.com');
     expect(waits).toEqual([50, 100]);
     expect(await workflows().look(jobId)).toMatchObject({ state: 'running', run: 2 });
     // An earlier run or the same run counts as started.
-    for (const run of [1, 2]) await workflows().start({ jobId, run });
+    for (const run of [1, 2]) await workflows().start({ jobId, run }, 'docs.example.com');
     waits.splice(0);
     const staysOpen = async (ms: number) => waits.push(ms);
-    await expect(workflows(staysOpen).start({ jobId, run: 3 })).rejects.toThrow('has not closed');
+    await expect(workflows(staysOpen).start({ jobId, run: 3 }, 'docs.example.com')).rejects.toThrow('has not closed');
     expect(waits).toEqual([50, 100, 200, 400, 800, 1_600]);
     expect(await workflows().look(jobId)).toMatchObject({ state: 'running', run: 2 });
   });

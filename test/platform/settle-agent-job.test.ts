@@ -15,7 +15,14 @@ it.each([
 ] as const)(
   'if the newest workflow is %s (run %i), and the second run begun (%s) and canceled (%s), the decision is: %s',
   (state, run, begun, cancelled, decision) => {
-    const job = { id: 'aj_a', sequence: 1, run: 2, begun, cancelRequestedAt: cancelled ? new Date() : null };
+    const job = {
+      id: 'aj_a',
+      projectId: 'prj_docs',
+      sequence: 1,
+      run: 2,
+      begun,
+      cancelRequestedAt: cancelled ? new Date() : null,
+    };
     expect(decideAgentJob(job, workflowOf(state, run), new Date())).toBe(decision);
   },
 );
@@ -29,7 +36,14 @@ it.each([
 ] as const)(
   'if the workflow of run %i (second run canceled: %s) has failed since %i ms before the deadline, the decision is: %s',
   (run, cancelled, sinceMs, decision) => {
-    const job = { id: 'aj_a', sequence: 1, run: 2, begun: true, cancelRequestedAt: cancelled ? new Date() : null };
+    const job = {
+      id: 'aj_a',
+      projectId: 'prj_docs',
+      sequence: 1,
+      run: 2,
+      begun: true,
+      cancelRequestedAt: cancelled ? new Date() : null,
+    };
     const deadline = new Date();
     const failingSince = new Date(deadline.getTime() - sinceMs);
     expect(decideAgentJob(job, { state: 'running', run, failingSince }, deadline)).toBe(decision);

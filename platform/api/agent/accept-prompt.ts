@@ -3,6 +3,7 @@ import type { Caller } from '../../store/api-keys.ts';
 import { recordAction } from '../../store/audit-log.ts';
 import type { Transaction } from '../../store/database.ts';
 import { lockUntilCommit } from '../../store/locks.ts';
+import { getProject } from '../../store/projects.ts';
 import { type Answer, type readIdempotencyKey, respondOnce } from '../idempotency.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
 import { takeUse } from '../rate-limit.ts';
@@ -55,8 +56,12 @@ export async function acceptPrompt(context: ApiContext, asked: Asked): Promise<P
 }
 
 /** The caller doesn't wait: the run is in the database, and the reconciler starts it if this fails. */
-function startSoon({ startAgentJob, logger }: ApiContext, { id: jobId, run }: AgentJobRow): void {
-  startAgentJob({ jobId, run }).catch((error: unknown) => {
+function startSoon({ db, startAgentJob, logger }: ApiContext, { id: jobId, run, projectId }: AgentJobRow): void {
+  const start = async (): Promise<void> => {
+    const project = await getProject(db, projectId);
+    await startAgentJob({ jobId, run }, project?.domain ?? projectId);
+  };
+  start().catch((error: unknown) => {
     logger.warn({ err: error, jobId, run }, 'The agent run could not be started now; the reconciler will');
   });
 }
