@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { createContext } from '../programs/process/context.ts';
 import { openHome, type RunningAddresses } from '../programs/process/home.ts';
+import { pagesUrl } from '../programs/process/serve.ts';
 import type { Variables } from '../programs/settings/environment.ts';
 import { CommandError, UsageError } from './command-error.ts';
 import { openOrchestrator, orchestratorUrl, sitePath } from './orchestrator-client.ts';
@@ -29,7 +30,8 @@ export async function openPage(site: string | undefined, options: OpenOptions): 
 /** The sites page or one site's, by a link that signs in once if the api makes one. */
 async function sitesPage(site: string | undefined, options: OpenOptions): Promise<string> {
   const { ask } = await openOrchestrator(options);
-  const base = await orchestratorUrl(options);
+  const url = await orchestratorUrl(options);
+  const base = options.url === undefined ? pagesUrl(url) : url;
   const path = site === undefined ? '/' : `/ui/sites/${encodeURIComponent(site)}`;
   // Reports an unknown site before the browser does.
   if (site !== undefined) await ask(sitePath(site));

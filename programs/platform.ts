@@ -16,7 +16,7 @@ import { migrateWhenReachable } from '../platform/store/migrate.ts';
 import { openPlatformStore, type PlatformStore } from './parts/platform-store.ts';
 import type { ProcessContext } from './process/context.ts';
 import { openHome } from './process/home.ts';
-import { type HttpService, serve } from './process/serve.ts';
+import { type HttpService, pagesUrl, serve } from './process/serve.ts';
 import { addQueueMetrics } from './temporal/queue-metrics.ts';
 import { openTemporal, type Temporal } from './temporal/temporal.ts';
 import { startTracing, tracing } from './tracing/tracing.ts';
@@ -54,7 +54,7 @@ export async function startPlatform(context: Context): Promise<PlatformService> 
   const workflows = createExportWorkflows({ client: temporal.client });
   const agentWorkflows = createAgentWorkflows({ client: temporal.client });
   let listeningUrl = '';
-  const publicUrl = () => settings.platformPublicUrl ?? listeningUrl;
+  const publicUrl = () => settings.platformPublicUrl ?? pagesUrl(listeningUrl);
   const forge = createForgeTasks({ db: store.db, publicUrl, logger });
   const app = withSettingsNamed(() =>
     createPlatformApi({
@@ -65,6 +65,7 @@ export async function startPlatform(context: Context): Promise<PlatformService> 
       cancelAgentJob: agentWorkflows.cancel,
       agentModel: settings.agent.model,
       publicUrl,
+      bundlesUrl: () => settings.platformPublicUrl ?? listeningUrl,
       bundleLinkTtlMs: settings.bundleLinkTtlMs,
       exportKeep: settings.exportKeep,
       ...(operatorToken === undefined ? {} : { operatorToken }),

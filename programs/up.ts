@@ -17,6 +17,7 @@ import {
   type RunningAddresses,
   UNSUBSCRIBE_SECRET_FILE,
 } from './process/home.ts';
+import { pagesUrl } from './process/serve.ts';
 import { deleteUnlisted } from './process/unlisted-deployments.ts';
 import type { Settings } from './settings/environment.ts';
 import { startWorkerRuntime } from './temporal/runtime.ts';
@@ -87,7 +88,7 @@ export async function startEverything(
     ((to: string) => linkTo(`${platform.publicUrl}/ui/sign-in/link`, { link: links.dashboard.create(), to }));
   const toApi = { config: { ...config, sites: told }, settings: own, signInLinks: links.sites, openDashboard };
   const api = await startApi(toApi, orchestrator);
-  apiUrl = settings.apiPublicUrl ?? api.url;
+  apiUrl = settings.apiPublicUrl ?? pagesUrl(api.url);
   if (platform) await connectForge(platform, told, api.url);
   const deployments = await startDeployments(planned, context);
   await startWorker({ config, settings: own }, orchestrator);
@@ -110,7 +111,7 @@ export async function startEverything(
   };
   await home.announce(addresses);
   lifetime.onStop('announcement', () => home.announce(null));
-  const signInUrl = `${api.url}/ui/sign-in?link=${links.sites.create()}`;
+  const signInUrl = `${pagesUrl(api.url)}/ui/sign-in?link=${links.sites.create()}`;
   const setupUrl = platform?.setupUrl;
   const metricsUrl = metrics?.url;
   return { addresses, metricsUrl, temporal, admin: platform?.admin, operatorToken, config, signInUrl, setupUrl };

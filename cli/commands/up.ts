@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import { createContext } from '../../programs/process/context.ts';
 import { runService } from '../../programs/process/lifetime.ts';
+import { pagesUrl } from '../../programs/process/serve.ts';
 import type { Settings } from '../../programs/settings/environment.ts';
 import type { Everything } from '../../programs/up.ts';
 
@@ -55,13 +56,16 @@ function describeReady(
     Object.keys(webhooks).map((source) => `${webhookBase}/webhooks/${site}/${source}`),
   );
   const blocks: [title: string, lines: string[]][] = [
-    ['Sites page: the state of your sites, and actions', [`${api}/`]],
+    ['Sites page: the state of your sites, and actions', [`${pagesUrl(api)}/`]],
     ['  to sign in, once within 15 minutes; later: galley open', [signInUrl]],
     ['Webhook: enter this URL in your CMS', webhooks],
     ['Your site: what is deployed, after the first export', deployments.map((each) => servedLine(each, config))],
-    ['Dashboard of the platform: projects, exports, keys, members', platform === null ? [] : [`${platform}/`]],
+    [
+      'Dashboard of the platform: projects, exports, keys, members',
+      platform === null ? [] : [`${pagesUrl(platform)}/`],
+    ],
     ['  for its first administrator, once within 24 hours', setupUrl === undefined ? [] : [setupUrl]],
-    ['Admin API: its documentation', platform === null ? [] : [`${platform}/docs/`]],
+    ['Admin API: its documentation', platform === null ? [] : [`${pagesUrl(platform)}/docs/`]],
     ['Temporal: every workflow and its history', temporalUi === null ? [] : [`${temporalUi}/`]],
   ];
   const shown = blocks.filter(([, lines]) => lines.length > 0);

@@ -67,10 +67,12 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
 }
 
 function contextOf({ now = Date.now, ...deps }: PlatformApiDeps): ApiContext {
-  const { publicUrl } = deps;
+  const { publicUrl: given } = deps;
+  const publicUrl = typeof given === 'string' ? () => given : given;
   return {
     ...deps,
-    publicUrl: typeof publicUrl === 'string' ? () => publicUrl : publicUrl,
+    publicUrl,
+    bundlesUrl: deps.bundlesUrl ?? publicUrl,
     now: () => new Date(now()),
   };
 }

@@ -25,6 +25,8 @@ export type PlatformApiDeps = {
   agentModel: string;
   /** Base of links and of the OpenAPI document; a function if the port is only known after listening. */
   publicUrl: string | (() => string);
+  /** Base of the links to bundles, which programs fetch; `publicUrl` if it is missing. */
+  bundlesUrl?: (() => string) | undefined;
   bundleLinkTtlMs: number;
   /** Which exports `galley gc` keeps; undefined: all. */
   exportKeep?: ExportKeep | undefined;
@@ -54,8 +56,9 @@ export type PlatformApiDeps = {
 /** The deps with their defaults. */
 export type ApiContext = Omit<
   PlatformApiDeps,
-  'publicUrl' | 'openId' | 'sitesPage' | 'stopped' | 'metrics' | 'now' | 'trustedProxies' | 'wait'
+  'publicUrl' | 'bundlesUrl' | 'openId' | 'sitesPage' | 'stopped' | 'metrics' | 'now' | 'trustedProxies' | 'wait'
 > & {
   publicUrl(): string;
+  bundlesUrl(): string;
   now(): Date;
 };

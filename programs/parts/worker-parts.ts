@@ -1,6 +1,6 @@
 import type { ProcessContext } from '../process/context.ts';
 import { type Home, openHome } from '../process/home.ts';
-import { listeningUrl } from '../process/serve.ts';
+import { listeningUrl, pagesUrl } from '../process/serve.ts';
 import { startWorkerRuntime } from '../temporal/runtime.ts';
 import { openTemporal, type Temporal } from '../temporal/temporal.ts';
 import { openPlatformStore, type PlatformStore } from './platform-store.ts';
@@ -26,6 +26,6 @@ export async function openWorkerParts(program: string, context: ProcessContext):
   const home = openHome(settings.home);
   const store = await openPlatformStore({ settings, home, logger, lifetime });
   const { host, platformPort: port } = settings;
-  const publicUrl = settings.platformPublicUrl ?? listeningUrl({ host, port });
+  const publicUrl = settings.platformPublicUrl ?? pagesUrl(listeningUrl({ host, port }));
   return { ...context, home, publicUrl, store, temporal };
 }

@@ -103,6 +103,14 @@ export function listeningUrl({ host, port }: Pick<Listening, 'host' | 'port'>): 
   return `http://${name}:${port}`;
 }
 
+/**
+ * A listening URL as links to pages have it: browsers have passkeys for a host with a name, and for no address. One that
+ * finds nobody at localhost's IPv6 address goes on to 127.0.0.1.
+ */
+export function pagesUrl(url: string): string {
+  return url.replace(/^http:\/\/127\.0\.0\.1(?=:|$)/, 'http://localhost');
+}
+
 async function stop(server: Server, { drainMs, stopMs }: Pick<HttpTimeouts, 'drainMs' | 'stopMs'>): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     // That of http.Server would also close connections that are idle now.

@@ -9,6 +9,7 @@ import { openPlatformStore } from '../parts/platform-store.ts';
 import { startPlatform } from '../platform.ts';
 import { startPlatformWorker } from '../platform-worker.ts';
 import { ADMIN_KEY_FILE, type Home } from '../process/home.ts';
+import { pagesUrl } from '../process/serve.ts';
 import type { ChosenTemporal, UpContext } from './choose-temporal.ts';
 
 /** A running platform with everything it needs. */
@@ -51,7 +52,7 @@ export async function startOwnPlatform(
     sitesPage: { ...sitesPage, organizationId: () => organizationId },
   });
   await service.migrated;
-  const publicUrl = settings.platformPublicUrl ?? service.url;
+  const publicUrl = settings.platformPublicUrl ?? pagesUrl(service.url);
   const worker = { settings, home, publicUrl, store, temporal, searchAttributes, logger, lifetime };
   await startPlatformWorker({ ...worker, isShared: true });
   const admin = adminOnDatabase(store.db, {

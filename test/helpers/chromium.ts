@@ -43,6 +43,18 @@ export async function openPage(
   return { page, errors };
 }
 
+/** The device that keeps passkeys, whose user always agrees. */
+export async function addAuthenticator(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
+      ...{ isUserVerified: true, automaticPresenceSimulation: true },
+    },
+  });
+}
+
 /** What axe finds wrong. Evaluated by the debugger, which no policy of the page forbids. */
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);

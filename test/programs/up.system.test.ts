@@ -3,6 +3,7 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Mailbox, startMailbox } from '../../embedded/mailbox/mailbox.ts';
+import { addAuthenticator, launchChromium, openPage } from '../helpers/chromium.ts';
 import { FREE_PORTS } from '../helpers/free-port.ts';
 import { galley, type RunningGalley, startGalley } from '../helpers/galley.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
@@ -23,6 +24,9 @@ async function up(more: Record<string, string> = {}): Promise<RunningGalley> {
 function address({ ready }: RunningGalley, part: string): string {
   return new RegExp(` ${part} (\\S+)`).exec(ready)?.[1] ?? `no ${part} in: ${ready}`;
 }
+
+/** The same as links to pages have it. */
+const pageOf = (started: RunningGalley, part: string) => address(started, part).replace('127.0.0.1', 'localhost');
 
 /** The processes of this machine whose command line contains the folder, as Temporal's does with its database file. */
 async function processesOfHome(): Promise<string[]> {
@@ -164,19 +168,22 @@ describe('galley up', () => {
         (await mailbox.mails()).find((mail) => subject.test(mail.subject) && mail.envelope.to[0]?.address === to);
       await waitFor(async () => (await found()) !== undefined, { describe: `mailed ${to}` });
       const mail = await found();
-      return { from: mail?.from, path: new RegExp(`${platform}(/\\S+)`).exec(mail?.text ?? '')?.[1] ?? 'no link' };
+      return {
+        from: mail?.from,
+        path: new RegExp(`${pageOf(first, 'platform')}(/\\S+)`).exec(mail?.text ?? '')?.[1] ?? 'no link',
+      };
     };
 
     const operator = openBrowser(address(first, 'api'));
-    const signIn = new RegExp(`${address(first, 'api')}(/ui/sign-in\\S+)`).exec(first.output())?.[1] ?? 'no link';
+    const signIn = new RegExp(`${pageOf(first, 'api')}(/ui/sign-in\\S+)`).exec(first.output())?.[1] ?? 'no link';
     expect((await operator.submit(signIn, '/ui/sign-in', { name: 'Ada' })).location).toBe('/');
-    const pathIn = (part: string, url: string | null) => url?.replace(address(first, part), '') ?? 'no URL';
+    const pathIn = (part: string, url: string | null) => url?.replace(pageOf(first, part), '') ?? 'no URL';
     const toDashboard = async () => pathIn('platform', (await operator.get('/ui/open-dashboard')).location);
     // Nobody has an account yet.
     expect((await openBrowser(platform).get(await toDashboard())).location).toContain('/ui/setup?link=');
 
     const owner = openBrowser(platform);
-    const setUp = new RegExp(`${platform}(/ui/setup\\S+)`).exec(first.output())?.[1] ?? 'no link';
+    const setUp = new RegExp(`${pageOf(first, 'platform')}(/ui/setup\\S+)`).exec(first.output())?.[1] ?? 'no link';
     const fields = { organization: 'Handbook', email: 'ada@example.com', name: 'Ada', password };
     expect((await owner.submit(setUp, '/ui/setup', fields)).location).toBe('/?done=welcome');
     // Either page signs in to the other once, by a link.
@@ -202,6 +209,24 @@ describe('galley up', () => {
     const { path } = await newest('ada@example.com', /password/i);
     const reset = await openBrowser(platform).submit(path, '/ui/reset', { password: 'another correct horse' });
     expect(reset.location).toBe('/ui/sign-in?reason=reset');
+  });
+
+  test('lets a browser keep a passkey at the printed URL, and sign in with it', async () => {
+    const url = /(http:\/\/\S+)\/ui\/setup/.exec(first.output())?.[1] ?? 'no link';
+    const browser = await launchChromium();
+    const { page, errors } = await openPage(browser);
+    await addAuthenticator(page);
+    await page.goto(`${url}/ui/account`);
+    await page.getByLabel('Email').fill('ada@example.com');
+    await page.getByLabel('Password').fill('another correct horse');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByRole('link', { name: /^Remove/ }).waitFor();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await page.waitForURL(`${url}/`);
+    expect(errors).toEqual([]);
+    await browser.close();
   });
 
   test('is the only one on its GALLEY_HOME: a second one reports the first process', async () => {

@@ -10,7 +10,7 @@ import { requireCompleted, requireKept } from './export-job-view.ts';
 
 /** A new link to the archive that was packed when the job completed. Throws 409 if it hasn't, 410 if it isn't stored. */
 export async function createBundleLink(
-  context: Pick<ApiContext, 'db' | 'objects' | 'publicUrl' | 'bundleLinkTtlMs' | 'now'>,
+  context: Pick<ApiContext, 'db' | 'objects' | 'bundlesUrl' | 'bundleLinkTtlMs' | 'now'>,
   job: ExportJobRow,
 ): Promise<Bundle> {
   // Noted first, so that the archive outlives the link.
@@ -21,7 +21,7 @@ export async function createBundleLink(
   const link = await context.objects.presign(archiveKey, { ttlMs, fileName: 'bundle.tar.gz' });
   return {
     jobId: job.id,
-    bundleUrl: absoluteUrl(link.url, context.publicUrl()),
+    bundleUrl: absoluteUrl(link.url, context.bundlesUrl()),
     expiresAt: link.expiresAt.toISOString(),
     sizeBytes: archiveSizeBytes,
     sha256: archiveSha256,

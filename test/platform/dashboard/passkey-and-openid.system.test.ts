@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { launchChromium, openPage, problemsOf } from '../../helpers/chromium.ts';
+import { addAuthenticator, launchChromium, openPage, problemsOf } from '../../helpers/chromium.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../../helpers/openid-provider.ts';
 import { type DashboardFixture, PASSWORD, startDashboard } from './dashboard-fixture.ts';
 
@@ -63,14 +63,7 @@ describe('people who join and sign in', () => {
   it('registers a passkey, signs in with it, and removes it', async () => {
     const { page, errors } = await openPage(browser);
     await signIn(page, OWNER, '/ui/account');
-    const session = await page.context().newCDPSession(page);
-    await session.send('WebAuthn.enable');
-    await session.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
-        ...{ isUserVerified: true, automaticPresenceSimulation: true },
-      },
-    });
+    await addAuthenticator(page);
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     const remove = page.getByRole('listitem').getByRole('link', { name: /^Remove/ });
     await remove.waitFor();
