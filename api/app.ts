@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type GalleyConfig, siteNamed } from '../contract/galley-config.ts';
 import type { PublishedSignal } from '../contract/publish-event.ts';
 import { HttpError } from '../web/http-error.ts';
-import type { SignInLinks } from '../web/sign-in-links.ts';
+import type { OwnersDashboard, SignInLinks } from '../web/sign-in-links.ts';
 import type { Wait } from '../web/slow-guesses.ts';
 import { answerPing } from './answer-ping.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
@@ -48,8 +48,8 @@ export type ApiDeps = {
   filtered?: FilteredDeliveries | undefined;
   /** Links that sign in to the sites page once. */
   signInLinks?: SignInLinks;
-  /** A URL that signs in to the dashboard of the same `galley up` once and leads to a path there. */
-  openDashboard?: ((to: string) => string) | undefined;
+  /** The dashboard of the same `galley up`. */
+  dashboard?: OwnersDashboard | undefined;
   /** The URL of Temporal's UI, for links to workflows. */
   temporalUiUrl?: string | undefined;
   /** Ends live updates, which would otherwise keep a stopping server waiting. */
@@ -133,10 +133,10 @@ export function createApi(deps: ApiDeps): express.Express {
   addSteeringRoutes(app, { actions, status, operator });
   addHealthRoutes(app, deps, registry);
 
-  const { signInLinks, openDashboard, temporalUiUrl, stopped } = deps;
+  const { signInLinks, dashboard, temporalUiUrl, stopped } = deps;
   addPages(app, {
     ...{ client, config, gateway, status, actions, operatorToken, searchAttributesReady, logger, now },
-    ...{ signInLinks, openDashboard, temporalUiUrl, stopped, readDeadlineMs, wait: deps.wait, filtered },
+    ...{ signInLinks, dashboard, temporalUiUrl, stopped, readDeadlineMs, wait: deps.wait, filtered },
   });
 
   app.use(unknownPath);

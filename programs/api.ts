@@ -35,7 +35,7 @@ interface Options {
   >;
   /** Links that sign in to the sites page once. */
   signInLinks: SignInLinks;
-  openDashboard?: ApiDeps['openDashboard'];
+  dashboard?: ApiDeps['dashboard'];
   /** How long a stop waits for requests on kept connections; 0 by default. */
   drainMs?: number;
 }
@@ -62,7 +62,7 @@ export async function startApiProcess(config: GalleyConfig, context: ProcessCont
 
 /** Receives webhooks and serves sites' states until the lifetime ends, also while Temporal is unavailable. */
 export async function startApi(
-  { config, settings, signInLinks, openDashboard, drainMs = 0 }: Options,
+  { config, settings, signInLinks, dashboard, drainMs = 0 }: Options,
   context: Context,
 ): Promise<HttpService> {
   const { temporal, searchAttributes, lifetime } = context;
@@ -76,7 +76,7 @@ export async function startApi(
     temporalUiUrl: settings.temporalUiUrl,
     trustedProxies: settings.trustedProxies,
     signInLinks,
-    openDashboard,
+    dashboard,
     stopped: lifetime.signal,
     logger,
     temporalReady: temporal.ready,

@@ -1,7 +1,13 @@
 import type { Logger } from 'pino';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import type { Admin } from '../platform/admin/admin.ts';
-import { createSignInLinks } from '../web/sign-in-links.ts';
+import {
+  type Counterpart,
+  createSignInLinks,
+  type OwnersDashboard,
+  REDIRECT_MS,
+  type SignInLinks,
+} from '../web/sign-in-links.ts';
 import { startApi } from './api.ts';
 import { loadConfiguration, STAND_IN } from './config/check-configuration.ts';
 import { startDeployment } from './deployment.ts';
@@ -62,12 +68,11 @@ export async function startEverything(
   const { temporal, searchAttributes, uiUrl, copyTo } = await chooseTemporal(context);
   const links = { sites: createSignInLinks(), dashboard: createSignInLinks() };
   let apiUrl = '';
-  const openSites = (to: string, name = ''): string =>
-    linkTo(`${apiUrl}/ui/sign-in`, { link: links.sites.create(), to, name });
   let sites: GalleyConfig['sites'] = {};
   const siteOf = (domain: string): string | undefined =>
     Object.entries(sites).find(([, site]) => site.domain === domain)?.[0];
-  const sitesPage = { open: openSites, links: links.dashboard, siteOf };
+  const open = linksTo(links.sites, () => `${apiUrl}/ui/sign-in`);
+  const sitesPage = { open, links: links.dashboard, siteOf };
   const platform =
     settings.adminApiUrl === undefined
       ? await startOwnPlatform({ temporal, searchAttributes, operatorToken, sitesPage }, context)
@@ -83,10 +88,11 @@ export async function startEverything(
   const own = { ...settings, operatorToken, unsubscribeSecret, temporalUiUrl };
   const forgeSecret = await home.secret(FORGE_SECRET_FILE);
   const told = platform ? withForgeWebhooks(config.sites, forgeSecret) : config.sites;
-  const openDashboard =
-    platform &&
-    ((to: string) => linkTo(`${platform.publicUrl}/ui/sign-in/link`, { link: links.dashboard.create(), to }));
-  const toApi = { config: { ...config, sites: told }, settings: own, signInLinks: links.sites, openDashboard };
+  const dashboard: OwnersDashboard | undefined = platform && {
+    open: linksTo(links.dashboard, () => `${platform.publicUrl}/ui/sign-in/link`),
+    isOwner: platform.isOwner,
+  };
+  const toApi = { config: { ...config, sites: told }, settings: own, signInLinks: links.sites, dashboard };
   const api = await startApi(toApi, orchestrator);
   apiUrl = settings.apiPublicUrl ?? pagesUrl(api.url);
   if (platform) await connectForge(platform, told, api.url);
@@ -117,8 +123,9 @@ export async function startEverything(
   return { addresses, metricsUrl, temporal, admin: platform?.admin, operatorToken, config, signInUrl, setupUrl };
 }
 
-function linkTo(page: string, query: Record<string, string>): string {
-  return `${page}?${new URLSearchParams(query)}`;
+/** Links to a page that signs in. */
+function linksTo({ create }: SignInLinks, page: () => string): Counterpart['open'] {
+  return (to, person) => `${page()}?${new URLSearchParams({ link: create(person, REDIRECT_MS), to })}`;
 }
 
 /** Stored even if it was configured, so that commands beside this `up` don't find one of an earlier start. */

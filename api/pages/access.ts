@@ -1,6 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, RequestHandler, Response } from 'express';
 import { createSignedRequests, redirectToSignIn } from '../../web/access.ts';
+import type { OwnersDashboard } from '../../web/sign-in-links.ts';
 import type { OperatorSession, Sessions } from './session.ts';
 
 const COOKIE = 'galley_session';
@@ -47,16 +48,21 @@ const { keep, signedOf, requireCsrf } = createSignedRequests<SignedOperator>(
 export { requireCsrf, signedOf };
 
 /** Leads to the sign-in without a session, and renews the session's cookie. */
-export function requireOperator(sessions: Sessions | undefined, { dashboard }: { dashboard: boolean }): RequestHandler {
-  return (request, response, next) => {
+export function requireOperator(
+  sessions: Sessions | undefined,
+  dashboard: OwnersDashboard | undefined,
+): RequestHandler {
+  return async (request, response, next) => {
     const session = sessionOf(request, sessions);
-    if (session === undefined || sessions === undefined) {
+    const mayStay = session?.owner === undefined || (await dashboard?.isOwner(session.owner)) === true;
+    if (session !== undefined && !mayStay) sessions?.end(session);
+    if (session === undefined || sessions === undefined || !mayStay) {
       redirectToSignIn(request, response);
       return;
     }
     const renewed = sessions.renew(session);
     if (renewed !== undefined) setSession(request, response, sessions.seal(renewed));
-    keep(request, { session, csrf: sessions.csrfOf(session), dashboard });
+    keep(request, { session, csrf: sessions.csrfOf(session), dashboard: dashboard !== undefined });
     next();
   };
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
-import type { SignInLinks } from '../../web/sign-in-links.ts';
+import type { OwnersDashboard, SignInLinks } from '../../web/sign-in-links.ts';
 import type { Wait } from '../../web/slow-guesses.ts';
 import type { FilteredDeliveries } from '../filtered-deliveries.ts';
 import type { SiteActions } from '../site-actions.ts';
@@ -20,8 +20,8 @@ export type PagesDeps = {
   operatorToken: string | undefined;
   /** Links that sign in once; undefined: there are none. */
   signInLinks: SignInLinks | undefined;
-  /** A URL that signs in to the dashboard of the same `galley up` once and leads to a path there; undefined: there is none. */
-  openDashboard: ((to: string) => string) | undefined;
+  /** The dashboard of the same `galley up`; undefined: there is none. */
+  dashboard: OwnersDashboard | undefined;
   /** The URL of Temporal's UI, for links to workflows; undefined if unknown. */
   temporalUiUrl: string | undefined;
   searchAttributesReady: () => boolean;

@@ -20,13 +20,15 @@ export const operatorName = z
 const session = z.object({
   id: z.string(),
   name: operatorName,
+  /** The id of the dashboard's owner who came by a link from there: the session ends with that role. */
+  owner: z.string().optional(),
   signedInMs: z.number(),
   expiresMs: z.number(),
 });
 export type OperatorSession = z.infer<typeof session>;
 
 export type Sessions = {
-  start: (name: string) => OperatorSession;
+  start: (name: string, owner?: string) => OperatorSession;
   /** The cookie's value: the session and its signature. */
   seal: (session: OperatorSession) => string;
   /** Undefined unless the value was sealed by this token, and the session has neither expired nor been ended here. */
@@ -46,9 +48,9 @@ export function createSessions(operatorToken: string, now: () => Date = () => ne
   const ended = new Map<string, number>();
 
   return {
-    start(name) {
+    start(name, owner) {
       const nowMs = now().getTime();
-      return { id: randomBytes(16).toString('base64url'), name, signedInMs: nowMs, expiresMs: nowMs + IDLE_MS };
+      return { id: randomBytes(16).toString('base64url'), name, owner, signedInMs: nowMs, expiresMs: nowMs + IDLE_MS };
     },
 
     seal(opened) {

@@ -6,6 +6,7 @@ import { clientAddress } from '../../web/client-address.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../web/request.ts';
 import { sendPage } from '../../web/send-page.ts';
+import type { LinkPerson } from '../../web/sign-in-links.ts';
 import { createGuessing } from '../../web/slow-guesses.ts';
 import { onlyMethods } from '../http-edge.ts';
 import { operatorAccess } from '../operator-access.ts';
@@ -16,7 +17,7 @@ import { operatorName, type Sessions } from './session.ts';
 import { createSignInFailures } from './sign-in-failures.ts';
 import { NoTokenPage, OperatorSignInPage } from './sign-in-page.tsx';
 
-type SignInDeps = Pick<PagesDeps, 'operatorToken' | 'signInLinks' | 'openDashboard' | 'logger' | 'now' | 'wait'> & {
+type SignInDeps = Pick<PagesDeps, 'operatorToken' | 'signInLinks' | 'dashboard' | 'logger' | 'now' | 'wait'> & {
   sessions: Sessions | undefined;
 };
 
@@ -28,7 +29,7 @@ const NAME_EXPECTED = "Expected 1 to 60 letters, digits, spaces and . , ' @ + _ 
 
 /** The pages to sign in with the operator token or a one-time link, and to sign out. Commands request such links. */
 export function addOperatorSignInRoutes(router: Router, deps: SignInDeps): void {
-  const { sessions, operatorToken, signInLinks, logger } = deps;
+  const { sessions, operatorToken, signInLinks, dashboard, logger } = deps;
   const signIn = createSignIn(deps);
 
   router
@@ -40,9 +41,9 @@ export function addOperatorSignInRoutes(router: Router, deps: SignInDeps): void 
       else if (sessionOf(request, sessions) !== undefined) response.redirect(303, to);
       else if (link === '') await sendPage(request, response, <OperatorSignInPage to={to} />);
       else {
-        const isValid = signInLinks?.isValid(link) ?? false;
-        const message = isValid ? undefined : 'This link was used or has expired. Sign in with the operator token.';
-        const props = { to, message, name: queryOf(request, 'name').slice(0, 60), link: isValid ? link : undefined };
+        const person = signInLinks?.find(link);
+        const message = person ? undefined : 'This link was used or has expired. Sign in with the operator token.';
+        const props = { to, message, name: person?.name ?? '', link: person && link };
         await sendPage(request, response, <OperatorSignInPage {...props} />);
       }
     })
@@ -59,29 +60,24 @@ export function addOperatorSignInRoutes(router: Router, deps: SignInDeps): void 
 
   router
     .route('/ui/sign-out')
-    .post(
-      sameOriginOnly,
-      requireOperator(sessions, { dashboard: false }),
-      readForm,
-      requireCsrf,
-      (request, response) => {
-        const { session } = signedOf(request);
-        sessions?.end(session);
-        setSession(request, response, undefined);
-        logger.info({ operator: session.name }, 'An operator signed out');
-        response.redirect(303, SIGN_IN);
-      },
-    )
+    .post(sameOriginOnly, requireOperator(sessions, dashboard), readForm, requireCsrf, (request, response) => {
+      const { session } = signedOf(request);
+      sessions?.end(session);
+      setSession(request, response, undefined);
+      logger.info({ operator: session.name }, 'An operator signed out');
+      response.redirect(303, SIGN_IN);
+    })
     .all(onlyMethods('POST'));
 }
 
 /** Leads an operator to the dashboard of the same `galley up`, signed in there as an owner. */
-export function addDashboardLink(router: Router, { openDashboard }: Pick<PagesDeps, 'openDashboard'>): void {
+export function addDashboardLink(router: Router, { dashboard }: Pick<PagesDeps, 'dashboard'>): void {
   router
     .route(OPEN_DASHBOARD)
     .get((request, response) => {
-      if (openDashboard === undefined) throw new HttpError(404, 'there is no such page');
-      response.redirect(303, openDashboard(localPath(queryOf(request, 'to'), DASHBOARD_PAGES)));
+      if (dashboard === undefined) throw new HttpError(404, 'there is no such page');
+      const { owner: id, name } = signedOf(request).session;
+      response.redirect(303, dashboard.open(localPath(queryOf(request, 'to'), DASHBOARD_PAGES), { id, name }));
     })
     .all(onlyMethods('GET', 'HEAD'));
 }
@@ -105,17 +101,19 @@ function createSignIn({ operatorToken, sessions, signInLinks, logger, now, wait 
 
     const name = operatorName.safeParse(entered);
     if (!name.success) return await again(400, { nameError: NAME_EXPECTED });
-    const isRight = () =>
-      link === '' ? equalInConstantTime(fieldOf(request, 'token'), operatorToken) : signInLinks?.use(link) === true;
+    const find = (): LinkPerson | undefined => {
+      if (link !== '') return signInLinks?.use(link);
+      return equalInConstantTime(fieldOf(request, 'token'), operatorToken) ? {} : undefined;
+    };
     const address = clientAddress(request);
-    const trusted = await guess(clientNetwork(address), async () => (isRight() ? name.data : undefined));
+    const trusted = await guess(clientNetwork(address), async () => find());
     if (trusted === undefined) {
       logger.warn({ address, by: link === '' ? 'token' : 'link' }, 'A sign-in to the sites page failed');
       if (link !== '') return response.redirect(303, `${SIGN_IN}?link=used`);
       return await again(401, { tokenError: 'This is not the operator token' });
     }
-    setSession(request, response, sessions.seal(sessions.start(trusted)));
-    logger.info({ operator: trusted }, 'An operator signed in');
+    setSession(request, response, sessions.seal(sessions.start(name.data, trusted.id)));
+    logger.info({ operator: name.data }, 'An operator signed in');
     response.redirect(303, to);
   };
 }

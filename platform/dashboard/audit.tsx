@@ -26,6 +26,7 @@ const PAGE_SIZE = 50;
 
 const ACTIONS: Readonly<Record<string, string>> = {
   'session.sign-in': 'Signed in',
+  'session.link': 'Signed in as the owner, from the sites page',
   'session.sign-out': 'Signed out',
   'session.end-all': 'Signed out everywhere',
   'password.reset': 'Set a new password',

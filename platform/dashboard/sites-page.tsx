@@ -7,16 +7,20 @@ import { clientAddress } from '../../web/client-address.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { fieldOf, queryOf, readForm } from '../../web/request.ts';
 import { sendPage } from '../../web/send-page.ts';
-import type { Counterpart } from '../../web/sign-in-links.ts';
+import type { Counterpart, LinkPerson, SignInLinks } from '../../web/sign-in-links.ts';
 import { addRoute } from '../api/add-route.ts';
-import { findFirstOwner } from '../store/members.ts';
+import { recordAction } from '../store/audit-log.ts';
+import { findOwner } from '../store/members.ts';
 import { asSession, copyCookies, findSigned, requireRole, signedOf } from './access.ts';
+import { FRESH_MS } from './auth-settings.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { createSetupUrl } from './first-administrator.ts';
 import { OPEN_SITES } from './layout.tsx';
 
 /** The sites page of the same `galley up`. Only owners of its organization may open it. */
 export type SitesPage = Counterpart & {
+  /** Links from there that sign in here. */
+  links: SignInLinks;
   /** The organization of the orchestrator's key; undefined until there is one. */
   organizationId: () => string | undefined;
   /** The site with a domain, if there is one. */
@@ -37,21 +41,25 @@ export function addSitesPage(router: Router, { sitesPage }: DashboardContext): v
       (request, response) => {
         const { user, sites } = signedOf(request);
         if (sitesPage === undefined || sites === undefined) throw new HttpError(404, 'There is no such page');
-        response.redirect(303, sitesPage.open(localPath(queryOf(request, 'to'), THERE), user.name));
+        response.redirect(303, sitesPage.open(localPath(queryOf(request, 'to'), THERE), user));
       },
     ],
   });
 }
 
-/** Links from the sites page sign in the first owner, once. Without one, they lead to the first administrator's link. */
+/**
+ * Links from the sites page sign in the owner who came from here, otherwise the first one, once. Without any, they lead
+ * to the first administrator's link.
+ */
 export function addOwnerLinks(router: Router, context: DashboardContext): void {
   addRoute(router, OWNER_LINK, {
     get: async (request, response) => {
       const to = localPath(queryOf(request, 'to'), HERE);
       if ((await findSigned(context, request)) !== undefined) return response.redirect(303, to);
       const link = queryOf(request, 'link');
-      if (context.sitesPage?.links.isValid(link) !== true) return response.redirect(303, `${SIGN_IN}?reason=link`);
-      const owner = await ownerOf(context);
+      const person = context.sitesPage?.links.find(link);
+      if (person === undefined) return response.redirect(303, `${SIGN_IN}?reason=link`);
+      const owner = await ownerOf(context, person);
       if (owner === undefined) return await toSetup(context, response);
       await sendPage(request, response, <OwnerLinkPage email={owner.email} link={link} to={to} />);
     },
@@ -62,15 +70,18 @@ export function addOwnerLinks(router: Router, context: DashboardContext): void {
 async function signInOwner(context: DashboardContext, request: Request, response: Response): Promise<void> {
   const { sitesPage, logger } = context;
   const address = clientAddress(request);
-  if (sitesPage?.links.use(fieldOf(request, 'link')) !== true) {
+  const person = sitesPage?.links.use(fieldOf(request, 'link'));
+  if (person === undefined) {
     logger.warn({ address }, 'A sign-in to the dashboard by a link failed');
     return response.redirect(303, `${SIGN_IN}?reason=link`);
   }
-  const owner = await ownerOf(context);
+  const owner = await ownerOf(context, person);
   if (owner === undefined) return await toSetup(context, response);
   const auth = await context.auth();
   const { internalAdapter } = await auth.$context;
-  const { token: value } = await internalAdapter.createSession(owner.id, false, { ipAddress: address });
+  // Who comes by a link has not proved to be the owner, as the account's page demands for a passkey.
+  const session = { ipAddress: address, createdAt: new Date(Date.now() - FRESH_MS) };
+  const { token: value } = await internalAdapter.createSession(owner.id, false, session, true);
   const token = randomBytes(32).toString('base64url');
   // Used at once: the plugin's own way to give a session that exists to a browser.
   const expiresAt = new Date(Date.now() + 60_000);
@@ -78,12 +89,20 @@ async function signInOwner(context: DashboardContext, request: Request, response
   const answer = await auth.api.verifyOneTimeToken({ body: { token }, ...asSession(request) });
   if (!answer.ok) throw new HttpError(503, 'The session could not be started now');
   copyCookies(answer.headers, response);
+  if (person.id === undefined) {
+    const actor = { kind: 'operator' as const, id: 'sites-page', name: `operator token: ${person.name}` };
+    const { organizationId, email: target } = owner;
+    await recordAction(context.db, { organizationId, actor, action: 'session.link', target });
+  }
   response.redirect(303, localPath(fieldOf(request, 'to'), HERE));
 }
 
-async function ownerOf({ db, sitesPage }: DashboardContext) {
+/** Whom a link signs in; undefined if there is no owner yet. Throws 403 for someone who no longer is one. */
+async function ownerOf({ db, sitesPage }: DashboardContext, { id }: LinkPerson) {
   const organizationId = sitesPage?.organizationId();
-  return organizationId === undefined ? undefined : await findFirstOwner(db, organizationId);
+  const owner = organizationId === undefined ? undefined : await findOwner(db, organizationId, id);
+  if (owner === undefined && id !== undefined) throw new HttpError(403, 'You are no longer an owner here');
+  return owner;
 }
 
 async function toSetup({ db, publicUrl }: DashboardContext, response: Response): Promise<void> {

@@ -157,13 +157,19 @@ export async function findUserByEmail(db: Executor, email: string) {
   return row;
 }
 
-/** Who has been an owner of an organization for the longest time. */
-export async function findFirstOwner(db: Executor, organizationId: string) {
+/** The owner of an organization with that id; without an id, who has been one for the longest time. */
+export async function findOwner(db: Executor, organizationId: string, id?: string) {
   const [row] = await db
-    .select({ id: users.id, email: users.email })
+    .select({ id: users.id, email: users.email, organizationId: members.organizationId })
     .from(members)
     .innerJoin(users, eq(users.id, members.userId))
-    .where(and(eq(members.organizationId, organizationId), eq(members.role, 'owner')))
+    .where(
+      and(
+        eq(members.organizationId, organizationId),
+        eq(members.role, 'owner'),
+        id === undefined ? undefined : eq(users.id, id),
+      ),
+    )
     .orderBy(asc(members.createdAt))
     .limit(1);
   return row;

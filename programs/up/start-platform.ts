@@ -4,6 +4,7 @@ import { hashApiKey } from '../../platform/admin/api-key-text.ts';
 import type { SitesPage } from '../../platform/dashboard/sites-page.tsx';
 import { type HeldStore, withHeldDeletes } from '../../platform/objects/hold-deletes.ts';
 import { findKey } from '../../platform/store/api-keys.ts';
+import { findOwner } from '../../platform/store/members.ts';
 import { OWN_ORGANIZATION } from '../parts/ensure-projects.ts';
 import { openPlatformStore } from '../parts/platform-store.ts';
 import { startPlatform } from '../platform.ts';
@@ -24,6 +25,8 @@ export interface RunningPlatform {
   admin: Admin;
   /** The first administrator's link to the dashboard; undefined if there are members. */
   setupUrl: string | undefined;
+  /** Whether someone is an owner of that organization. */
+  isOwner: (userId: string) => Promise<boolean>;
   /** Copies the embedded database to a new folder. */
   copyTo: EmbeddedDatabase['copyTo'] | undefined;
   holdDeletes: HeldStore['holdDeletes'];
@@ -65,7 +68,9 @@ export async function startOwnPlatform(
   organizationId = (await findKey(store.db, hashApiKey(access.key)))?.organizationId;
   const { holdDeletes } = store.objects;
   const setupUrl = await service.setupUrl;
-  return { url: service.url, publicUrl, ...access, admin, setupUrl, copyTo: embedded?.copyTo, holdDeletes };
+  const isOwner = async (userId: string): Promise<boolean> =>
+    organizationId !== undefined && (await findOwner(store.db, organizationId, userId)) !== undefined;
+  return { url: service.url, publicUrl, ...access, admin, setupUrl, isOwner, copyTo: embedded?.copyTo, holdDeletes };
 }
 
 interface Platform {

@@ -1,4 +1,4 @@
-import { createSignInLinks } from '../../../web/sign-in-links.ts';
+import { createSignInLinks, type OwnersDashboard } from '../../../web/sign-in-links.ts';
 import { configWith, OPERATOR_TOKEN, startRecordingApi } from '../running-api.ts';
 
 const links = createSignInLinks();
@@ -7,7 +7,13 @@ let atMs = Date.now();
 const waits: number[] = [];
 const wait = async (ms: number) => void waits.push(ms);
 const config = configWith({ handbook: { agent: [{ name: 'changelog', on: 'publish', prompt: 'Update' }] } });
-const api = await startRecordingApi(config, {}, { signInLinks: links, now: () => new Date(atMs), wait });
+/** The owners at the dashboard of the same `galley up`. */
+const owners = new Set(['user-1']);
+const dashboard: OwnersDashboard = {
+  open: (to, { id, name }) => `http://dashboard${to}#${id},${name}`,
+  isOwner: async (id) => owners.has(id),
+};
+const api = await startRecordingApi(config, {}, { signInLinks: links, dashboard, now: () => new Date(atMs), wait });
 const behindProxy = await startRecordingApi(config, {}, { trustedProxies: ['127.0.0.0/8'], wait });
 const withoutToken = await startRecordingApi(config, {}, { operatorToken: undefined });
 
@@ -41,8 +47,8 @@ async function send(path: string, { cookie, headers = {}, form, base = api.url }
   };
 }
 
-async function signIn(fields: Record<string, string> = {}, headers: Record<string, string> = {}) {
-  return await send('/ui/sign-in', { form: { name: 'Ada', token: OPERATOR_TOKEN, ...fields }, headers });
+async function signIn(fields: Record<string, string> = {}, headers: Record<string, string> = {}, base = api.url) {
+  return await send('/ui/sign-in', { form: { name: 'Ada', token: OPERATOR_TOKEN, ...fields }, headers, base });
 }
 
 async function session(): Promise<{ cookie: string; csrf: string }> {
@@ -115,6 +121,38 @@ describe('signing in', () => {
     expect(signed.cookie).toBeDefined();
     expect(await signIn({ token: '', link })).toMatchObject({ status: 303, setCookie: null });
     expect((await send(`/ui/sign-in?link=${link}`)).text).toContain('was used or has expired');
+  });
+
+  it('by an owner ends when they no longer are one, and never becomes the first owner at the dashboard', async () => {
+    const person = { id: 'user-1', name: 'Ada' };
+    const link = links.create(person);
+    expect((await send(`/ui/sign-in?link=${link}`)).text).toContain('value="Ada"');
+    const { cookie = '' } = await signIn({ token: '', link });
+    const to = '/ui/exports/se_1';
+    const opened = await send(`/ui/open-dashboard?to=${to}`, { cookie });
+    expect(opened).toMatchObject({ status: 303, location: `http://dashboard${to}#user-1,Ada` });
+    expect((await send('/ui/open-dashboard?to=//evil.example', { cookie })).location).toBe(
+      'http://dashboard/#user-1,Ada',
+    );
+    owners.clear();
+    expect(await send('/ui/sites/handbook', { cookie })).toMatchObject({ status: 303 });
+    owners.add('user-1');
+    expect(await send('/ui/sites/handbook', { cookie })).toMatchObject({ status: 303 });
+    expect(await send('/ui/sign-in', { cookie })).toMatchObject({ status: 200 });
+    const operator = await signIn();
+    const byToken = await send('/ui/open-dashboard', { cookie: operator.cookie ?? '' });
+    expect(byToken.location).toBe('http://dashboard/#undefined,Ada');
+  });
+
+  it('leads to no dashboard where there is none, and not without a session', async () => {
+    const { cookie = '' } = await signIn({}, {}, behindProxy.url);
+    const page = await send('/ui/sites/handbook', { cookie, base: behindProxy.url });
+    expect(page.text).not.toContain('/ui/open-dashboard');
+    expect(await send('/ui/open-dashboard', { cookie, base: behindProxy.url })).toMatchObject({ status: 404 });
+    expect(await send('/ui/open-dashboard')).toMatchObject({
+      status: 303,
+      location: expect.stringMatching(/^\/ui\/sign-in/),
+    });
   });
 
   it('is slowed after ten wrong tokens, which never reject the right one', async () => {

@@ -103,13 +103,18 @@ describe('a sign-in link', () => {
     const { now, pass } = clock();
     const links = createSignInLinks(now);
     const [used, late] = [links.create(), links.create()];
-    expect([links.isValid(used), links.use(used), links.use(used), links.isValid(used)]).toEqual([
-      true,
-      true,
-      false,
-      false,
+    expect([links.find(used), links.use(used), links.use(used), links.find(used)]).toEqual([
+      {},
+      {},
+      undefined,
+      undefined,
     ]);
-    pass(15 * 60 * 1000);
-    expect([links.isValid(late), links.use(late), links.use('never made')]).toEqual([false, false, false]);
+    const short = links.create({ id: 'a', name: 'Ada' }, 60_000);
+    pass(60_000 - 1);
+    expect(links.find(short)).toEqual({ id: 'a', name: 'Ada' });
+    pass(1);
+    expect(links.use(short)).toBeUndefined();
+    pass(14 * 60 * 1000);
+    expect([links.find(late), links.use(late), links.use('never made')]).toEqual([undefined, undefined, undefined]);
   });
 });

@@ -1,10 +1,13 @@
 import { sql } from 'drizzle-orm';
-import { createSignInLinks } from '../../../web/sign-in-links.ts';
+import { createSignInLinks, type LinkPerson } from '../../../web/sign-in-links.ts';
+import { createSecurityKey } from '../../helpers/security-key.ts';
 import { type DashboardFixture, PASSWORD, startDashboard } from './dashboard-fixture.ts';
 
 describe('the dashboard beside a sites page', () => {
   const links = createSignInLinks();
   const opened: string[] = [];
+  /** What the sites page is told of people, by name. */
+  const ids = new Map<string, string>();
   let organizationId: string | undefined;
   let fixture: DashboardFixture;
 
@@ -14,7 +17,8 @@ describe('the dashboard beside a sites page', () => {
         links,
         organizationId: () => organizationId,
         siteOf: (domain) => (domain === 'docs.example.com' ? 'docs' : undefined),
-        open(to, name) {
+        open(to, { id = '', name = '' }) {
+          ids.set(name, id);
           opened.push(`${name} to ${to}`);
           return 'http://127.0.0.1:3000/ui/sign-in?link=secret';
         },
@@ -47,6 +51,39 @@ describe('the dashboard beside a sites page', () => {
     }
   });
 
+  const signIn = async (person: LinkPerson) => {
+    const browser = fixture.browser();
+    const path = pathOf(links.create(person));
+    return { browser, path, page: await browser.get(path) };
+  };
+
+  it('signs back in who came from here, as long as they are an owner', async () => {
+    const owner = fixture.browser();
+    await owner.post('/ui/sign-in', { to: '', email: 'ada@example.com', password: PASSWORD });
+    const other = await fixture.invite(owner, 'bob@example.com', 'owner');
+    await other.get('/ui/open-sites');
+    const bob = { id: ids.get('bob') ?? '', name: 'bob' };
+    const { browser, path, page } = await signIn(bob);
+    expect(page.text).toContain('Sign in as bob@example.com');
+    expect((await browser.submit(path, '/ui/sign-in/link')).status).toBe(303);
+    expect((await browser.get('/ui/account')).text).toContain('bob@example.com');
+    await fixture.platform.db.execute(sql`update members set role = 'developer' where user_id = ${bob.id}`);
+    expect((await signIn(bob)).page.status).toBe(403);
+    expect((await fixture.browser().post('/ui/sign-in/link', { link: links.create(bob), to: '' })).status).toBe(403);
+  });
+
+  it('says in the audit log that an operator came as the first owner, who has proved nothing', async () => {
+    const { browser, path } = await signIn({ name: 'Linus' });
+    await browser.submit(path, '/ui/sign-in/link');
+    const account = await browser.get('/ui/account');
+    expect(account.text).toContain('ada@example.com');
+    expect(account.text).not.toContain('Add a passkey');
+    expect((await createSecurityKey(fixture.platform.baseUrl).register(browser)).status).toBe(403);
+    const log = (await browser.get('/ui/settings/audit')).text;
+    expect(log).toContain('operator token: Linus');
+    expect(log).toContain('Signed in as the owner, from the sites page');
+  });
+
   it('signs the first owner in by a link, once, and to a page of its own', async () => {
     const link = links.create();
     const browser = fixture.browser();
@@ -76,7 +113,7 @@ describe('the dashboard beside a sites page', () => {
     const { rows } = await fixture.platform.db.execute(
       sql`select id from audit_log where action = 'session.sign-in' and target = 'ada@example.com'`,
     );
-    // By the link, and by the password.
-    expect(rows).toHaveLength(2);
+    // By two links, and twice by the password.
+    expect(rows).toHaveLength(4);
   });
 });
