@@ -9,9 +9,9 @@ import { serveFiles, startHttpSite } from '../test/helpers/http-site.ts';
 import { waitFor } from '../test/helpers/system/wait-for.ts';
 
 const FOLDER = 'docs/public';
-const SITE = 'handbook';
+const SITE = 'docs';
 const VIEWPORT = { width: 1280, height: 800 };
-const SECRET = `whsec_${Buffer.from('the secret of the handbook').toString('base64')}`;
+const SECRET = `whsec_${Buffer.from('the secret of the site').toString('base64')}`;
 const CONFIG = `
 sites:
   ${SITE}:
@@ -26,7 +26,7 @@ const variables = {
   ...{ PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' },
   GALLEY_HOME: join(folder, 'state'),
 };
-const origin = await startHttpSite(handbook('The first text.'));
+const origin = await startHttpSite(siteOf('The first text.'));
 const up = await startGalley(['up'], variables, folder);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -35,7 +35,7 @@ const browser = await chromium.launch({
 try {
   await run('projects', 'set', '--project', `prj_${SITE}`, '--origin', origin.origin);
   await publishAndWait(1);
-  origin.setHandler(handbook('The second text.'));
+  origin.setHandler(siteOf('The second text.'));
   await publishAndWait(2);
   await takePictures(browser);
 } finally {
@@ -45,13 +45,13 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-function handbook(text: string) {
+function siteOf(text: string) {
   const page = (title: string, body: string): string =>
     `<!doctype html><title>${title}</title><h1>${title}</h1>${body}`;
   const guides = Array.from({ length: 12 }, (_, index) => `/guides/${index + 1}`);
   const links = guides.map((path) => `<a href="${path}">${path}</a>`).join(' ');
   return serveFiles({
-    '/': page('Handbook', links),
+    '/': page('Docs', links),
     ...Object.fromEntries(guides.map((path) => [path, page(`Guide ${path}`, `<p>${text}</p><a href="/">Home</a>`)])),
   });
 }

@@ -205,7 +205,7 @@ function addCancel(router: Router, deps: PagesDeps): void {
     const workflowId = String(request.params.workflowId);
     if (siteOfChange(workflowId) === undefined) throw new HttpError(404, 'no such change');
     await agents.cancelChange(workflowId);
-    logger.info({ workflowId, operator: actorOf(request) }, 'An operator cancelled a change');
+    logger.info({ workflowId, operator: actorOf(request) }, 'An operator canceled a change');
     return withMessage(changePath(workflowId), 'cancel');
   });
 }

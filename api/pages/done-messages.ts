@@ -12,5 +12,5 @@ export const { withMessage, messagesOf } = createDoneMessages({
   'run-again': 'The delivery runs again.',
   approve: 'The version was approved.',
   reject: 'The version was rejected.',
-  cancel: 'The change was cancelled. An open pull request stays open.',
+  cancel: 'The change was canceled. An open pull request stays open.',
 });

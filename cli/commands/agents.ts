@@ -146,7 +146,7 @@ function printJob({ id, status, source, prLink, createdAt, updatedAt, error }: A
 
 function printCancellation(id: string, { result, job }: Cancellation<AgentJob>): void {
   const ended = `${id} was ${job?.status ?? 'already finished'}.`;
-  printLines([result === 'accepted' ? `${id} is being cancelled.` : ended]);
+  printLines([result === 'accepted' ? `${id} is being canceled.` : ended]);
 }
 
 function whatEnded(site: string, rule: string, state: z.infer<typeof ended>): (string | false)[] {

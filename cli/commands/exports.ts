@@ -45,7 +45,7 @@ export function exportsCommand(): Command {
       request: (client, request) => client.exports.cancel(jobId, request),
       print({ result, job }) {
         const ended = `${jobId} was ${job?.status ?? 'already finished'}.`;
-        printLines([result === 'accepted' ? `${jobId} is being cancelled.` : ended]);
+        printLines([result === 'accepted' ? `${jobId} is being canceled.` : ended]);
       },
       missing: missing(jobId),
     }),

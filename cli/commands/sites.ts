@@ -196,7 +196,7 @@ function whatEnded(site: z.infer<typeof removed>): (string | false | null | unde
   const waiting = site.pendingCount ?? 0;
   return [
     `${site.site} was removed: Galley no longer exports or refreshes it.`,
-    exporting && `The export ${site.jobId} was cancelled.`,
+    exporting && `The export ${site.jobId} was canceled.`,
     waiting > 0 && `${waiting} waiting publish(es) were dropped.`,
     ...site.endedRules.map((rule) => `The agent rule ${rule} ended. Changes that it started continue.`),
     ...(site.deployments ?? []).map(

@@ -9,7 +9,7 @@ import type { Everything } from '../../programs/up.ts';
 
 export function upCommand(): Command {
   return new Command('up')
-    .description('start everything on this machine (npm start)')
+    .description('start everything on this machine')
     .addHelpText(
       'after',
       `
@@ -17,7 +17,7 @@ Temporal with its UI, the database, the platform (Admin API), the orchestrator a
 State is kept in GALLEY_HOME (.galley). What a variable names is used instead: TEMPORAL_ADDRESS, DATABASE_URL,
 OBJECT_STORE_URL, and for the whole platform ADMIN_API_URL with ADMIN_API_KEY. Ports: PORT, PLATFORM_PORT,
 DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a galley.yaml it runs with no sites. Ctrl-C ends it.
-Problems are logged; with --verbose also what goes well (npm start -- --verbose).`,
+Problems are logged; with --verbose also what goes well.`,
     )
     .option('--verbose', 'also log what goes well, and each request to a deployment')
     .action(async ({ verbose = false }: { verbose?: boolean }) => {

@@ -46,7 +46,7 @@ export function verdictOf(
 
 function unreachable({ code, reason }: Extract<PostResult, { kind: 'unreachable' }>, url: URL): string {
   if (code === 'ECONNREFUSED') {
-    return `Nothing listens at ${url.origin}. Start the receiver with npm start (galley up) or galley api, or set --url to its URL.`;
+    return `Nothing listens at ${url.origin}. Start the receiver with galley up or galley api, or set --url to its URL.`;
   }
   return `${url.origin} can't be reached: ${reason}. Check --url, or HOST and PORT.`;
 }

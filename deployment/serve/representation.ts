@@ -123,9 +123,9 @@ function pathOf({ path, url }: BundleFile): string {
 }
 
 function contentType({ path, contentType: declared }: BundleFile): string {
-  const mislabelled = declared === '' || /^(text\/plain|application\/octet-stream)\b/.test(declared);
+  const mislabeled = declared === '' || /^(text\/plain|application\/octet-stream)\b/.test(declared);
   const strict = STRICT_TYPES[path.slice(path.lastIndexOf('.') + 1).toLowerCase()];
-  if (mislabelled && strict !== undefined) return strict;
+  if (mislabeled && strict !== undefined) return strict;
   return declared === '' ? 'application/octet-stream' : declared;
 }
 

@@ -40,7 +40,7 @@ type FetcherLimits = BodyLimits &
 const NOT_MODIFIED = 304;
 /** The reason for ending an exchange early; one shared error, because each new one would capture a stack. */
 const ENOUGH = new Error('enough of the response was read');
-const CANCELLED = new Error('the request was cancelled');
+const CANCELLED = new Error('the request was canceled');
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Compression between processes of one machine costs both sides time and saves nothing. */

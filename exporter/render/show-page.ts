@@ -164,7 +164,7 @@ async function contain(context: BrowserContext, page: Page, notices: Notices): P
     void dialog.dismiss().catch(() => undefined);
   });
   page.on('download', (download) => {
-    notices.add('starts a download, which was cancelled');
+    notices.add('starts a download, which was canceled');
     void download.cancel().catch(() => undefined);
   });
 }

@@ -64,7 +64,7 @@ export async function withHeartbeat<Result>(
   try {
     return await work({ signal, token: tokenOf(attempt), isFirst: attempt === 1 });
   } catch (error) {
-    if (context.cancellationSignal.aborted) throw new CancelledFailure('The job was cancelled');
+    if (context.cancellationSignal.aborted) throw new CancelledFailure('The job was canceled');
     throw stopped ?? error;
   } finally {
     clearInterval(timer);

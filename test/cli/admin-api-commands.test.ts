@@ -84,7 +84,7 @@ describe('galley exports', () => {
   });
 
   test.each([
-    ['accepted', EXPORT, `${EXPORT.jobId} is being cancelled.\n`],
+    ['accepted', EXPORT, `${EXPORT.jobId} is being canceled.\n`],
     ['already-finished', { ...EXPORT, status: 'completed' }, `${EXPORT.jobId} was completed.\n`],
   ])('cancel says that the request was %s', async (result, job, text) => {
     const { stdout, asked } = await run(['exports', 'cancel', EXPORT.jobId], { result, job });
@@ -124,7 +124,7 @@ describe('galley agents', () => {
   test('cancel and archive end a job', async () => {
     const cancelled = await run(['agents', 'cancel', AGENT_JOB.id, ...project], { result: 'accepted', job: AGENT_JOB });
     expect(cancelled).toEqual({
-      stdout: `${AGENT_JOB.id} is being cancelled.\n`,
+      stdout: `${AGENT_JOB.id} is being canceled.\n`,
       asked: `POST ${path}/cancel Bearer galley_key`,
     });
     const archived = await run(['agents', 'archive', AGENT_JOB.id, ...project], { ...AGENT_JOB, status: 'archived' });

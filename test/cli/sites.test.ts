@@ -253,7 +253,7 @@ test('sites remove reports its effects', async () => {
   expect(asked).toEqual(['DELETE /sites/docs']);
   expect(stdout.split('\n')).toEqual([
     'docs was removed: Galley no longer exports or refreshes it.',
-    'The export se_2 was cancelled.',
+    'The export se_2 was canceled.',
     '3 waiting publish(es) were dropped.',
     'The agent rule changelog ended. Changes that it started continue.',
     'values.yaml keeps version v1.',

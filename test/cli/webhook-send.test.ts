@@ -94,7 +94,7 @@ describe('galley webhook send', () => {
     const PORT = String(await freePort());
     const { code, stdout, stderr } = await send(['handbook', 'token', '--json'], { PORT });
     const meaning = expect.stringContaining(
-      `Nothing listens at http://127.0.0.1:${PORT}. Start the receiver with npm start`,
+      `Nothing listens at http://127.0.0.1:${PORT}. Start the receiver with galley up`,
     );
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'unreachable', status: null, accepted: [], meaning });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Nothing listens at') });

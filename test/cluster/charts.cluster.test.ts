@@ -69,7 +69,7 @@ describe('the page that leads to a served publish', () => {
 });
 
 test('a link alone is served, without enabled', async () => {
-  const values = await run('kubectl --namespace galley exec deploy/galley-worker -- cat /values/handbook.yaml');
+  const values = await run('kubectl --namespace galley exec deploy/galley-worker -- cat /values/docs.yaml');
   const [, link = ''] = /bundleUrl: "?(\S+?)"?$/m.exec(values) ?? [];
   await writeFile(join(cluster.folder, 'link.yaml'), JSON.stringify({ staticExport: { bundleUrl: link } }));
   const release = 'helm install fixed deploy/helm/galley-deployment --namespace galley --values docs-values.yaml';
@@ -106,7 +106,7 @@ describe('an upgrade that can not work changes nothing', () => {
     const { code, output } = await attempt(`${UPGRADE} --set-file config=wrong.yaml --wait`);
     expect([code, output]).toEqual([1, expect.stringContaining('job galley-config-check failed')]);
     const log = await run('kubectl --namespace galley logs job/galley-config-check');
-    expect(log).toContain('sites.handbook.projektId: unknown key: did you mean projectId?');
+    expect(log).toContain('sites.docs.projektId: unknown key: did you mean projectId?');
   });
 
   test('with a wrong password of the database, at once', async () => {

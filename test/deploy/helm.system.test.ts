@@ -234,7 +234,7 @@ describe('the chart galley', () => {
     const env = Object.fromEntries([...names, 'ADMIN_API_KEY'].map((name) => [name, 'x'.repeat(64)]));
     const urls = { ADMIN_API_URL: 'http://platform:3100', SMTP_URL: 'smtp://mail:25' };
     const { sites } = parseGalleyConfig({ text, file: '/config/galley.yaml', env: { ...env, ...urls } });
-    expect(sites.handbook?.export.deployments).toMatchObject([{ valuesFile: '/values/handbook.yaml' }]);
+    expect(sites.docs?.export.deployments).toMatchObject([{ valuesFile: '/values/docs.yaml' }]);
   });
 
   it('runs these processes, and migrates before them', async () => {
@@ -243,16 +243,16 @@ describe('the chart galley', () => {
     expect((await args('client-hosted')).sort()).toEqual([
       'api',
       'config check',
-      'webhook send handbook sanity --url http://docs-galley-api:3000',
+      'webhook send docs sanity --url http://docs-galley-api:3000',
       'worker',
     ]);
     expect((await args('air-gapped')).sort()).toEqual([
       ...['api', 'config check', 'migrate', 'platform', 'platform-worker --no-agents'],
-      ...['webhook send handbook standard --url http://docs-galley-api:3000', 'worker'],
+      ...['webhook send docs standard --url http://docs-galley-api:3000', 'worker'],
     ]);
     expect((await args('cloud')).sort()).toEqual([
       ...['agent-worker', 'api', 'config check', 'migrate', 'platform', 'platform-worker --no-agents'],
-      ...['webhook send handbook contentful --url http://docs-galley-api:3000', 'worker'],
+      ...['webhook send docs contentful --url http://docs-galley-api:3000', 'worker'],
     ]);
   });
 

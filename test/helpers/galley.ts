@@ -51,7 +51,8 @@ async function spawnGalley(
   });
 }
 
-function collect(child: ChildProcess): { finished: Promise<Finished>; output: () => string } {
+/** What a started command prints, and how it ends. */
+export function collect(child: ChildProcess): { finished: Promise<Finished>; output: () => string } {
   let stdout = '';
   let stderr = '';
   child.stdout?.on('data', (chunk: Buffer) => {
@@ -136,7 +137,8 @@ export async function spawnService(
   return { process: child, ready: untilReady(child, args), output: collect(child).output };
 }
 
-async function untilReady(child: ChildProcess, args: readonly string[]): Promise<RunningGalley> {
+/** Resolves once a started service is ready. Rejects with its output if it exits before that. */
+export async function untilReady(child: ChildProcess, args: readonly string[]): Promise<RunningGalley> {
   const { finished, output } = collect(child);
   const ready = await new Promise<string>((resolve, reject) => {
     if (child.stdout)

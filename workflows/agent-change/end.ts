@@ -82,7 +82,7 @@ async function notifyOperators(run: ChangeRun): Promise<void> {
 export async function endCancelled(run: ChangeRun): Promise<void> {
   const { state } = run;
   if (isOver(state.phase)) return;
-  if (state.phase === 'prompting' || state.phase === 'working') await cancelChangeJob(run, 'the change is cancelled');
+  if (state.phase === 'prompting' || state.phase === 'working') await cancelChangeJob(run, 'the change is canceled');
   await stopFollowUp(run);
   reportLostJob(state);
   end(state, 'cancelled');

@@ -157,11 +157,11 @@ export async function cancelChangeJob({ state }: ChangeRun, reason: string): Pro
   try {
     const summary = `cancel ${jobId}: ${reason}`.slice(0, 200);
     const outcome = await cancelAgentJob.executeWithOptions({ summary }, [{ projectId, jobId }]);
-    if (outcome === 'finished') addNote(state, `${jobId} had ended already when it was to be cancelled`);
+    if (outcome === 'finished') addNote(state, `${jobId} had ended already when it was to be canceled`);
     if (outcome === 'unsupported') addNote(state, `the Admin API can't cancel ${jobId}: it may go on`);
   } catch (error) {
     if (isCancellation(error)) throw error;
-    addNote(state, `${jobId} couldn't be cancelled: ${readFailure(error).message}`);
+    addNote(state, `${jobId} couldn't be canceled: ${readFailure(error).message}`);
   }
 }
 

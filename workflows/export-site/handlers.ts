@@ -243,7 +243,7 @@ async function removeSite(run: SiteRun): Promise<void> {
   // A failed start isn't repeated any more.
   const isFailed = run.state.backOff?.waiting === true && patched('one-removal');
   const isStarted = (): boolean => isFailed || exporting.stage !== 'starting' || run.state.exporting !== exporting;
-  const summary = 'the start of the export that is to be cancelled';
+  const summary = 'the start of the export that is to be canceled';
   if (!isStarted()) await waitAtMost(isStarted, START_TIMEOUT_MS, summary);
   const { stage, jobId } = exporting;
   if (stage === 'polling' && jobId !== null) await cancelExportJob(run, jobId, 'the site was removed');

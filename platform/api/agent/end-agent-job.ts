@@ -20,7 +20,7 @@ export async function cancelAgentRun(
     await recordAction(db, { ...caller, action: 'agent.cancel', target: id, detail: job.projectId });
     // Not awaited: the request is in the row, which the work reads at its end and the reconciler before that.
     cancelAgentJob({ jobId: id, run: job.run }).catch((error: unknown) => {
-      logger.warn({ err: error, jobId: id }, 'The agent run could not be cancelled now; the reconciler will');
+      logger.warn({ err: error, jobId: id }, 'The agent run could not be canceled now; the reconciler will');
     });
   }
   return { result: accepted ? 'accepted' : 'already-finished', job: agentJobView(job) };

@@ -100,7 +100,7 @@ const messageAgentJob = operation({
 const cancelAgentJob = operation({
   operationId: 'cancelAgentJob',
   summary: 'Cancel an agent job',
-  description: 'A cancelled job fails with the error `cancelled`, once its work has stopped.',
+  description: 'A canceled job fails with the error `cancelled`, once its work has stopped.',
   parameters: jobPath,
   responses: { ...ok('Accepted, or finished before.', 'AgentCancellation'), ...refusals(401, 403, 404) },
 });

@@ -16,7 +16,7 @@ export async function cancelExport(context: ApiContext, caller: Caller, jobId: u
     await recordAction(db, { ...caller, action: 'export.cancel', target: id, detail: domain });
     // Not awaited: the request is in the row, which the work reads at each step and the reconciler after it.
     context.cancelExport(id).catch((error: unknown) => {
-      logger.warn({ err: error, jobId: id }, 'The export could not be cancelled now; the reconciler will');
+      logger.warn({ err: error, jobId: id }, 'The export could not be canceled now; the reconciler will');
     });
   }
   return { result: outcome.accepted ? 'accepted' : 'already-finished', job: exportJobView(outcome.job) };

@@ -90,7 +90,7 @@ const getExport = operation({
 const cancelExport = operation({
   operationId: 'cancelExport',
   summary: 'Cancel a static export job',
-  description: 'A cancelled job fails with the error `cancelled`, a running one once its work has stopped.',
+  description: 'A canceled job fails with the error `cancelled`, a running one once its work has stopped.',
   parameters: jobPath,
   responses: { ...ok('Accepted, or finished before.', 'ExportCancellation'), ...refusals(401, 403, 404) },
 });
@@ -117,7 +117,7 @@ const createPreview = operation({
 const getExportReport = operation({
   operationId: 'getExportReport',
   summary: "Get a completed or failed job's broken links, redirects and skipped pages",
-  description: 'For a failed or cancelled job: what it found until then. 409 while the job is queued or running.',
+  description: 'For a failed or canceled job: what it found until then. 409 while the job is queued or running.',
   parameters: jobPath,
   responses: { ...ok('The report.', 'ExportReport'), ...refusals(401, 403, 404, 409, 410) },
 });

@@ -11,11 +11,11 @@ const spec = {
     'assets/app.DtHmvp7M.js': 'console.log(1)',
     'assets/data.bin': Buffer.from('0123456789'),
     'feed.xml': '<feed/>',
-    'mislabelled.js': 'console.log(2)',
+    'mislabeled.js': 'console.log(2)',
     '.well-known/security.txt': 'Contact: mailto:a@example.com',
   }),
   redirects: [{ from: '/new', to: '/日本/straße?q=%C3%9F#ü', status: 302 }],
-  contentTypes: { 'feed.xml': 'application/atom+xml', 'mislabelled.js': 'text/plain' },
+  contentTypes: { 'feed.xml': 'application/atom+xml', 'mislabeled.js': 'text/plain' },
 };
 
 let fixture: Fixture;
@@ -66,7 +66,7 @@ describe('a site from an air-gapped file', () => {
 
   it('uses the content types of its manifest, except those that a browser would block', async () => {
     expect((await get('/feed.xml')).headers.get('content-type')).toBe('application/atom+xml');
-    expect((await get('/mislabelled.js')).headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect((await get('/mislabeled.js')).headers.get('content-type')).toBe('text/javascript; charset=utf-8');
   });
 
   it('responds with 304 if If-None-Match matches, and with 412 if If-Match does not', async () => {
