@@ -123,6 +123,28 @@ export function rejectionWords(reason: string): string {
   return REJECTION_WORDS[reason] ?? reason;
 }
 
+/** By the reply's codes (RFC 5321, RFC 3463), the first that fits. */
+const MAIL_WORDS: readonly [codes: RegExp, words: string][] = [
+  [/^2/, 'The mail server accepted it.'],
+  [/ [45]\.2\.2$/, 'The mailbox is full: its owner must make room.'],
+  [/^552 5\.3\.4$|^552$/, 'It is too large for the mail server.'],
+  [
+    / [45]\.1\.8$| [45]\.7\.\d+$/,
+    "The mail server doesn't take mail of this sender: ask its operators to allow smtp.from.",
+  ],
+  [/ [45]\.1\.\d+$|^55[013]$/, 'There is no such mailbox: correct the address of the reviewer.'],
+  [/^4/, "The mail server didn't take it for now."],
+  [/^5/, 'The mail server refused it: show its operators this reply.'],
+];
+
+/** What a mail's detail means, with the codes of the server's reply: they are what its operators ask for. */
+export function mailWords(detail: string): string {
+  const [, code, enhanced] = /(?:^|: )([245]\d\d)[ -](?:([245]\.\d{1,3}\.\d{1,3})\b)?/.exec(detail) ?? [];
+  const codes = [code, enhanced].filter((each) => each !== undefined).join(' ');
+  const words = MAIL_WORDS.find(([fitting]) => fitting.test(codes))?.[1];
+  return words === undefined ? detail : `${words} (${codes})`;
+}
+
 export const TRIGGER_WORDS: Record<ExportRecord['trigger'], string> = {
   publish: 'publish',
   request: 'operator',

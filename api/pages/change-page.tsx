@@ -1,4 +1,5 @@
 import type { AgentChangeState, MailOutcome } from '../../contract/agent-state.ts';
+import { mailWords } from '../../contract/site-words.ts';
 import { Badge, type BadgeProps } from '../../ui/components/badge.tsx';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
@@ -145,8 +146,8 @@ function Mails({ state: { mails }, now }: { state: AgentChangeState; now: Date }
                 <span class="title-line">
                   <Badge {...MAIL_OUTCOMES[outcome]} />
                   {detail !== null && (
-                    <span class="soft">
-                      <Text>{detail}</Text>
+                    <span class="soft" title={detail}>
+                      <Text>{mailWords(detail)}</Text>
                     </span>
                   )}
                 </span>

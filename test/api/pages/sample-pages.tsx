@@ -112,6 +112,7 @@ export function changeState(changes: Partial<AgentChangeState> = {}): AgentChang
     mails: [
       { event: 'opened', to: 'ada@example.com', outcome: 'sent', detail: null, at: ago(500) },
       { event: 'opened', to: 'grace@example.com', outcome: 'unknown', detail: 'the connection was lost', at: ago(500) },
+      { event: 'opened', to: 'alan@example.com', outcome: 'refused', detail: '550 5.1.1 no such user', at: ago(500) },
     ],
     reviewRequests: { requested: ['ada', 'grace'], refused: [] },
     reviews: [{ reviewer: 'ada', verdict: 'approved', at: ago(100) }],
