@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import type { Admin } from '../platform/admin/admin.ts';
+import type { SitesPage } from '../platform/dashboard/sites-page.tsx';
 import {
   type Counterpart,
   createSignInLinks,
@@ -8,6 +9,7 @@ import {
   REDIRECT_MS,
   type SignInLinks,
 } from '../web/sign-in-links.ts';
+import { workflowUrl } from '../web/temporal-ui.ts';
 import { startApi } from './api.ts';
 import { loadConfiguration, STAND_IN } from './config/check-configuration.ts';
 import { startDeployment } from './deployment.ts';
@@ -66,13 +68,16 @@ export async function startEverything(
   const operatorToken = await keepOperatorToken(settings, home);
   const context = { settings, home, logger, lifetime };
   const { temporal, searchAttributes, uiUrl, copyTo } = await chooseTemporal(context);
+  const temporalUiUrl = settings.temporalUiUrl ?? uiUrl ?? undefined;
   const links = { sites: createSignInLinks(), dashboard: createSignInLinks() };
   let apiUrl = '';
   let sites: GalleyConfig['sites'] = {};
-  const siteOf = (domain: string): string | undefined =>
-    Object.entries(sites).find(([, site]) => site.domain === domain)?.[0];
-  const open = linksTo(links.sites, () => `${apiUrl}/ui/sign-in`);
-  const sitesPage = { open, links: links.dashboard, siteOf };
+  const sitesPage = {
+    open: linksTo(links.sites, () => `${apiUrl}/ui/sign-in`),
+    links: links.dashboard,
+    siteOf: (domain: string) => Object.entries(sites).find(([, site]) => site.domain === domain)?.[0],
+    temporal: temporalUi(temporalUiUrl, temporal),
+  };
   const platform =
     settings.adminApiUrl === undefined
       ? await startOwnPlatform({ temporal, searchAttributes, operatorToken, sitesPage }, context)
@@ -84,7 +89,6 @@ export async function startEverything(
 
   const orchestrator = { temporal, searchAttributes, logger, lifetime };
   const unsubscribeSecret = settings.unsubscribeSecret ?? (await home.secret(UNSUBSCRIBE_SECRET_FILE));
-  const temporalUiUrl = settings.temporalUiUrl ?? uiUrl ?? undefined;
   const own = { ...settings, operatorToken, unsubscribeSecret, temporalUiUrl };
   const forgeSecret = await home.secret(FORGE_SECRET_FILE);
   const told = platform ? withForgeWebhooks(config.sites, forgeSecret) : config.sites;
@@ -126,6 +130,10 @@ export async function startEverything(
 /** Links to a page that signs in. */
 function linksTo({ create }: SignInLinks, page: () => string): Counterpart['open'] {
   return (to, person) => `${page()}?${new URLSearchParams({ link: create(person, REDIRECT_MS), to })}`;
+}
+
+function temporalUi(url: string | undefined, { namespace }: Temporal): SitesPage['temporal'] {
+  return url === undefined ? undefined : { url, workflowUrl: (id) => workflowUrl(url, namespace, id) };
 }
 
 /** Stored even if it was configured, so that commands beside this `up` don't find one of an earlier start. */

@@ -1,7 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, RequestHandler, Response } from 'express';
 import { createSignedRequests, redirectToSignIn } from '../../web/access.ts';
-import type { OwnersDashboard } from '../../web/sign-in-links.ts';
+import type { PagesDeps } from './pages-deps.ts';
 import type { OperatorSession, Sessions } from './session.ts';
 
 const COOKIE = 'galley_session';
@@ -38,6 +38,8 @@ export type SignedOperator = {
   csrf: string;
   /** Whether the dashboard of the same `galley up` can be opened. */
   dashboard: boolean;
+  /** The URL of Temporal's UI, if known. */
+  temporalUiUrl: string | undefined;
 };
 
 const { keep, signedOf, requireCsrf } = createSignedRequests<SignedOperator>(
@@ -50,7 +52,7 @@ export { requireCsrf, signedOf };
 /** Leads to the sign-in without a session, and renews the session's cookie. */
 export function requireOperator(
   sessions: Sessions | undefined,
-  dashboard: OwnersDashboard | undefined,
+  { dashboard, temporalUiUrl }: Pick<PagesDeps, 'dashboard' | 'temporalUiUrl'>,
 ): RequestHandler {
   return async (request, response, next) => {
     const session = sessionOf(request, sessions);
@@ -62,7 +64,7 @@ export function requireOperator(
     }
     const renewed = sessions.renew(session);
     if (renewed !== undefined) setSession(request, response, sessions.seal(renewed));
-    keep(request, { session, csrf: sessions.csrfOf(session), dashboard: dashboard !== undefined });
+    keep(request, { session, csrf: sessions.csrfOf(session), dashboard: dashboard !== undefined, temporalUiUrl });
     next();
   };
 }

@@ -15,7 +15,7 @@ import { changePath, dashboardPath, OperatorLayout, type OperatorLayoutProps, si
 
 type FollowUpsState = NonNullable<AgentChangeState['followUps']>;
 
-type ChangePageProps = Pick<OperatorLayoutProps, 'signed' | 'temporalUiUrl' | 'messages'> & {
+type ChangePageProps = Pick<OperatorLayoutProps, 'signed' | 'messages'> & {
   workflowId: string;
   state: AgentChangeState;
   workflowUrl: string | undefined;

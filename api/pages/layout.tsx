@@ -8,20 +8,18 @@ export const OPEN_DASHBOARD = '/ui/open-dashboard';
 
 export type OperatorLayoutProps = Pick<PageProps, 'title' | 'crumbs' | 'messages'> & {
   signed: SignedOperator;
-  /** The URL of Temporal's UI, if known. */
-  temporalUiUrl?: string | undefined;
   children: ComponentChildren;
 };
 
 /** The layout of the pages behind the sign-in. */
-export function OperatorLayout({ signed, temporalUiUrl, children, ...page }: OperatorLayoutProps) {
+export function OperatorLayout({ signed, children, ...page }: OperatorLayoutProps) {
   return (
     <Page
       {...page}
       nav={[
         { label: 'Sites', href: '/', current: true },
         ...(signed.dashboard ? [{ label: 'Dashboard', href: OPEN_DASHBOARD }] : []),
-        ...(temporalUiUrl === undefined ? [] : [{ label: 'Temporal', href: temporalUiUrl }]),
+        ...(signed.temporalUiUrl ? [{ label: 'Temporal', href: signed.temporalUiUrl }] : []),
       ]}
       account={{ name: signed.session.name, csrf: signed.csrf }}
       footer={
@@ -38,12 +36,6 @@ export function OperatorLayout({ signed, temporalUiUrl, children, ...page }: Ope
 /** The page of an export or an agent job in the dashboard. */
 export function dashboardPath(kind: 'exports' | 'agents', jobId: string): string {
   return `${OPEN_DASHBOARD}?${new URLSearchParams({ to: `/ui/${kind}/${encodeURIComponent(jobId)}` })}`;
-}
-
-/** The URL of a workflow in Temporal's UI. */
-export function workflowUrl(temporalUiUrl: string, namespace: string, workflowId: string): string {
-  const base = temporalUiUrl.replace(/\/+$/, '');
-  return `${base}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`;
 }
 
 /** The path of a site's page. */

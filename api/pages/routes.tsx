@@ -29,7 +29,7 @@ export function addPages(app: Express, deps: PagesDeps): void {
     .all(onlyMethods('GET', 'HEAD'));
   addOperatorSignInRoutes(router, { ...deps, sessions });
   // By path, because the router also sees the requests of other routes.
-  router.use(['/ui', /^\/$/], requireOperator(sessions, deps.dashboard));
+  router.use(['/ui', /^\/$/], requireOperator(sessions, deps));
   addSiteRoutes(router, deps, sessions);
   addActionRoutes(router, deps);
   addDashboardLink(router, deps);

@@ -15,7 +15,7 @@ import { changePath, OperatorLayout, type OperatorLayoutProps, sitePath } from '
 /** Of the changes that respond, by the ids of their workflows. */
 type ChangeStates = ReadonlyMap<string, AgentChangeState>;
 
-type RulePageProps = Pick<OperatorLayoutProps, 'signed' | 'temporalUiUrl'> & {
+type RulePageProps = Pick<OperatorLayoutProps, 'signed'> & {
   site: string;
   rule: string;
   /** Undefined: it has collected nothing yet, or its workflow doesn't respond. */

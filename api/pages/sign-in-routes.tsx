@@ -17,7 +17,10 @@ import { operatorName, type Sessions } from './session.ts';
 import { createSignInFailures } from './sign-in-failures.ts';
 import { NoTokenPage, OperatorSignInPage } from './sign-in-page.tsx';
 
-type SignInDeps = Pick<PagesDeps, 'operatorToken' | 'signInLinks' | 'dashboard' | 'logger' | 'now' | 'wait'> & {
+type SignInDeps = Pick<
+  PagesDeps,
+  'operatorToken' | 'signInLinks' | 'dashboard' | 'temporalUiUrl' | 'logger' | 'now' | 'wait'
+> & {
   sessions: Sessions | undefined;
 };
 
@@ -29,7 +32,7 @@ const NAME_EXPECTED = "Expected 1 to 60 letters, digits, spaces and . , ' @ + _ 
 
 /** The pages to sign in with the operator token or a one-time link, and to sign out. Commands request such links. */
 export function addOperatorSignInRoutes(router: Router, deps: SignInDeps): void {
-  const { sessions, operatorToken, signInLinks, dashboard, logger } = deps;
+  const { sessions, operatorToken, signInLinks, logger } = deps;
   const signIn = createSignIn(deps);
 
   router
@@ -60,7 +63,7 @@ export function addOperatorSignInRoutes(router: Router, deps: SignInDeps): void 
 
   router
     .route('/ui/sign-out')
-    .post(sameOriginOnly, requireOperator(sessions, dashboard), readForm, requireCsrf, (request, response) => {
+    .post(sameOriginOnly, requireOperator(sessions, deps), readForm, requireCsrf, (request, response) => {
       const { session } = signedOf(request);
       sessions?.end(session);
       setSession(request, response, undefined);

@@ -13,7 +13,7 @@ import { OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx
 import { PHASE_OPTIONS, PhaseBadge } from './phase-badge.tsx';
 import type { SiteListQuery, SiteListResult, SiteRow } from './site-list.ts';
 
-type SiteListPageProps = Pick<OperatorLayoutProps, 'signed' | 'messages' | 'temporalUiUrl'> & {
+type SiteListPageProps = Pick<OperatorLayoutProps, 'signed' | 'messages'> & {
   list: SiteListResult;
   query: SiteListQuery;
   now: Date;

@@ -48,7 +48,7 @@ export type SiteView = {
   workflowUrl: string | undefined;
 };
 
-type SitePageProps = Pick<OperatorLayoutProps, 'signed' | 'messages' | 'temporalUiUrl'> & { view: SiteView };
+type SitePageProps = Pick<OperatorLayoutProps, 'signed' | 'messages'> & { view: SiteView };
 
 export function SitePage({ view, ...layout }: SitePageProps) {
   const { status, exportNumber } = view;

@@ -7,6 +7,7 @@ import { startEventStream } from '../../web/event-stream.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { queryOf } from '../../web/request.ts';
 import { sendPage } from '../../web/send-page.ts';
+import { workflowUrl } from '../../web/temporal-ui.ts';
 import { onlyMethods } from '../http-edge.ts';
 import type { SiteStatus } from '../site-status.ts';
 import { unavailable } from '../unavailable.ts';
@@ -14,7 +15,6 @@ import { type SignedOperator, sessionOf, signedOf } from './access.ts';
 import { createAgentReader, siteOfChange } from './agent-reader.ts';
 import { ChangePage } from './change-page.tsx';
 import { messagesOf } from './done-messages.ts';
-import { workflowUrl } from './layout.tsx';
 import type { PagesDeps } from './pages-deps.ts';
 import { RulePage } from './rule-page.tsx';
 import type { Sessions } from './session.ts';
@@ -56,7 +56,6 @@ function addList(router: Router, deps: PagesDeps): void {
       <SiteListView
         signed={signedOf(request)}
         messages={messagesOf(request)}
-        temporalUiUrl={deps.temporalUiUrl}
         list={list}
         query={query}
         now={deps.now()}
@@ -66,12 +65,12 @@ function addList(router: Router, deps: PagesDeps): void {
 }
 
 function addSite(router: Router, deps: PagesDeps, sessions: Sessions | undefined): void {
-  const { status, now, temporalUiUrl } = deps;
+  const { status, now } = deps;
   const watches = createSiteWatches({ read: status.one });
 
   page(router, '/ui/sites/:site', async (request) => {
     const view = viewOf(deps, await status.one(nameOf(request, 'site')), signedOf(request), exportNumberOf(request));
-    const layout = { signed: signedOf(request), messages: messagesOf(request), temporalUiUrl };
+    const layout = { signed: signedOf(request), messages: messagesOf(request) };
     return <SitePage {...layout} view={view} />;
   });
 
@@ -101,14 +100,7 @@ function addSite(router: Router, deps: PagesDeps, sessions: Sessions | undefined
     const list = nameOf(request, 'list');
     if (!isSiteList(list)) throw new HttpError(404, 'there is no such list');
     const view = viewOf(deps, await status.one(nameOf(request, 'site')), signedOf(request), undefined);
-    return (
-      <SiteListPage
-        signed={signedOf(request)}
-        temporalUiUrl={temporalUiUrl}
-        view={{ ...view, now: now() }}
-        list={list}
-      />
-    );
+    return <SiteListPage signed={signedOf(request)} view={{ ...view, now: now() }} list={list} />;
   });
 }
 
@@ -144,7 +136,7 @@ function addAgents(router: Router, deps: PagesDeps): void {
     const isConfigured = siteNamed(deps.config, site)?.agent.some(({ name }) => name === rule) ?? false;
     if (state === undefined && !isConfigured) throw new HttpError(404, 'no such rule');
     const url = state && urlOf(WORKFLOW_IDS.agentRule(site, rule));
-    const layout = { signed: signedOf(request), temporalUiUrl, workflowUrl: url };
+    const layout = { signed: signedOf(request), workflowUrl: url };
     const states = await agents.changes(state?.changes.map(({ workflowId }) => workflowId) ?? []);
     return <RulePage {...layout} {...{ site, rule, state, states }} now={now()} />;
   });
@@ -154,7 +146,7 @@ function addAgents(router: Router, deps: PagesDeps): void {
     const id = String(workflowId);
     const state = siteOfChange(id) === undefined ? undefined : await agents.change(id);
     if (state === undefined) throw new HttpError(404, 'no such change, or its workflow does not respond');
-    const layout = { signed: signedOf(request), messages: messagesOf(request), temporalUiUrl, workflowUrl: urlOf(id) };
+    const layout = { signed: signedOf(request), messages: messagesOf(request), workflowUrl: urlOf(id) };
     return <ChangePage {...layout} workflowId={id} state={state} now={now()} />;
   });
 }

@@ -54,6 +54,7 @@ export function MemberLayout({ signed, section, children, ...page }: MemberLayou
         ...NAV.filter(({ roles = EVERYONE }) => roles.includes(signed.membership.role)).map((item) => ({
           ...{ label: item.label, href: PATHS[item.section], current: item.section === section },
         })),
+        ...(signed.sites?.temporal ? [{ label: 'Temporal', href: signed.sites.temporal.url }] : []),
       ]}
       account={{ name: signed.user.name, href: PATHS.account, csrf: signed.csrf }}
       footer={
@@ -66,6 +67,12 @@ export function MemberLayout({ signed, section, children, ...page }: MemberLayou
       {children}
     </Page>
   );
+}
+
+/** A job's workflow in Temporal's UI, for who may open the sites page. */
+export function WorkflowLink({ signed, id }: { signed: SignedMember; id: string }) {
+  const url = signed.sites?.temporal?.workflowUrl(id);
+  return url === undefined ? null : <a href={url}>Workflow in Temporal</a>;
 }
 
 type ConfirmPageProps = Pick<MemberLayoutProps, 'signed' | 'section'> &

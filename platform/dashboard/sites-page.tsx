@@ -23,6 +23,8 @@ export type SitesPage = Counterpart & {
   links: SignInLinks;
   /** The organization of the orchestrator's key; undefined until there is one. */
   organizationId: () => string | undefined;
+  /** Temporal's UI, if there is one. */
+  temporal: { url: string; workflowUrl: (workflowId: string) => string } | undefined;
   /** The site with a domain, if there is one. */
   siteOf: (domain: string) => string | undefined;
 };

@@ -21,7 +21,7 @@ import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { SignedMember } from '../access.ts';
-import { MemberLayout, type MemberLayoutProps, PATHS, pathOf } from '../layout.tsx';
+import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, WorkflowLink } from '../layout.tsx';
 import { listEvents } from '../live.ts';
 import { badgeOf, isCanceled, statusOptions } from '../statuses.ts';
 import type { AgentFacts, PullRequestFacts, TitledJob } from './agent-facts.ts';
@@ -171,6 +171,7 @@ export function AgentParts({ signed, facts }: { signed: SignedMember; facts: Age
             {job.status === 'active' && <LiveIndicator />}
           </>
         }
+        below={<WorkflowLink signed={signed} id={job.id} />}
       >
         {signed.membership.role !== 'reviewer' && <Actions job={job} />}
       </Title>

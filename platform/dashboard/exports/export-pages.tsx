@@ -27,7 +27,7 @@ import type { Actor } from '../../store/audit-log.ts';
 import type { ExportJobRow } from '../../store/export-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { SignedMember } from '../access.ts';
-import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, sitePath } from '../layout.tsx';
+import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, sitePath, WorkflowLink } from '../layout.tsx';
 import { listEvents } from '../live.ts';
 import { badgeOf, isCanceled, statusOptions } from '../statuses.ts';
 import { ChangesPanel, ReportPanel } from './export-results.tsx';
@@ -182,6 +182,7 @@ export function ExportParts({ signed, facts }: { signed: SignedMember; facts: Ex
           <div class="title-line">
             <code class="soft">{job.id}</code>
             {site !== undefined && <a href={sitePath(site)}>Site {site}</a>}
+            <WorkflowLink signed={signed} id={job.id} />
           </div>
         }
       >

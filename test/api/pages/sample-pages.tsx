@@ -13,6 +13,7 @@ import { ago, deployment, exportRecord, NOW, siteStatus } from './site-fixture.t
 export const SIGNED: SignedOperator = {
   session: { id: 'session', name: 'Ada', signedInMs: NOW.getTime(), expiresMs: NOW.getTime() + 1_000_000 },
   dashboard: true,
+  temporalUiUrl: 'http://127.0.0.1:8233',
   csrf: 'a-csrf-token',
 };
 
@@ -131,7 +132,7 @@ export function changeState(changes: Partial<AgentChangeState> = {}): AgentChang
   };
 }
 
-const layout = { signed: SIGNED, temporalUiUrl: 'http://127.0.0.1:8233' };
+const layout = { signed: SIGNED };
 const running = exportRecord(13, {
   ...{
     outcome: null,

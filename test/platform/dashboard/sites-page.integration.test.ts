@@ -1,4 +1,6 @@
 import { sql } from 'drizzle-orm';
+import { addProject } from '../../../platform/admin/projects.ts';
+import { insertExportJob } from '../../../platform/store/export-jobs.ts';
 import { createSignInLinks, type LinkPerson } from '../../../web/sign-in-links.ts';
 import { createSecurityKey } from '../../helpers/security-key.ts';
 import { type DashboardFixture, PASSWORD, startDashboard } from './dashboard-fixture.ts';
@@ -16,6 +18,7 @@ describe('the dashboard beside a sites page', () => {
       sitesPage: {
         links,
         organizationId: () => organizationId,
+        temporal: { url: 'http://127.0.0.1:8233', workflowUrl: (id) => `http://127.0.0.1:8233/${id}` },
         siteOf: (domain) => (domain === 'docs.example.com' ? 'docs' : undefined),
         open(to, { id = '', name = '' }) {
           ids.set(name, id);
@@ -26,6 +29,12 @@ describe('the dashboard beside a sites page', () => {
     });
   });
   afterAll(() => fixture?.stop());
+
+  const signInWith = async (email: string) => {
+    const browser = fixture.browser();
+    expect((await browser.post('/ui/sign-in', { to: '', email, password: PASSWORD })).status).toBe(303);
+    return browser;
+  };
 
   const pathOf = (link: string, to = '') => `/ui/sign-in/link?link=${link}&to=${encodeURIComponent(to)}`;
 
@@ -51,6 +60,22 @@ describe('the dashboard beside a sites page', () => {
     }
   });
 
+  it('leads an owner from an export to its site and its workflow, and nobody else', async () => {
+    const { db } = fixture.platform;
+    const [domain, projectId] = ['docs.example.com', 'prj_docs'];
+    await addProject(db, { organization: 'Own', project: projectId, domain });
+    const own = { organizationId: organizationId ?? '', projectId, domain };
+    const { id } = await db.transaction((tx) =>
+      insertExportJob(tx, { ...own, version: null, paths: null, at: new Date() }),
+    );
+    const page = `/ui/exports/${id}`;
+    const shown = (await (await signInWith('ada@example.com')).get(page)).text;
+    expect(shown).toContain('href="/ui/open-sites?to=%2Fui%2Fsites%2Fdocs"');
+    expect(shown).toContain(`href="http://127.0.0.1:8233/${id}"`);
+    expect(shown).toContain('href="http://127.0.0.1:8233">Temporal</a>');
+    expect((await (await signInWith('developer@example.com')).get(page)).text).not.toMatch(/:8233|open-sites/);
+  });
+
   const signIn = async (person: LinkPerson) => {
     const browser = fixture.browser();
     const path = pathOf(links.create(person));
@@ -58,8 +83,7 @@ describe('the dashboard beside a sites page', () => {
   };
 
   it('signs back in who came from here, as long as they are an owner', async () => {
-    const owner = fixture.browser();
-    await owner.post('/ui/sign-in', { to: '', email: 'ada@example.com', password: PASSWORD });
+    const owner = await signInWith('ada@example.com');
     const other = await fixture.invite(owner, 'bob@example.com', 'owner');
     await other.get('/ui/open-sites');
     const bob = { id: ids.get('bob') ?? '', name: 'bob' };
@@ -107,13 +131,11 @@ describe('the dashboard beside a sites page', () => {
   });
 
   it('keeps the password, and records the sign-in', async () => {
-    const browser = fixture.browser();
-    const signed = await browser.post('/ui/sign-in', { to: '', email: 'ada@example.com', password: PASSWORD });
-    expect(signed.status).toBe(303);
+    await signInWith('ada@example.com');
     const { rows } = await fixture.platform.db.execute(
       sql`select id from audit_log where action = 'session.sign-in' and target = 'ada@example.com'`,
     );
-    // By two links, and twice by the password.
-    expect(rows).toHaveLength(4);
+    // By two links, and three times by the password.
+    expect(rows).toHaveLength(5);
   });
 });
