@@ -101,7 +101,7 @@ export async function startEverything(
   apiUrl = settings.apiPublicUrl ?? pagesUrl(api.url);
   if (platform) await connectForge(platform, told, api.url);
   const deployments = await startDeployments(planned, context);
-  await startWorker({ config, settings: own }, orchestrator);
+  await startWorker({ config: withOwnStatus(config, deployments), settings: own }, orchestrator);
 
   const control = await startControlServer(
     {
@@ -161,6 +161,19 @@ async function onOwnPlatform(
     sites: await ensureProjects(admin, config.sites, organization),
     ...(forge?.kind === 'embedded' ? { forge: { url, token: operatorToken, ...forge } } : {}),
   };
+}
+
+/** Its own deployments tell what they serve, so a site is live when it is served and not when it is written. */
+function withOwnStatus(config: GalleyConfig, started: RunningAddresses['deployments']): GalleyConfig {
+  const urls = new Map(started.map(({ valuesFile, url }) => [valuesFile, url]));
+  const sites = Object.entries(config.sites).map(([name, site]) => {
+    const deployments = site.export.deployments.map((each) => {
+      const url = each.host === undefined && each.valuesFile ? urls.get(each.valuesFile) : undefined;
+      return url === undefined ? each : { ...each, statusUrl: each.statusUrl ?? `${url}/-/status` };
+    });
+    return [name, { ...site, export: { ...site.export, deployments } }] as const;
+  });
+  return { ...config, sites: Object.fromEntries(sites) };
 }
 
 /** Only the Admin API's own projects decide where a site is exported from. */

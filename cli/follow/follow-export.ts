@@ -12,7 +12,7 @@ import {
   startPlaceOf,
   WORKING,
 } from '../sites/describe-site.ts';
-import { ago } from '../table.ts';
+import { localTime } from '../table.ts';
 import { poll } from './poll.ts';
 import { createScreen } from './screen.ts';
 import { eventLine, siteEvents } from './site-events.ts';
@@ -85,23 +85,29 @@ export async function followExport(find: Find, { site, ask, urls, json }: Follow
   for (const place of end.places) screen.line(place);
 }
 
-/** The export, or the one that replaced it: it holds the same publishes. */
+/** Their publishes wait for the next export. */
+const REPLACED: readonly (string | null)[] = ['superseded', 'partly', 'failed'];
+
+/** The export, or the one that replaced or repeats it: it holds the same publishes. */
 function newest({ exports = [] }: ShownSite, number: number): ExportRecord | undefined {
-  const isReplaced = ({ outcome }: ExportRecord): boolean => outcome === 'superseded' || outcome === 'partly';
   const own = exports.find((each) => each.number === number);
-  if (own === undefined || !isReplaced(own)) return own;
-  return exports.findLast((each) => each.number > number && !isReplaced(each)) ?? own;
+  if (own === undefined || !REPLACED.includes(own.outcome)) return own;
+  const newer = exports.filter((each) => each.number > number);
+  return newer.findLast(({ outcome }) => !REPLACED.includes(outcome)) ?? newer[0] ?? own;
 }
 
-/** Phases that only a person, or the next attempt, ends. */
-const STOPPED: readonly string[] = ['failed', 'paused', 'unconfigured'];
+/** Only a person changes it: a failed export without a next try has been given up. */
+function isStopped({ phase, nextTryAt }: ShownSite): boolean {
+  return phase === 'failed' ? !nextTryAt : phase === 'paused' || phase === 'unconfigured';
+}
 
 function endOf(state: ShownSite, record: ExportRecord | undefined, urls: Followed['urls']): End | undefined {
-  const { site, phase = '', deployments = [], current } = state;
+  const { site, phase = '', deployments = [], current, nextTryAt } = state;
   if (current === false) return undefined;
   if (record === undefined) {
-    if (STOPPED.includes(phase)) return { problem: whyStopped(state) };
-    if (WORKING.includes(phase) || phase === 'waiting' || (state.actions ?? []).length > 0) return undefined;
+    if (isStopped(state)) return { problem: whyStopped(state) };
+    if (WORKING.includes(phase) || nextTryAt || phase === 'waiting' || (state.actions ?? []).length > 0)
+      return undefined;
     return phase === 'live' ? { places: placesOf(deployments, urls) } : { problem: blockedBy(state, deployments) };
   }
   const { outcome, jobId, exportedAt, error, number } = record;
@@ -111,9 +117,8 @@ function endOf(state: ShownSite, record: ExportRecord | undefined, urls: Followe
     case 'written':
       return { places: placesOf(having, urls) };
     case 'failed':
-      return {
-        problem: `Export ${number} of ${site} failed: ${plain(error ?? 'no reason is known')}. ${nextTry(state)}`,
-      };
+      if (nextTryAt || WORKING.includes(phase)) return undefined;
+      return { problem: whyFailed(site, error, `Export ${number}`) };
     case 'rejected':
     case 'canceled':
       return { problem: `Export ${number} of ${site} was ${outcome}. galley sites export ${site} exports again` };
@@ -121,8 +126,7 @@ function endOf(state: ShownSite, record: ExportRecord | undefined, urls: Followe
       return { problem: blockedBy(state, deployments) };
     default:
   }
-  if (exportedAt === null || outcome !== null)
-    return STOPPED.includes(phase) ? { problem: whyStopped(state) } : undefined;
+  if (exportedAt === null || outcome !== null) return isStopped(state) ? { problem: whyStopped(state) } : undefined;
   const isBusy = deployments.some((each) => each.state === 'writing' || each.state === 'confirming');
   const blocked = deployments.filter((each) => !['waiting', 'writing', 'confirming', 'live'].includes(each.state));
   return isBusy || blocked.length === 0 ? undefined : { problem: blockedBy(state, blocked) };
@@ -140,12 +144,11 @@ function whyStopped(state: ShownSite): string {
   const { site, phase, lastError } = state;
   if (phase === 'paused') return `${site} is paused: galley sites resume ${site} exports it`;
   if (phase === 'unconfigured') return `No worker has ${site} in its galley.yaml: add it there and restart the worker`;
-  return `The export of ${site} failed: ${plain(lastError?.message ?? 'no reason is known')}. ${nextTry(state)}`;
+  return whyFailed(site, lastError?.message);
 }
 
-function nextTry({ site, nextTryAt }: ShownSite): string {
-  const again = nextTryAt ? `Galley tries again ${ago(nextTryAt)}` : 'Galley tries again by itself';
-  return `${again}; galley sites export ${site} does it now`;
+function whyFailed(site: string, why: string | null | undefined, name = 'The export'): string {
+  return `${name} of ${site} failed: ${plain(why ?? 'no reason is known')}. galley sites export ${site} exports again`;
 }
 
 /** What keeps an export from being served, and the next command. */
@@ -180,8 +183,10 @@ function whyNot(site: string, deployment: DeploymentState): string {
 }
 
 function whatHappens(state: ShownSite): string {
-  const { phase, current, deployments = [] } = state;
+  const { phase, current, deployments = [], nextTryAt, lastError } = state;
   if (current === false) return 'No worker answers: does galley worker run?';
+  if (nextTryAt && phase === 'failed')
+    return `Failed, next try at ${localTime(nextTryAt)}: ${plain(lastError?.message ?? 'no reason is known')}`;
   const busy = deployments.filter((each) => each.state === 'writing' || each.state === 'confirming');
   const facts = [
     phaseWords(phase),

@@ -92,19 +92,31 @@ describe('galley sites export', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('Export 4 served\n')]);
   });
 
+  test.each([null, 'failed'])('goes on after a failed attempt that is repeated: outcome %s', async (outcome) => {
+    const lastError = { message: 'the origin responds 503', status: 503, at: AT };
+    const endedAt = outcome && AT;
+    const failed = { ...site, phase: 'failed', nextTryAt: AT, lastError, exports: [{ ...record, outcome, endedAt }] };
+    const number = outcome === null ? 3 : 4;
+    const repeated = { ...served, exports: [{ ...served.exports[0], number }, ...(outcome ? failed.exports : [])] };
+    const { code, stdout, stderr } = await run([site, failed, failed, repeated], 'sites', 'export', 'docs');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(`Export ${number} served\n`);
+    expect(stdout).toContain('Served: https://docs.example.com\n');
+  });
+
   const blocked = (state: string, more: object = {}) => ({
     ...{ ...site, phase: 'review', exports: [exported] },
     deployments: [{ ...deployment, jobId: 'se_2', version: 'v2', state, ...more }],
   });
   const ended = (outcome: string, error: string | null = null) => ({
-    ...{ ...site, phase: 'failed', nextTryAt: '2126-11-21T08:20:00Z' },
+    ...{ ...site, phase: 'failed', nextTryAt: null },
     exports: [{ ...record, endedAt: AT, outcome, error }],
   });
 
   test.each([
     [
       ended('failed', 'the origin responds 503'),
-      /Export 3 of docs failed: the origin responds 503\. .* in \d+ days.*galley sites export docs/,
+      /Export 3 of docs failed: the origin responds 503\. galley sites export docs exports again/,
     ],
     [ended('rejected'), /Export 3 of docs was rejected/],
     [
