@@ -13,13 +13,16 @@ import type { PagesDeps } from './pages-deps.ts';
 /** Longer than the 30 s for which a change tries to cancel its agent job. */
 const UPDATE_DEADLINE_MS = 45_000;
 
+/** By the ids of their workflows. */
+export type ChangeStates = Readonly<Record<string, AgentChangeState>>;
+
 type AgentReader = {
   /** Undefined if the rule has collected nothing yet, or its workflow doesn't respond. */
   rule: (site: string, rule: string) => Promise<AgentRuleState | undefined>;
   /** Undefined if there is no such change, or its workflow doesn't respond. */
   change: (workflowId: string) => Promise<AgentChangeState | undefined>;
-  /** The states of those that respond, by the ids of their workflows. */
-  changes: (workflowIds: readonly string[]) => Promise<ReadonlyMap<string, AgentChangeState>>;
+  /** The states of those that respond. */
+  changes: (workflowIds: readonly string[]) => Promise<ChangeStates>;
   /** Cancels a change. Rejects with HttpError 409 if it is over, 503 without a response. */
   cancelChange: (workflowId: string) => Promise<void>;
 };
@@ -40,7 +43,7 @@ export function createAgentReader({
     change,
     async changes(workflowIds) {
       const read = await Promise.all(workflowIds.map(async (id) => [id, await change(id)] as const));
-      return new Map(read.flatMap(([id, state]) => (state === undefined ? [] : [[id, state] as const])));
+      return Object.fromEntries(read.flatMap(([id, state]) => (state === undefined ? [] : [[id, state] as const])));
     },
     async cancelChange(workflowId) {
       const handle = client.workflow.getHandle(workflowId);

@@ -4,6 +4,7 @@ import { Badge, type BadgeProps } from '../../ui/components/badge.tsx';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { ActionButton } from '../../ui/components/form.tsx';
+import { Live, LiveIndicator } from '../../ui/components/live.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
 import { Table } from '../../ui/components/table.tsx';
@@ -15,30 +16,56 @@ import { changePath, dashboardPath, OperatorLayout, type OperatorLayoutProps, si
 
 type FollowUpsState = NonNullable<AgentChangeState['followUps']>;
 
-type ChangePageProps = Pick<OperatorLayoutProps, 'signed' | 'messages'> & {
+type ChangeView = Pick<OperatorLayoutProps, 'signed'> & {
   workflowId: string;
   state: AgentChangeState;
   workflowUrl: string | undefined;
   now: Date;
 };
 
+type ChangePageProps = ChangeView & Pick<OperatorLayoutProps, 'messages'>;
+
 const RUNNING: readonly AgentChangeState['phase'][] = ['prompting', 'working', 'notifying', 'in-review', 'revising'];
 
 export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: ChangePageProps) {
-  const { site, rule, phase, pullRequest, error } = state;
+  const { signed } = layout;
+  const { site, rule } = state;
   const crumbs = [
     { label: 'Sites', href: '/' },
     { label: site, href: sitePath(site) },
     { label: rule, href: sitePath(site, 'rules', rule) },
   ];
-  const title = pullRequest?.title ?? `A change by ${rule}`;
   return (
-    <OperatorLayout {...layout} title={title} crumbs={crumbs}>
-      <Title title={<Text>{title}</Text>} beside={<Badge {...CHANGE_PHASES[phase]} />}>
+    <OperatorLayout {...layout} title={titleOf(state)} crumbs={crumbs}>
+      <Live id="change" url={`${changePath(workflowId)}/events`}>
+        <ChangeParts {...{ signed, workflowId, state, workflowUrl, now }} />
+      </Live>
+    </OperatorLayout>
+  );
+}
+
+function titleOf({ pullRequest, rule }: AgentChangeState): string {
+  return pullRequest?.title ?? `A change by ${rule}`;
+}
+
+/** Everything that changes with the change's state. */
+export function ChangeParts({ signed, workflowId, state, workflowUrl, now }: ChangeView) {
+  const { phase, error } = state;
+  return (
+    <div class="stack">
+      <Title
+        title={<Text>{titleOf(state)}</Text>}
+        beside={
+          <>
+            <Badge {...CHANGE_PHASES[phase]} />
+            {RUNNING.includes(phase) && <LiveIndicator />}
+          </>
+        }
+      >
         <div class="actions">
           {workflowUrl !== undefined && <a href={workflowUrl}>Workflow</a>}
           {RUNNING.includes(phase) && (
-            <ActionButton action={`${changePath(workflowId)}/cancel`} csrf={layout.signed.csrf} variant="danger">
+            <ActionButton action={`${changePath(workflowId)}/cancel`} csrf={signed.csrf} variant="danger">
               Cancel change
             </ActionButton>
           )}
@@ -50,7 +77,7 @@ export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: C
           {note}
         </Message>
       ))}
-      <ChangeFacts state={state} dashboard={layout.signed.dashboard} now={now} />
+      <ChangeFacts state={state} dashboard={signed.dashboard} now={now} />
       {state.lastWords !== null && (
         <Panel title="The agent's last words">
           <LongText>{state.lastWords}</LongText>
@@ -58,7 +85,7 @@ export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: C
       )}
       <Mails state={state} now={now} />
       <Reviews state={state} />
-    </OperatorLayout>
+    </div>
   );
 }
 

@@ -2,6 +2,7 @@ import type { AgentChangeState, AgentRuleState } from '../../contract/agent-stat
 import { Badge, type BadgeProps } from '../../ui/components/badge.tsx';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
+import { Live, LiveIndicator } from '../../ui/components/live.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { None } from '../../ui/components/none.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
@@ -9,17 +10,16 @@ import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
+import type { ChangeStates } from './agent-reader.ts';
 import { CHANGE_PHASES, PullRequestLink, reviewersOf } from './change-parts.tsx';
 import { changePath, OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
 
-/** Of the changes that respond, by the ids of their workflows. */
-type ChangeStates = ReadonlyMap<string, AgentChangeState>;
-
-type RulePageProps = Pick<OperatorLayoutProps, 'signed'> & {
+type RuleView = {
   site: string;
   rule: string;
   /** Undefined: it has collected nothing yet, or its workflow doesn't respond. */
   state: AgentRuleState | undefined;
+  /** Of the changes that respond. */
   states: ChangeStates;
   workflowUrl: string | undefined;
   now: Date;
@@ -32,14 +32,36 @@ const RULE_PHASES: Record<AgentRuleState['phase'], BadgeProps> = {
   unconfigured: { tone: 'bad', label: 'Not configured' },
 };
 
-export function RulePage({ site, rule, state, states, workflowUrl, now, ...layout }: RulePageProps) {
+type RulePageProps = RuleView & Pick<OperatorLayoutProps, 'signed'>;
+
+export function RulePage({ signed, ...view }: RulePageProps) {
+  const { site, rule } = view;
   const crumbs = [
     { label: 'Sites', href: '/' },
     { label: site, href: sitePath(site) },
   ];
   return (
-    <OperatorLayout {...layout} title={`${rule} of ${site}`} crumbs={crumbs}>
-      <Title title={rule} beside={state !== undefined && <Badge {...RULE_PHASES[state.phase]} />}>
+    <OperatorLayout {...{ signed, crumbs }} title={`${rule} of ${site}`}>
+      <Live id="rule" url={sitePath(site, 'rules', rule, 'events')}>
+        <RuleParts {...view} />
+      </Live>
+    </OperatorLayout>
+  );
+}
+
+/** Everything that changes with the rule's state. */
+export function RuleParts({ rule, state, states, workflowUrl, now }: RuleView) {
+  return (
+    <div class="stack">
+      <Title
+        title={rule}
+        beside={
+          <>
+            {state !== undefined && <Badge {...RULE_PHASES[state.phase]} />}
+            <LiveIndicator />
+          </>
+        }
+      >
         {workflowUrl !== undefined && <a href={workflowUrl}>Workflow</a>}
       </Title>
       {state === undefined ? (
@@ -49,13 +71,13 @@ export function RulePage({ site, rule, state, states, workflowUrl, now, ...layou
           </EmptyState>
         </Panel>
       ) : (
-        <RuleParts {...{ state, states, now }} />
+        <RuleFacts {...{ state, states, now }} />
       )}
-    </OperatorLayout>
+    </div>
   );
 }
 
-function RuleParts({ state, states, now }: { state: AgentRuleState; states: ChangeStates; now: Date }) {
+function RuleFacts({ state, states, now }: { state: AgentRuleState; states: ChangeStates; now: Date }) {
   const { pendingCount, dueAt, changes, unsubscribed, error } = state;
   return (
     <>
@@ -83,20 +105,20 @@ function RuleParts({ state, states, now }: { state: AgentRuleState; states: Chan
                 kind: 'main',
                 cell: ({ workflowId }) => (
                   <a href={changePath(workflowId)}>
-                    <Text>{states.get(workflowId)?.pullRequest?.title ?? 'Without a pull request'}</Text>
+                    <Text>{states[workflowId]?.pullRequest?.title ?? 'Without a pull request'}</Text>
                   </a>
                 ),
               },
               {
                 label: 'Pull request',
                 cell: ({ workflowId }) => {
-                  const { prLink = null, pullRequest } = states.get(workflowId) ?? {};
+                  const { prLink = null, pullRequest } = states[workflowId] ?? {};
                   return prLink === null ? <None /> : <PullRequestLink href={prLink} state={pullRequest?.state} />;
                 },
               },
-              { label: 'Reviewers', cell: ({ workflowId }) => <Reviewers state={states.get(workflowId)} /> },
+              { label: 'Reviewers', cell: ({ workflowId }) => <Reviewers state={states[workflowId]} /> },
               { label: 'Started', cell: ({ startedAt }) => <RelativeTime at={startedAt} now={now} /> },
-              { label: 'State', cell: (change) => <ChangeState {...change} state={states.get(change.workflowId)} /> },
+              { label: 'State', cell: (change) => <ChangeState {...change} state={states[change.workflowId]} /> },
             ]}
           />
         )}

@@ -1,5 +1,6 @@
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { Button, Field, Form, Select } from '../../ui/components/form.tsx';
+import { Live, LiveIndicator } from '../../ui/components/live.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { None } from '../../ui/components/none.tsx';
 import { Pager } from '../../ui/components/pager.tsx';
@@ -13,19 +14,23 @@ import { OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx
 import { PHASE_OPTIONS, PhaseBadge } from './phase-badge.tsx';
 import type { SiteListQuery, SiteListResult, SiteRow } from './site-list.ts';
 
-type SiteListPageProps = Pick<OperatorLayoutProps, 'signed' | 'messages'> & {
-  list: SiteListResult;
-  query: SiteListQuery;
-  now: Date;
-};
+type ListView = { list: SiteListResult; query: SiteListQuery; now: Date };
+
+type SiteListPageProps = ListView & Pick<OperatorLayoutProps, 'signed' | 'messages'>;
 
 const ANY_PHASE = { value: '', label: 'Any phase' };
 
 export function SiteListView({ list, query, now, ...layout }: SiteListPageProps) {
-  const { attention, moreAttention, sites, configured, phasesKnown } = list;
+  const { configured } = list;
+  const beside = (
+    <>
+      <span class="soft">{formatCount(configured, 'site')}</span>
+      <LiveIndicator />
+    </>
+  );
   return (
     <OperatorLayout {...layout} title="Sites">
-      <Title title="Sites" beside={<span class="soft">{formatCount(configured, 'site')}</span>}>
+      <Title title="Sites" beside={beside}>
         <search>
           <Form action="/" inline>
             <Field label="Name or domain" name="search" type="search" value={query.search} maxLength={100} />
@@ -34,6 +39,18 @@ export function SiteListView({ list, query, now, ...layout }: SiteListPageProps)
           </Form>
         </search>
       </Title>
+      <Live id="sites" url={listPath('/ui/events', query)}>
+        <SiteListParts {...{ list, query, now }} />
+      </Live>
+    </OperatorLayout>
+  );
+}
+
+/** Everything that changes with the sites' states. */
+export function SiteListParts({ list, query, now }: ListView) {
+  const { attention, moreAttention, sites, phasesKnown } = list;
+  return (
+    <div class="stack">
       {!phasesKnown && (
         <Message kind="warning">
           Phases, versions and links are not listed: Temporal's namespace lacks Galley's search attributes. Register
@@ -58,8 +75,13 @@ export function SiteListView({ list, query, now, ...layout }: SiteListPageProps)
         {sites.length === 0 ? <NoSites list={list} query={query} /> : <SiteTable sites={sites} now={now} />}
       </Panel>
       <ListPager list={list} query={query} />
-    </OperatorLayout>
+    </div>
   );
+}
+
+function listPath(path: string, query: SiteListQuery): string {
+  const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''));
+  return parameters.size === 0 ? path : `${path}?${parameters}`;
 }
 
 function SiteTable({ caption = 'Sites', sites, now }: { caption?: string; sites: readonly SiteRow[]; now: Date }) {
@@ -124,10 +146,7 @@ function NoSites({ list, query }: { list: SiteListResult; query: SiteListQuery }
 }
 
 function ListPager({ list, query }: { list: SiteListResult; query: SiteListQuery }) {
-  const href = (after: string): string => {
-    const parameters = new URLSearchParams(Object.entries({ ...query, after }).filter(([, value]) => value !== ''));
-    return parameters.size === 0 ? '/' : `/?${parameters}`;
-  };
+  const href = (after: string): string => listPath('/', { ...query, after });
   if (query.after === '' && list.nextAfter === undefined) return null;
   return (
     <Pager

@@ -64,7 +64,7 @@ type SiteListDeps = {
   readDeadlineMs: number;
 };
 
-type SiteList = (query: SiteListQuery) => Promise<SiteListResult>;
+type SiteList = (query: SiteListQuery, statesDueMs?: number) => Promise<SiteListResult>;
 
 /**
  * Lists sites by Temporal's visibility, whose indexes hold phase, version and link of each. Its cost doesn't depend on
@@ -74,7 +74,7 @@ export function createSiteList(deps: SiteListDeps): SiteList {
   const { config, searchAttributesReady } = deps;
   const names = Object.keys(config.sites).sort();
 
-  return async ({ search, phase, after }) => {
+  return async ({ search, phase, after }, statesDueMs = STATES_DUE_MS) => {
     const startedAt = performance.now();
     const phasesKnown = searchAttributesReady();
     const matching = names.filter((name) => matches(name, config.sites[name]?.domain ?? '', search));
@@ -87,7 +87,7 @@ export function createSiteList(deps: SiteListDeps): SiteList {
     const attention = waiting.slice(0, MAX_ATTENTION);
     const shown = new Set(attention.map(({ site }) => site));
     const others = scan.sites.filter(({ site }) => !shown.has(site));
-    const deadlineMs = Math.max(STATES_DUE_MS - (performance.now() - startedAt), MIN_STATES_DEADLINE_MS);
+    const deadlineMs = Math.max(statesDueMs - (performance.now() - startedAt), MIN_STATES_DEADLINE_MS);
     const states = await briefStates(deps, [...attention, ...others], deadlineMs);
     const withState = (listed: SiteRow): SiteRow => ({ ...listed, ...states.get(listed.site) });
     return {

@@ -2,32 +2,31 @@ import type { Request, Response, Router } from 'express';
 import type { VNode } from 'preact';
 import { siteNamed } from '../../contract/galley-config.ts';
 import { WORKFLOW_IDS } from '../../contract/names.ts';
-import { renderPart } from '../../ui/page.tsx';
-import { startEventStream } from '../../web/event-stream.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { queryOf } from '../../web/request.ts';
 import { sendPage } from '../../web/send-page.ts';
-import { workflowUrl } from '../../web/temporal-ui.ts';
 import { onlyMethods } from '../http-edge.ts';
 import type { SiteStatus } from '../site-status.ts';
 import { unavailable } from '../unavailable.ts';
-import { type SignedOperator, sessionOf, signedOf } from './access.ts';
+import { type SignedOperator, signedOf } from './access.ts';
 import { createAgentReader, siteOfChange } from './agent-reader.ts';
-import { ChangePage } from './change-page.tsx';
+import { ChangePage, ChangeParts } from './change-page.tsx';
 import { messagesOf } from './done-messages.ts';
+import { workflowUrl } from './layout.tsx';
+import { addLive } from './live.ts';
 import type { PagesDeps } from './pages-deps.ts';
-import { RulePage } from './rule-page.tsx';
+import { RulePage, RuleParts } from './rule-page.tsx';
 import type { Sessions } from './session.ts';
 import { createSiteList, phaseFilter } from './site-list.ts';
-import { SiteListView } from './site-list-page.tsx';
+import { SiteListParts, SiteListView } from './site-list-page.tsx';
 import { isSiteList, SiteListPage, SitePage, SiteParts, type SiteView } from './site-page.tsx';
-import { createSiteWatches } from './site-watches.ts';
 
 /** The pages that show sites, rules and changes. Needs a session before them. */
 export function addSiteRoutes(router: Router, deps: PagesDeps, sessions: Sessions | undefined): void {
-  addList(router, deps);
-  addSite(router, deps, sessions);
-  addAgents(router, deps);
+  const live = { stopped: deps.stopped, sessions };
+  addList(router, deps, live);
+  addSite(router, deps, live);
+  addAgents(router, deps, live);
 }
 
 type Show = (request: Request, response: Response) => Promise<VNode>;
@@ -40,67 +39,64 @@ function page(router: Router, path: string, show: Show): void {
     .all(onlyMethods('GET', 'HEAD'));
 }
 
-function addList(router: Router, deps: PagesDeps): void {
+type LiveDeps = { stopped: AbortSignal | undefined; sessions: Sessions | undefined };
+
+/** Of pages that ask several workflows. */
+const LIST_POLL_MS = 3_000;
+
+function addList(router: Router, deps: PagesDeps, live: LiveDeps): void {
   const listSites = createSiteList(deps);
-  page(router, '/', async (request) => {
+  const read = async (request: Request, statesDueMs?: number) => {
     const query = {
       search: queryOf(request, 'search').trim().slice(0, 100),
       phase: phaseFilter(queryOf(request, 'phase')),
       after: queryOf(request, 'after').slice(0, 100),
     };
-    const list = await listSites(query).catch((error: unknown) => {
+    const list = await listSites(query, statesDueMs).catch((error: unknown) => {
       deps.logger.warn({ error: String(error) }, 'Temporal did not list the sites');
       throw unavailable('Temporal can not be reached');
     });
-    return (
-      <SiteListView
-        signed={signedOf(request)}
-        messages={messagesOf(request)}
-        list={list}
-        query={query}
-        now={deps.now()}
-      />
-    );
+    return { list, query };
+  };
+  page(router, '/', async (request) => {
+    const layout = { signed: signedOf(request), messages: messagesOf(request), temporalUiUrl: deps.temporalUiUrl };
+    return <SiteListView {...layout} {...(await read(request))} now={deps.now()} />;
+  });
+  addLive(router, '/ui/events', live, {
+    pollMs: LIST_POLL_MS,
+    keyOf: ({ originalUrl }) => originalUrl,
+    // Nobody waits for it: a slow workflow's row must not lose what the page has.
+    read: (request) => read(request, deps.readDeadlineMs),
+    show: (state) => <SiteListParts {...state} now={deps.now()} />,
   });
 }
 
-function addSite(router: Router, deps: PagesDeps, sessions: Sessions | undefined): void {
-  const { status, now } = deps;
-  const watches = createSiteWatches({ read: status.one });
+function addSite(router: Router, deps: PagesDeps, live: LiveDeps): void {
+  const { status, now, temporalUiUrl } = deps;
 
   page(router, '/ui/sites/:site', async (request) => {
     const view = viewOf(deps, await status.one(nameOf(request, 'site')), signedOf(request), exportNumberOf(request));
-    const layout = { signed: signedOf(request), messages: messagesOf(request) };
+    const layout = { signed: signedOf(request), messages: messagesOf(request), temporalUiUrl };
     return <SitePage {...layout} view={view} />;
   });
 
-  router
-    .route('/ui/sites/:site/events')
-    .get(async (request, response) => {
-      const signed = signedOf(request);
-      const exportNumber = exportNumberOf(request);
-      const site = nameOf(request, 'site');
-      await status.one(site);
-      let unwatch: (() => void) | undefined;
-      const stream = startEventStream(request, response, { stopped: deps.stopped, onEnd: () => unwatch?.() });
-      unwatch = watches.watch(site, (state) => {
-        // A session that has ended in the meantime sees no more.
-        if (sessionOf(request, sessions) !== undefined) {
-          return stream.send(renderPart(<SiteParts view={viewOf(deps, state, signed, exportNumber)} />));
-        }
-        response.end();
-        return true;
-      });
-      if (unwatch === undefined) response.end();
-      else if (response.closed) unwatch();
-    })
-    .all(onlyMethods('GET', 'HEAD'));
+  addLive(router, '/ui/sites/:site/events', live, {
+    read: (request) => status.one(nameOf(request, 'site')),
+    show: (state, request, signed) => <SiteParts view={viewOf(deps, state, signed, exportNumberOf(request))} />,
+  });
 
   page(router, '/ui/sites/:site/list/:list', async (request) => {
     const list = nameOf(request, 'list');
     if (!isSiteList(list)) throw new HttpError(404, 'there is no such list');
     const view = viewOf(deps, await status.one(nameOf(request, 'site')), signedOf(request), undefined);
-    return <SiteListPage signed={signedOf(request)} view={{ ...view, now: now() }} list={list} />;
+    return (
+      <SiteListPage
+        signed={signedOf(request)}
+        temporalUiUrl={temporalUiUrl}
+        view={{ ...view, now: now() }}
+        list={list}
+      />
+    );
   });
 }
 
@@ -125,29 +121,42 @@ function viewOf(
   };
 }
 
-function addAgents(router: Router, deps: PagesDeps): void {
+function addAgents(router: Router, deps: PagesDeps, live: LiveDeps): void {
   const { client, now, temporalUiUrl } = deps;
   const agents = createAgentReader(deps);
   const urlOf = (id: string) => temporalUiUrl && workflowUrl(temporalUiUrl, client.options.namespace, id);
 
-  page(router, '/ui/sites/:site/rules/:rule', async (request) => {
+  const readRule = async (request: Request) => {
     const [site, rule] = [nameOf(request, 'site'), nameOf(request, 'rule')];
     const state = await agents.rule(site, rule);
     const isConfigured = siteNamed(deps.config, site)?.agent.some(({ name }) => name === rule) ?? false;
     if (state === undefined && !isConfigured) throw new HttpError(404, 'no such rule');
-    const url = state && urlOf(WORKFLOW_IDS.agentRule(site, rule));
-    const layout = { signed: signedOf(request), workflowUrl: url };
     const states = await agents.changes(state?.changes.map(({ workflowId }) => workflowId) ?? []);
-    return <RulePage {...layout} {...{ site, rule, state, states }} now={now()} />;
+    return { site, rule, state, states, workflowUrl: state && urlOf(WORKFLOW_IDS.agentRule(site, rule)) };
+  };
+  page(router, '/ui/sites/:site/rules/:rule', async (request) => {
+    const layout = { signed: signedOf(request), temporalUiUrl };
+    return <RulePage {...layout} {...(await readRule(request))} now={now()} />;
+  });
+  addLive(router, '/ui/sites/:site/rules/:rule/events', live, {
+    pollMs: LIST_POLL_MS,
+    read: readRule,
+    show: (state) => <RuleParts {...state} now={now()} />,
   });
 
-  page(router, '/ui/changes/:workflowId', async (request) => {
-    const { workflowId = '' } = request.params;
-    const id = String(workflowId);
-    const state = siteOfChange(id) === undefined ? undefined : await agents.change(id);
+  const readChange = async (request: Request) => {
+    const workflowId = String(request.params.workflowId);
+    const state = siteOfChange(workflowId) === undefined ? undefined : await agents.change(workflowId);
     if (state === undefined) throw new HttpError(404, 'no such change, or its workflow does not respond');
-    const layout = { signed: signedOf(request), messages: messagesOf(request), workflowUrl: urlOf(id) };
-    return <ChangePage {...layout} workflowId={id} state={state} now={now()} />;
+    return { workflowId, state, workflowUrl: urlOf(workflowId) };
+  };
+  page(router, '/ui/changes/:workflowId', async (request) => {
+    const layout = { signed: signedOf(request), messages: messagesOf(request), temporalUiUrl };
+    return <ChangePage {...layout} {...(await readChange(request))} now={now()} />;
+  });
+  addLive(router, '/ui/changes/:workflowId/events', live, {
+    read: readChange,
+    show: (state, _request, signed) => <ChangeParts {...state} signed={signed} now={now()} />,
   });
 }
 

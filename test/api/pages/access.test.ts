@@ -57,7 +57,11 @@ async function session(): Promise<{ cookie: string; csrf: string }> {
   return { cookie, csrf: /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '' };
 }
 
-const PAGES = ['/', '/ui/sites/handbook', '/ui/sites/handbook/events', '/ui/sites/handbook/rules/changelog'];
+const PAGES = [
+  ...['/', '/ui/events', '/ui/sites/handbook', '/ui/sites/handbook/events'],
+  ...['/ui/sites/handbook/rules/changelog', '/ui/sites/handbook/rules/changelog/events'],
+  ...['/ui/changes/agent:handbook:changelog:1', '/ui/changes/agent:handbook:changelog:1/events'],
+];
 const FORMS = [
   ...['export', 'refresh', 'pause', 'resume', 'lock', 'unlock', 'approve', 'reject', 'rollback', 'remove', 'run-again'],
 ].map((action) => `/ui/sites/handbook/${action}`);

@@ -57,11 +57,9 @@ const PAGES: Record<string, (text: string) => VNode> = {
         site="handbook"
         rule="changelog"
         state={state}
-        states={
-          new Map(
-            changes.map(({ workflowId }) => [workflowId, changeState({ pullRequest: { title: text, state: 'open' } })]),
-          )
-        }
+        states={Object.fromEntries(
+          changes.map(({ workflowId }) => [workflowId, changeState({ pullRequest: { title: text, state: 'open' } })]),
+        )}
         workflowUrl={undefined}
         now={NOW}
       />

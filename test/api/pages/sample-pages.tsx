@@ -97,7 +97,7 @@ export function ruleState(changes: Partial<AgentRuleState> = {}): AgentRuleState
 }
 
 /** Of the first change; the second one doesn't respond. */
-export const ruleStates = () => new Map([['agent:handbook:changelog:0d1c9a6e-1', changeState()]]);
+export const ruleStates = () => ({ 'agent:handbook:changelog:0d1c9a6e-1': changeState() });
 
 export function changeState(changes: Partial<AgentChangeState> = {}): AgentChangeState {
   return {
