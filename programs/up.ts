@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import { askStatus } from '../activities/deployments/ask-status.ts';
+import { deploymentUrl } from '../contract/deployment-config.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import type { Admin } from '../platform/admin/admin.ts';
 import type { SitesPage } from '../platform/dashboard/sites-page.tsx';
@@ -76,6 +78,7 @@ export async function startEverything(
     open: linksTo(links.sites, () => `${apiUrl}/ui/sign-in`),
     links: links.dashboard,
     siteOf: (domain: string) => Object.entries(sites).find(([, site]) => site.domain === domain)?.[0],
+    servedAt: (domain: string, jobId: string) => askWhoServes(sites, domain, jobId),
     temporal: temporalUi(temporalUiUrl, temporal),
   };
   const platform =
@@ -101,7 +104,8 @@ export async function startEverything(
   apiUrl = settings.apiPublicUrl ?? pagesUrl(api.url);
   if (platform) await connectForge(platform, told, api.url);
   const deployments = await startDeployments(planned, context);
-  await startWorker({ config: withOwnStatus(config, deployments), settings: own }, orchestrator);
+  sites = withOwnStatus(config.sites, deployments);
+  await startWorker({ config: { ...config, sites }, settings: own }, orchestrator);
 
   const control = await startControlServer(
     {
@@ -122,8 +126,7 @@ export async function startEverything(
   await home.announce(addresses);
   lifetime.onStop('announcement', () => home.announce(null));
   const signInUrl = `${pagesUrl(api.url)}/ui/sign-in?link=${links.sites.create()}`;
-  const setupUrl = platform?.setupUrl;
-  const metricsUrl = metrics?.url;
+  const [setupUrl, metricsUrl] = [platform?.setupUrl, metrics?.url];
   return { addresses, metricsUrl, temporal, admin: platform?.admin, operatorToken, config, signInUrl, setupUrl };
 }
 
@@ -164,16 +167,29 @@ async function onOwnPlatform(
 }
 
 /** Its own deployments tell what they serve, so a site is live when it is served and not when it is written. */
-function withOwnStatus(config: GalleyConfig, started: RunningAddresses['deployments']): GalleyConfig {
+function withOwnStatus(sites: GalleyConfig['sites'], started: RunningAddresses['deployments']): GalleyConfig['sites'] {
   const urls = new Map(started.map(({ valuesFile, url }) => [valuesFile, url]));
-  const sites = Object.entries(config.sites).map(([name, site]) => {
+  const told = Object.entries(sites).map(([name, site]) => {
     const deployments = site.export.deployments.map((each) => {
       const url = each.host === undefined && each.valuesFile ? urls.get(each.valuesFile) : undefined;
       return url === undefined ? each : { ...each, statusUrl: each.statusUrl ?? `${url}/-/status` };
     });
     return [name, { ...site, export: { ...site.export, deployments } }] as const;
   });
-  return { ...config, sites: Object.fromEntries(sites) };
+  return Object.fromEntries(told);
+}
+
+/** The URLs of the deployments that say that they serve a job. */
+async function askWhoServes(sites: GalleyConfig['sites'], domain: string, jobId: string): Promise<string[]> {
+  const site = Object.values(sites).find((each) => each.domain === domain);
+  const asked = (site?.export.deployments ?? []).map(async (each) => {
+    const [statusUrl] = [each.statusUrl ?? []].flat();
+    const url = deploymentUrl(each);
+    if (statusUrl === undefined || url === null) return [];
+    const { is } = await askStatus(statusUrl, { jobId, version: null, bundlePath: null });
+    return is === 'served' ? [url] : [];
+  });
+  return (await Promise.all(asked)).flat();
 }
 
 /** Only the Admin API's own projects decide where a site is exported from. */

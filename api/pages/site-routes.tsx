@@ -5,6 +5,7 @@ import { WORKFLOW_IDS } from '../../contract/names.ts';
 import { HttpError } from '../../web/http-error.ts';
 import { queryOf } from '../../web/request.ts';
 import { sendPage } from '../../web/send-page.ts';
+import { workflowUrl } from '../../web/temporal-ui.ts';
 import { onlyMethods } from '../http-edge.ts';
 import type { SiteStatus } from '../site-status.ts';
 import { unavailable } from '../unavailable.ts';
@@ -12,7 +13,6 @@ import { type SignedOperator, signedOf } from './access.ts';
 import { createAgentReader, siteOfChange } from './agent-reader.ts';
 import { ChangePage, ChangeParts } from './change-page.tsx';
 import { messagesOf } from './done-messages.ts';
-import { workflowUrl } from './layout.tsx';
 import { addLive } from './live.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { RulePage, RuleParts } from './rule-page.tsx';
@@ -59,7 +59,7 @@ function addList(router: Router, deps: PagesDeps, live: LiveDeps): void {
     return { list, query };
   };
   page(router, '/', async (request) => {
-    const layout = { signed: signedOf(request), messages: messagesOf(request), temporalUiUrl: deps.temporalUiUrl };
+    const layout = { signed: signedOf(request), messages: messagesOf(request) };
     return <SiteListView {...layout} {...(await read(request))} now={deps.now()} />;
   });
   addLive(router, '/ui/events', live, {
@@ -72,11 +72,11 @@ function addList(router: Router, deps: PagesDeps, live: LiveDeps): void {
 }
 
 function addSite(router: Router, deps: PagesDeps, live: LiveDeps): void {
-  const { status, now, temporalUiUrl } = deps;
+  const { status, now } = deps;
 
   page(router, '/ui/sites/:site', async (request) => {
     const view = viewOf(deps, await status.one(nameOf(request, 'site')), signedOf(request), exportNumberOf(request));
-    const layout = { signed: signedOf(request), messages: messagesOf(request), temporalUiUrl };
+    const layout = { signed: signedOf(request), messages: messagesOf(request) };
     return <SitePage {...layout} view={view} />;
   });
 
@@ -89,14 +89,7 @@ function addSite(router: Router, deps: PagesDeps, live: LiveDeps): void {
     const list = nameOf(request, 'list');
     if (!isSiteList(list)) throw new HttpError(404, 'there is no such list');
     const view = viewOf(deps, await status.one(nameOf(request, 'site')), signedOf(request), undefined);
-    return (
-      <SiteListPage
-        signed={signedOf(request)}
-        temporalUiUrl={temporalUiUrl}
-        view={{ ...view, now: now() }}
-        list={list}
-      />
-    );
+    return <SiteListPage signed={signedOf(request)} view={{ ...view, now: now() }} list={list} />;
   });
 }
 
@@ -135,8 +128,7 @@ function addAgents(router: Router, deps: PagesDeps, live: LiveDeps): void {
     return { site, rule, state, states, workflowUrl: state && urlOf(WORKFLOW_IDS.agentRule(site, rule)) };
   };
   page(router, '/ui/sites/:site/rules/:rule', async (request) => {
-    const layout = { signed: signedOf(request), temporalUiUrl };
-    return <RulePage {...layout} {...(await readRule(request))} now={now()} />;
+    return <RulePage signed={signedOf(request)} {...(await readRule(request))} now={now()} />;
   });
   addLive(router, '/ui/sites/:site/rules/:rule/events', live, {
     pollMs: LIST_POLL_MS,
@@ -151,7 +143,7 @@ function addAgents(router: Router, deps: PagesDeps, live: LiveDeps): void {
     return { workflowId, state, workflowUrl: urlOf(workflowId) };
   };
   page(router, '/ui/changes/:workflowId', async (request) => {
-    const layout = { signed: signedOf(request), messages: messagesOf(request), temporalUiUrl };
+    const layout = { signed: signedOf(request), messages: messagesOf(request) };
     return <ChangePage {...layout} {...(await readChange(request))} now={now()} />;
   });
   addLive(router, '/ui/changes/:workflowId/events', live, {

@@ -27,6 +27,8 @@ export type SitesPage = Counterpart & {
   temporal: { url: string; workflowUrl: (workflowId: string) => string } | undefined;
   /** The site with a domain, if there is one. */
   siteOf: (domain: string) => string | undefined;
+  /** The URLs at which deployments of a domain serve an export now. */
+  servedAt: (domain: string, jobId: string) => Promise<string[]>;
 };
 
 const OWNER_LINK = '/ui/sign-in/link';

@@ -45,6 +45,8 @@ export type ExportFacts = {
   report: ExportReport | null;
   changes: ExportChanges | null;
   bundle: Bundle | null;
+  /** URLs, as far as known. */
+  servedAt: readonly string[];
   now: Date;
 };
 
@@ -248,6 +250,7 @@ function ProgressPanel({ facts }: { facts: ExportFacts }) {
             ),
           },
           { term: 'Took', value: <Duration from={job.startedAt} to={job.finishedAt ?? (job.startedAt && now)} /> },
+          ...facts.servedAt.map((url) => ({ term: 'Served at', value: <a href={url}>{url}</a> })),
         ]}
       />
       <StageList
@@ -278,7 +281,11 @@ function StageTimes({ stage: { state, from, to }, now }: { stage: StageRow; now:
       {state === 'running' && 'so far '}
       {state === 'failed' && 'stopped '}
       {state === 'canceled' && 'canceled '}
-      {from !== null && end !== null && <Duration from={from} to={end} />}
+      {from !== null && end !== null && (
+        <>
+          <Duration from={from} to={end} />, from <Time at={from} />
+        </>
+      )}
     </>
   );
 }

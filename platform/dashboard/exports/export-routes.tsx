@@ -25,7 +25,7 @@ import { parseInput } from '../../parse-input.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import { findActor } from '../../store/audit-log.ts';
 import { getCrawl } from '../../store/crawls.ts';
-import { requestedPaths } from '../../store/export-jobs.ts';
+import { type ExportJobRow, requestedPaths } from '../../store/export-jobs.ts';
 import { findProjectByDomain, listOrganizationProjects } from '../../store/projects.ts';
 import { type SignedMember, signedOf } from '../access.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
@@ -112,9 +112,15 @@ async function readFacts(context: DashboardContext, caller: Caller, jobId: unkno
     phase: crawl?.phase ?? null,
     urls: crawl === undefined ? null : { settled: crawl.settledCount, all: crawl.urlCount },
     changes: isDone ? await readExportChanges(context, job, report ?? undefined).catch(whole) : null,
+    servedAt: isDone ? await servedAt(context, job) : [],
     bundle: isDone ? await createBundleLink(context, job).catch(whole) : null,
     now: context.now(),
   };
+}
+
+/** Empty if nothing here knows the deployments of the organization. */
+async function servedAt({ sitesPage }: DashboardContext, { id, domain, organizationId }: ExportJobRow) {
+  return organizationId === sitesPage?.organizationId() ? await sitesPage.servedAt(domain, id) : [];
 }
 
 function addOne(router: Router, context: DashboardContext): void {

@@ -20,6 +20,7 @@ describe('the dashboard beside a sites page', () => {
         organizationId: () => organizationId,
         temporal: { url: 'http://127.0.0.1:8233', workflowUrl: (id) => `http://127.0.0.1:8233/${id}` },
         siteOf: (domain) => (domain === 'docs.example.com' ? 'docs' : undefined),
+        servedAt: async () => [],
         open(to, { id = '', name = '' }) {
           ids.set(name, id);
           opened.push(`${name} to ${to}`);
