@@ -1,5 +1,6 @@
 import type { AdminApiClient, RequestOptions } from '../client/admin-api-client.ts';
 import { AdminApiError } from '../client/admin-api-error.ts';
+import { jobWord } from '../contract/admin-api.ts';
 import { createContext } from '../programs/process/context.ts';
 import { ADMIN_KEY_FILE, openHome } from '../programs/process/home.ts';
 import { adminApiFailure } from './admin-api-failure.ts';
@@ -7,7 +8,7 @@ import { CommandError, UsageError } from './command-error.ts';
 import { explainSilence } from './explain-silence.ts';
 import { poll } from './follow/poll.ts';
 import { createScreen } from './follow/screen.ts';
-import { printJson } from './output.ts';
+import { plain, printJson } from './output.ts';
 
 /** A person waits for the command, so it reports a failure soon. */
 const QUICK_RETRY = { attempts: 2, longestDelayMs: 5_000 };
@@ -79,4 +80,16 @@ async function openAdminApi(): Promise<{ url: string; client: AdminApiClient }> 
   // Loaded here, because it loads undici, and most commands make no request.
   const { createAdminApiClient } = await import('../client/admin-api-client.ts');
   return { url, client: createAdminApiClient({ url, key, timeoutMs: TIMEOUT_MS, retry: QUICK_RETRY }) };
+}
+
+type EndedJob = { status: string; error: string | null };
+
+/** Null also for a canceled job: its word says all. */
+export function errorOf(job: EndedJob): string | null {
+  return jobWord(job) === 'canceled' ? null : job.error;
+}
+
+/** How a job without a result ended. */
+export function howItEnded(job: EndedJob): string {
+  return jobWord(job) === 'canceled' ? 'was canceled' : `failed: ${plain(job.error ?? 'no reason is known')}`;
 }

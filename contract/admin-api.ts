@@ -28,6 +28,14 @@ const timestamp = z.iso.datetime({ offset: true });
 export const exportJobStatus = z.enum(['queued', 'running', 'completed', 'failed']);
 export type ExportJobStatus = z.infer<typeof exportJobStatus>;
 
+/** The error of a canceled job, for which the API has no status of its own: it failed. */
+export const CANCELLED = 'cancelled';
+
+/** The state of a job, for people. */
+export function jobWord<Status extends string>({ status, error }: { status: Status; error: string | null }) {
+  return status === 'failed' && error === CANCELLED ? 'canceled' : status;
+}
+
 export const exportJobId = z.string().regex(/^se_[0-9a-f]{16}$/);
 
 /** A static export job. `progress` is 0 to 100; it and `pageCount` never decrease. */

@@ -93,8 +93,7 @@ export async function startEverything(
   const orchestrator = { temporal, searchAttributes, logger, lifetime };
   const unsubscribeSecret = settings.unsubscribeSecret ?? (await home.secret(UNSUBSCRIBE_SECRET_FILE));
   const own = { ...settings, operatorToken, unsubscribeSecret, temporalUiUrl };
-  const forgeSecret = await home.secret(FORGE_SECRET_FILE);
-  const told = platform ? withForgeWebhooks(config.sites, forgeSecret) : config.sites;
+  const told = platform ? withForgeWebhooks(config.sites, await home.secret(FORGE_SECRET_FILE)) : config.sites;
   const dashboard: OwnersDashboard | undefined = platform && {
     open: linksTo(links.dashboard, () => `${platform.publicUrl}/ui/sign-in/link`),
     isOwner: platform.isOwner,

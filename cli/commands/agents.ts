@@ -7,8 +7,9 @@ import type {
   Cancellation,
   RequestOptions,
 } from '../../client/admin-api-client.ts';
+import { jobWord } from '../../contract/admin-api.ts';
 import { agentRuleState } from '../../contract/agent-state.ts';
-import { KEY_HELP, showResponse } from '../admin-api.ts';
+import { errorOf, howItEnded, KEY_HELP, showResponse } from '../admin-api.ts';
 import { API_URL_OPTION, openOrchestrator, sitePath, TOKEN_HELP } from '../orchestrator-client.ts';
 import { plain, printJson, printLines } from '../output.ts';
 import { SITE_ARGUMENT, siteFirst } from '../sites/configured-sites.ts';
@@ -89,16 +90,15 @@ async function list({ project, limit, ...options }: Options & { limit: string })
 
 const COLUMNS: Columns<AgentJob> = {
   Job: ({ id }) => id,
-  Status: ({ status }) => status,
+  Status: jobWord,
   Started: ({ createdAt }) => ago(createdAt),
-  '': ({ prLink, error }) => prLink ?? error,
+  '': (job) => job.prLink ?? errorOf(job),
 };
 
 const ENDS = {
   isEnded: ({ status }: AgentJob) => status !== 'active',
-  describe: ({ id, status }: AgentJob) => `${id}: ${status}`,
-  failureOf: ({ id, status, error }: AgentJob) =>
-    status === 'failed' ? `The agent job ${id} failed: ${plain(error ?? 'no reason is known')}` : undefined,
+  describe: (job: AgentJob) => `${job.id}: ${jobWord(job)}`,
+  failureOf: (job: AgentJob) => (job.status === 'failed' ? `The agent job ${job.id} ${howItEnded(job)}` : undefined),
 };
 
 function missing({ projectId, id }: AgentJobRef): string {
@@ -134,9 +134,11 @@ async function refOf({ project }: Options, id: string): Promise<AgentJobRef> {
   return { projectId: project ?? (await projectOfSites()), id };
 }
 
-function printJob({ id, status, source, prLink, createdAt, updatedAt, error }: AgentJob): void {
+function printJob(job: AgentJob): void {
+  const { id, source, prLink, createdAt, updatedAt } = job;
+  const error = errorOf(job);
   printLines([
-    `${id}: ${status}`,
+    `${id}: ${jobWord(job)}`,
     source.repository && `repository ${source.repository}${source.ref === null ? '' : `, branch ${source.ref}`}`,
     prLink && `pull request ${prLink}`,
     createdAt && `started ${ago(createdAt)}, last change ${ago(updatedAt ?? createdAt)}`,
@@ -145,7 +147,7 @@ function printJob({ id, status, source, prLink, createdAt, updatedAt, error }: A
 }
 
 function printCancellation(id: string, { result, job }: Cancellation<AgentJob>): void {
-  const ended = `${id} was ${job?.status ?? 'already finished'}.`;
+  const ended = `${id} was ${job === null ? 'already finished' : jobWord(job)}.`;
   printLines([result === 'accepted' ? `${id} is being canceled.` : ended]);
 }
 

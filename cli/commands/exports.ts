@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import type { ExportJob } from '../../client/admin-api-client.ts';
-import { type ExportChanges, type ExportJobStatus, exportJobStatus } from '../../contract/admin-api.ts';
-import { KEY_HELP, showResponse } from '../admin-api.ts';
+import { type ExportChanges, type ExportJobStatus, exportJobStatus, jobWord } from '../../contract/admin-api.ts';
+import { errorOf, howItEnded, KEY_HELP, showResponse } from '../admin-api.ts';
 import { plain, printLines } from '../output.ts';
 import { ago, type Columns, printTable } from '../table.ts';
 
@@ -44,7 +44,7 @@ export function exportsCommand(): Command {
     showResponse(options, {
       request: (client, request) => client.exports.cancel(jobId, request),
       print({ result, job }) {
-        const ended = `${jobId} was ${job?.status ?? 'already finished'}.`;
+        const ended = `${jobId} was ${job === null ? 'already finished' : jobWord(job)}.`;
         printLines([result === 'accepted' ? `${jobId} is being canceled.` : ended]);
       },
       missing: missing(jobId),
@@ -69,8 +69,7 @@ function missing(jobId: string): string {
 const ENDS = {
   isEnded: ({ status }: ExportJob) => status === 'completed' || status === 'failed',
   describe: (job: ExportJob) => inFull(job)[0] || job.jobId,
-  failureOf: ({ jobId, status, error }: ExportJob) =>
-    status === 'failed' ? `The export ${jobId} failed: ${plain(error ?? 'no reason is known')}` : undefined,
+  failureOf: (job: ExportJob) => (job.status === 'failed' ? `The export ${job.jobId} ${howItEnded(job)}` : undefined),
 };
 
 async function list({ domain, status, limit, ...options }: ListOptions): Promise<void> {
@@ -88,20 +87,21 @@ async function list({ domain, status, limit, ...options }: ListOptions): Promise
 /** The domain only if there are several. */
 const COLUMNS = {
   Job: ({ jobId }) => jobId,
-  Status: ({ status, progress }) => (status === 'running' ? `running, ${Math.floor(progress ?? 0)} %` : status),
+  Status: (job) => (job.status === 'running' ? `running, ${Math.floor(job.progress ?? 0)} %` : jobWord(job)),
   Pages: ({ pageCount }) => pageCount,
   Version: ({ version }) => version,
   Domain: ({ domain }) => domain,
   Started: ({ createdAt }) => ago(createdAt),
-  '': ({ error }) => error,
+  '': errorOf,
 } satisfies Columns<ExportJob>;
 
 function inFull(job: ExportJob): (string | false | null)[] {
+  const error = errorOf(job);
   return [
-    `${job.jobId}: ${job.status}, ${Math.floor(job.progress ?? 0)} %, ${job.pageCount ?? 0} pages`,
+    `${job.jobId}: ${jobWord(job)}, ${Math.floor(job.progress ?? 0)} %, ${job.pageCount ?? 0} pages`,
     job.version !== null && `version ${job.version}${job.domain === null ? '' : ` of ${job.domain}`}`,
     job.createdAt !== null && `started ${ago(job.createdAt)}, last change ${ago(job.updatedAt ?? job.createdAt)}`,
-    job.error !== null && `error: ${plain(job.error)}`,
+    error !== null && `error: ${plain(error)}`,
   ];
 }
 

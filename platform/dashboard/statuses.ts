@@ -1,26 +1,21 @@
-import type { AgentJobStatus, ExportJobStatus } from '../../contract/admin-api.ts';
+import { type AgentJobStatus, type ExportJobStatus, jobWord } from '../../contract/admin-api.ts';
 import type { BadgeProps } from '../../ui/components/badge.tsx';
-import { CANCELLED } from '../store/export-job-transitions.ts';
 
 /** One list of words for the states of exports and agent jobs. */
-const STATUSES: Record<ExportJobStatus | AgentJobStatus, BadgeProps> = {
+const STATUSES: Record<ExportJobStatus | AgentJobStatus | 'canceled', BadgeProps> = {
   queued: { tone: 'neutral', label: 'Queued' },
   running: { tone: 'busy', label: 'Running' },
   active: { tone: 'busy', label: 'Active' },
   completed: { tone: 'good', label: 'Completed' },
   failed: { tone: 'bad', label: 'Failed' },
+  canceled: { tone: 'neutral', label: 'Canceled' },
   archived: { tone: 'neutral', label: 'Archived' },
 };
 
 type Job = { status: ExportJobStatus | AgentJobStatus; error: string | null };
 
-/** The API has no status of its own for a canceled job: it failed, with this error. */
-export function isCanceled({ error }: Pick<Job, 'error'>): boolean {
-  return error === CANCELLED;
-}
-
 export function badgeOf(job: Job): BadgeProps {
-  return job.status === 'failed' && isCanceled(job) ? { tone: 'neutral', label: 'Canceled' } : STATUSES[job.status];
+  return STATUSES[jobWord(job)];
 }
 
 /** Choices of a filter by status, after one for all. */

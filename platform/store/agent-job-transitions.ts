@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
+import { CANCELLED } from '../../contract/admin-api.ts';
 import { type AgentJobRow, getAgentJob } from './agent-jobs.ts';
 import { type AgentRun, type AgentRunKey, toAgentRun } from './agent-runs.ts';
 import type { Executor } from './database.ts';
@@ -10,8 +11,6 @@ import { storableText } from './storable-text.ts';
  * run. A job and its run change together. Each function locks the job's row first, so concurrent calls are serialized,
  * and names its run, so a late call can't change a job that has moved on.
  */
-
-export const CANCELLED = 'cancelled';
 
 const now = sql`greatest(${agentJobs.updatedAt}, now())`;
 

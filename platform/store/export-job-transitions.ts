@@ -1,4 +1,5 @@
 import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm';
+import { CANCELLED } from '../../contract/admin-api.ts';
 import type { Executor } from './database.ts';
 import { ACTIVE_STATUSES, type ExportJobRow, getExportJob } from './export-jobs.ts';
 import { exportJobs } from './schema/export-jobs.ts';
@@ -7,8 +8,6 @@ import { exportJobs } from './schema/export-jobs.ts';
  * queued → running → completed or failed, and queued → failed. Every statement has a guard, so a late or repeated call
  * can't change an ended job and gets its row unchanged. All are idempotent.
  */
-
-export const CANCELLED = 'cancelled';
 
 const now = sql`greatest(${exportJobs.updatedAt}, now())`;
 

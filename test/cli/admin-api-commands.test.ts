@@ -39,7 +39,7 @@ describe('galley exports', () => {
 
   test('list shows a line for each export', async () => {
     const { stdout, asked } = await run(['exports', 'list', '--domain', 'docs.example.com', '--limit', '5'], {
-      jobs: [EXPORT, { ...EXPORT, status: 'failed', error: 'no \u001b[2Jorigin' }],
+      jobs: [EXPORT, ...['no \u001b[2Jorigin', 'cancelled'].map((error) => ({ ...EXPORT, status: 'failed', error }))],
       nextCursor: null,
     });
     expect(asked).toBe('GET /v1/static-export/jobs?domain=docs.example.com&limit=5 Bearer galley_key');
@@ -48,6 +48,7 @@ describe('galley exports', () => {
       `${EXPORT.jobId}  running, 41 %  12     2026-11-21.1  N days ago`,
       `${EXPORT.jobId}  failed         12     2026-11-21.1  N days ago`,
       '  no [2Jorigin',
+      `${EXPORT.jobId}  canceled       12     2026-11-21.1  N days ago`,
       '',
     ]);
   });

@@ -3,6 +3,7 @@ import type { SiteSettings } from '../../contract/settings.ts';
 import type {
   DeploymentState,
   DeploymentStatus,
+  ExportRecord,
   SiteError,
   SitePhase,
   SiteState,
@@ -289,6 +290,16 @@ function reasonOf(deployment: DeploymentState | undefined): UnservedReason {
   if (status === 'writing' || status === 'proposed') return 'deploying';
   if (status === 'live' || status === 'held' || status === 'off') return 'waiting';
   return status;
+}
+
+/** When the newest publish arrived that a deployment has now, or (not `isCurrent`) ever had: it may have been rolled back. */
+export function servedPublishAt({ histories, deployments }: State, isCurrent = true): string | null {
+  const { exports, deliveries } = histories;
+  const isThere = ({ jobId }: ExportRecord) =>
+    deployments.some(({ written }) => jobId !== null && written?.jobId === jobId);
+  const served = exports.find((each) => each.writtenAt !== null && (!isCurrent || isThere(each)));
+  const newest = served && deliveries.find(({ exportNumber }) => exportNumber === served.number);
+  return newest?.at ?? served?.requestedAt ?? null;
 }
 
 /** The link in use that expires first. */

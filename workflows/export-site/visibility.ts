@@ -1,4 +1,5 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
+import { patched } from '@temporalio/workflow';
 import { escapeMarkdown, markdownLink, paragraphs } from '../../contract/details-markdown.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import {
@@ -12,11 +13,13 @@ import { createVisibility } from '../entity/visibility.ts';
 import { observed, type SiteRun } from './run.ts';
 import { plannedRefreshAtMs } from './schedule.ts';
 import type { State } from './state.ts';
-import { firstToExpire, siteStateOf } from './status.ts';
+import { firstToExpire, servedPublishAt, siteStateOf } from './status.ts';
 
 /** Keeps the current details, search attributes and memo up to date. */
 export async function watchVisibility(run: SiteRun): Promise<void> {
-  const memo = () => ({ [SITE_MEMO]: siteMemoOf(run) });
+  // In earlier histories, the memo changed at other times.
+  const isCurrent = patched('served-now-2026-11');
+  const memo = () => ({ [SITE_MEMO]: siteMemoOf(run, isCurrent) });
   await createVisibility({ details: () => details(run), attributes: () => attributesOf(run), memo }).watch();
 }
 
@@ -33,22 +36,16 @@ function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
 }
 
 /** Each change of it is an event in the history. */
-function siteMemoOf(run: SiteRun): SiteMemo {
+function siteMemoOf(run: SiteRun, isCurrent: boolean): SiteMemo {
   const { state, settings, site } = run;
   const { phase, linkExpiresAt, oldestUnserved } = siteStateOf(observed(run));
   const first = firstToExpire(state);
   return {
-    servedPublishAt: servedPublishAt(state.histories),
+    servedPublishAt: servedPublishAt(state, isCurrent),
     oldestUnserved,
     refreshDueAt: first && new Date(plannedRefreshAtMs(first.deployment, first.link, { site, settings })).toISOString(),
     ...(!settings.searchAttributes && { phase, linkExpiresAt }),
   };
-}
-
-function servedPublishAt({ exports, deliveries }: State['histories']): string | null {
-  const served = exports.find(({ writtenAt }) => writtenAt !== null);
-  const newest = served && deliveries.find(({ exportNumber }) => exportNumber === served.number);
-  return newest?.at ?? served?.requestedAt ?? null;
 }
 
 function details(run: SiteRun): string {

@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { withoutAddresses } from '../../../base/without-addresses.ts';
+import { CANCELLED } from '../../../contract/admin-api.ts';
 import { ForgeError } from '../../../forge/forge-error.ts';
 import { createGit, type Git, type Remote } from '../../../forge/git/git.ts';
 import { GitError } from '../../../forge/git/git-error.ts';
-import { CANCELLED } from '../../store/agent-job-transitions.ts';
 import { getAgentJob } from '../../store/agent-jobs.ts';
 import type { AgentRunKey } from '../../store/agent-runs.ts';
 import type { Database } from '../../store/database.ts';

@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { CANCELLED } from '../../../contract/admin-api.ts';
 import { fetchCommit } from '../../../forge/git/fetch-commit.ts';
 import type { Git, Remote } from '../../../forge/git/git.ts';
 import { GitError } from '../../../forge/git/git-error.ts';
@@ -10,7 +11,6 @@ import { writeCommit } from '../../../forge/git/write-commit.ts';
 import { admitPack } from '../../git/admit-pack.ts';
 import { changedFiles } from '../../git/changed-files.ts';
 import { screenChange } from '../../git/screen-change.ts';
-import { CANCELLED } from '../../store/agent-job-transitions.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import { type AgentRun, type AgentRunKey, keepRunCommit, keptOutcome } from '../../store/agent-runs.ts';
 import { getProject } from '../../store/projects.ts';

@@ -1,9 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { CANCELLED } from '../../../contract/admin-api.ts';
 import type { ExportFailureType } from '../../../exporter/export-failure.ts';
 import { NO_PROGRESS, type Progress, type RunStage } from '../../../exporter/stage.ts';
 import type { Database } from '../../store/database.ts';
-import { CANCELLED, updateExportJobProgress } from '../../store/export-job-transitions.ts';
+import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
 import { withHeartbeat } from '../with-heartbeat.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { agentJobStatus } from '../../../contract/admin-api.ts';
+import { agentJobStatus, jobWord } from '../../../contract/admin-api.ts';
 import { Badge } from '../../../ui/components/badge.tsx';
 import { CodeBlock } from '../../../ui/components/code.tsx';
 import { DefinitionList } from '../../../ui/components/definition-list.tsx';
@@ -23,7 +23,7 @@ import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { SignedMember } from '../access.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, WorkflowLink } from '../layout.tsx';
 import { listEvents } from '../live.ts';
-import { badgeOf, isCanceled, statusOptions } from '../statuses.ts';
+import { badgeOf, statusOptions } from '../statuses.ts';
 import type { AgentFacts, PullRequestFacts, TitledJob } from './agent-facts.ts';
 
 type Shared = Pick<MemberLayoutProps, 'signed' | 'messages'>;
@@ -175,7 +175,7 @@ export function AgentParts({ signed, facts }: { signed: SignedMember; facts: Age
       >
         {signed.membership.role !== 'reviewer' && <Actions job={job} />}
       </Title>
-      {job.error !== null && !isCanceled(job) && (
+      {job.error !== null && jobWord(job) !== 'canceled' && (
         <Message kind="error">
           <Text>{job.error}</Text>
         </Message>

@@ -5,6 +5,7 @@ import {
   type ExportJobPage,
   type ExportReport,
   exportJobStatus,
+  jobWord,
 } from '../../../contract/admin-api.ts';
 import { Badge } from '../../../ui/components/badge.tsx';
 import { CopyField } from '../../../ui/components/code.tsx';
@@ -29,7 +30,7 @@ import type { Project } from '../../store/projects.ts';
 import type { SignedMember } from '../access.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, sitePath, WorkflowLink } from '../layout.tsx';
 import { listEvents } from '../live.ts';
-import { badgeOf, isCanceled, statusOptions } from '../statuses.ts';
+import { badgeOf, statusOptions } from '../statuses.ts';
 import { ChangesPanel, ReportPanel } from './export-results.tsx';
 import { paceOf, type StageRow, stagesOf } from './progress.ts';
 
@@ -190,7 +191,7 @@ export function ExportParts({ signed, facts }: { signed: SignedMember; facts: Ex
       >
         {signed.membership.role !== 'reviewer' && <Actions job={job} csrf={signed.csrf} isOver={isOver} />}
       </Title>
-      {job.error !== null && !isCanceled(job) && (
+      {job.error !== null && jobWord(job) !== 'canceled' && (
         <Message kind="error">
           <Text>{job.error}</Text>
         </Message>

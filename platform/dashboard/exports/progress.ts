@@ -1,5 +1,5 @@
+import { jobWord } from '../../../contract/admin-api.ts';
 import type { ExportJobRow } from '../../store/export-jobs.ts';
-import { isCanceled } from '../statuses.ts';
 import type { ExportFacts } from './export-pages.tsx';
 
 type Pace = {
@@ -53,7 +53,7 @@ export function stagesOf({ job, phase }: Pick<ExportFacts, 'job' | 'phase'>): St
     ];
   }
   if (status === 'failed') {
-    const end = isCanceled(job) ? 'canceled' : 'failed';
+    const end = jobWord({ ...job, status });
     return crawledAt === null
       ? [queue, { ...crawl, to: finishedAt, state: end }, { ...pack, state: 'waiting' }]
       : [queue, { ...crawl, state: 'ended' }, { ...pack, state: end }];

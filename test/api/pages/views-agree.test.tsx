@@ -1,14 +1,24 @@
+import { Registry } from 'prom-client';
+import { readSender } from '../../../activities/mails/message/compose-mail.ts';
+import { composeSiteMail } from '../../../activities/mails/operators/site-mail.ts';
+import { ChangePage } from '../../../api/pages/change-page.tsx';
+import { RulePage } from '../../../api/pages/rule-page.tsx';
 import { SiteListView } from '../../../api/pages/site-list-page.tsx';
 import { SitePage } from '../../../api/pages/site-page.tsx';
+import { addSiteMetrics } from '../../../api/site-metrics.ts';
 import { describeBriefly, describeInFull } from '../../../cli/sites/describe-site.ts';
+import { CANCELLED } from '../../../contract/admin-api.ts';
 import { deploymentWords, phaseWords } from '../../../contract/site-words.ts';
+import { ExportTable } from '../../../platform/dashboard/exports/export-pages.tsx';
 import { renderPart } from '../../../ui/page.tsx';
 import { lockSite } from '../../../workflows/export-site/jobs.ts';
+import { noticesOf } from '../../../workflows/export-site/notices.ts';
 import type { MutableState } from '../../../workflows/export-site/state.ts';
-import { siteStateWithHistories } from '../../../workflows/export-site/status.ts';
+import { servedPublishAt, siteStateWithHistories } from '../../../workflows/export-site/status.ts';
 import { holdForReview } from '../../../workflows/export-site/transitions.ts';
 import { has, jobOf, NOW_MS, rolledBackTo, SETTINGS, siteOf, timeOf } from '../../workflows/export-site/build-state.ts';
-import { SIGNED, siteListData, siteView } from './sample-pages.tsx';
+import { changeState, ruleState, SIGNED, siteListData, siteView } from './sample-pages.tsx';
+import { exportRecord } from './site-fixture.ts';
 
 const LOCK = { by: 'ada', at: timeOf(0), reason: 'a launch' };
 const withheld = { jobId: 'j2', why: 'it said so', at: timeOf(9_000) };
@@ -84,5 +94,79 @@ describe.each(Object.entries(SITES))('a site that is %s', (_name, [state, versio
       renderPart(<SiteListView signed={SIGNED} list={list} query={{ search: '', phase: '', after: '' }} now={now} />),
     );
     expect(listed).toContain(`|handbook|${words}|${version}|`);
+  });
+
+  it('has them in the metrics', async () => {
+    // Both were written, and only one may be there now.
+    state.histories.exports = [2, 1].map((number) =>
+      exportRecord(number, { jobId: `j${number}`, requestedAt: timeOf(number * 1_000), writtenAt: timeOf(9_000) }),
+    );
+    const registry = new Registry();
+    const { oldestUnserved } = status;
+    const listed = {
+      ...{ site: 'handbook', phase: status.phase, linkExpiresAtMs: null, refreshDueAtMs: null },
+      servedPublishAtMs: Date.parse(servedPublishAt(state) ?? ''),
+      oldestUnserved: oldestUnserved && { atMs: Date.parse(oldestUnserved.at), reason: oldestUnserved.reason },
+    };
+    addSiteMetrics(registry, { list: async () => [listed], configured: 1 });
+    const metrics = await registry.metrics();
+    expect(metrics).toContain(`galley_site_phase{site="handbook",phase="${status.phase}"} 1\n`);
+    const newest = Object.values(deployments).toSorted().at(-1);
+    const served = Date.parse(timeOf(newest === 'v2' ? 2_000 : 1_000)) / 1000;
+    expect(metrics).toContain(`galley_site_served_publish_timestamp_seconds{site="handbook"} ${served}\n`);
+  });
+
+  it('has no other version as served in its mails', () => {
+    const shared = {
+      site: 'handbook',
+      domain: 'docs.example.com',
+      workflowId: 'export:handbook',
+      to: 'ada@example.com',
+    };
+    for (const notice of noticesOf({ site: 'handbook', state, settings: SETTINGS }, NOW_MS + 20_000)) {
+      const { text } = composeSiteMail(
+        { ...shared, ...notice, version: status.version },
+        { sender: readSender('galley@example.com'), date: now },
+      );
+      expect(text).not.toMatch(/(?:Version served|Rolled back to)\W*v2/);
+      expect(text).toContain('v2');
+    }
+  });
+});
+
+describe('what was canceled', () => {
+  const changed = { outcome: 'canceled', jobId: 'se_1', error: null } as const;
+  const job = {
+    ...{
+      jobId: 'se_1',
+      status: 'failed' as const,
+      progress: 41,
+      pageCount: 3,
+      version: 'v1',
+      domain: 'docs.example.com',
+    },
+    ...{ createdAt: timeOf(0), updatedAt: timeOf(0), error: CANCELLED },
+  };
+  const id = 'agent:handbook:changelog:1';
+  const change = changeState({ phase: 'cancelled', error: null });
+  const rule = ruleState({ changes: [{ workflowId: id, startedAt: timeOf(0) }] });
+  const now = new Date(NOW_MS);
+  const shared = { signed: SIGNED, workflowUrl: undefined, now };
+
+  it.each([
+    [
+      'export of a site',
+      <SitePage key="" signed={SIGNED} view={siteView({ exports: [exportRecord(1, changed)] }, { now })} />,
+    ],
+    ['export in the dashboard', <ExportTable key="" jobs={[job]} now={now} />],
+    ['change', <ChangePage key="" {...shared} workflowId={id} state={change} />],
+    [
+      'change in the list of its rule',
+      <RulePage key="" {...shared} site="handbook" rule="changelog" state={rule} states={{ [id]: change }} />,
+    ],
+  ])('has one word: the %s', (_what, page) => {
+    const text = textOf(renderPart(page));
+    expect(text).toContain('|Canceled|');
+    expect(text).not.toMatch(/\|Failed\||cancelled/);
   });
 });
