@@ -36,7 +36,7 @@ export type ExportSettings = {
   markdown?: 'on';
   /** Pages of the bundle that are compared with the origin in a browser; missing: none. */
   prove?: number;
-  /** The requested pages, as normalised URLs; null: the whole site. */
+  /** The requested pages, as normalized URLs; null: the whole site. */
   pages: string[] | null;
   robotsTxt: string;
   /** Where each page has a twin in Markdown that nothing names; null or missing: nowhere. */

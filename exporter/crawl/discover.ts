@@ -9,9 +9,9 @@ import { type Asked, retryUntilResponse } from './retry-until-response.ts';
 import { MAX_HINT_TRIES } from './site-rules.ts';
 
 export type Discovery = {
-  /** The sitemaps found, as normalised URLs. */
+  /** The sitemaps found, as normalized URLs. */
   sitemaps: string[];
-  /** The site's pages in the sitemaps, as normalised URLs. */
+  /** The site's pages in the sitemaps, as normalized URLs. */
   pages: Array<{ url: string; foundOn: string }>;
 };
 

@@ -20,7 +20,7 @@ export type Asked =
   | { kind: 'nowhere' };
 
 /**
- * Requests a normalised URL, follows redirects, and retries soft failures as a crawl does, but at most `maxTries`
+ * Requests a normalized URL, follows redirects, and retries soft failures as a crawl does, but at most `maxTries`
  * times. Throws only the signal's reason.
  */
 export async function retryUntilResponse(

@@ -40,7 +40,7 @@ export function hostAndPort(url: URL): string {
   return `${url.hostname}:${portOf(url)}`;
 }
 
-/** Normalises an operator's `host:port` to the spelling that `URL` uses. */
+/** Normalizes an operator's `host:port` to the spelling that `URL` uses. */
 function hostKey(host: string): string {
   const url = new URL(`http://${host}`);
   return `${withoutBrackets(url.hostname)}:${portOf(url)}`;
@@ -53,7 +53,7 @@ export function withoutBrackets(hostname: string): string {
 
 /**
  * Decides what the exporter may connect to: public addresses, and exactly the `host:port` pairs that the operator
- * configured. Refuses everything else (private, loopback, link-local, mapped). `URL` has already normalised every
+ * configured. Refuses everything else (private, loopback, link-local, mapped). `URL` has already normalized every
  * spelling of an IPv4 address (octal, hexadecimal, a single number, full-width digits).
  */
 export function createAddressGuard(options: { operatorHosts: readonly string[]; resolve?: Resolve }): AddressGuard {

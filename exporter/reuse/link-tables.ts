@@ -15,7 +15,7 @@ export type LinkTable = {
 /** The references of the file at an offset of a segment. */
 export type FileLinks = { byteOffset: number; resources: readonly Resource[] };
 
-/** Serialises the table of a segment's files, which are identified by their offsets. */
+/** Serializes the table of a segment's files, which are identified by their offsets. */
 export function encodeLinks(files: readonly FileLinks[]): Buffer {
   // By kind first: joining kind and URL into one key, a million times, would cost more than everything else here.
   const known = new Map<ResourceKind, Map<string, number>>();

@@ -13,7 +13,7 @@ export type RunLog = {
   bytes(): Buffer;
   /** Bytes written so far, including omitted ones. */
   readonly writtenBytes: number;
-  /** The last characters as plain text: no colours, no control characters, at most `maxCharacters`. */
+  /** The last characters as plain text: no colors, no control characters, at most `maxCharacters`. */
   tail(maxCharacters: number): string;
 };
 
@@ -45,7 +45,7 @@ export function createRunLog({ maxBytes, secrets }: { maxBytes: number; secrets:
       return head.sizeBytes + last.sizeBytes + leftOutBytes;
     },
     tail(maxCharacters) {
-      // A character has at most four bytes; allow as much again for colours and the like.
+      // A character has at most four bytes; allow as much again for colors and the like.
       const end = Buffer.concat([...head.parts(), ...last.parts()]).subarray(-8 * maxCharacters);
       return [...plainText(end.toString())].slice(-maxCharacters).join('').trim();
     },

@@ -55,7 +55,7 @@ export const crawlUrls = pgTable(
   {
     id: bigint('id', { mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
     jobId: text('job_id').notNull(),
-    /** Normalised, absolute, without a fragment. */
+    /** Normalized, absolute, without a fragment. */
     url: text('url').notNull(),
     /** The strongest use found so far, as a rank (`resource-rank.ts`). */
     rank: smallint('rank').notNull(),
