@@ -14,6 +14,7 @@ import { SIGNALS, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
 import { galleyConfig } from '../../programs/config/galley-yaml.ts';
 import { type HttpTimeouts, serve } from '../../programs/process/serve.ts';
+import { routesIn } from '../platform/dashboard/routes-of.ts';
 
 export const OPERATOR_TOKEN = 'operator-token';
 
@@ -22,6 +23,8 @@ const DEADLINE_MS = 60_000;
 
 export type RunningApi = {
   url: string;
+  /** `METHOD /path` of each of its routes. */
+  routes: string[];
   /** Every log line, as JSON. */
   log: string[];
   stop: () => Promise<void>;
@@ -54,7 +57,7 @@ export async function startApi(
     ...deps,
   });
   const { url, stop } = await serve(app, { host: '127.0.0.1', port: 0, variable: 'PORT' }, timeouts);
-  return { url, log, stop };
+  return { url, routes: routesIn(app.router.stack), log, stop };
 }
 
 /**

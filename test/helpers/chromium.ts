@@ -75,7 +75,8 @@ export async function brokenWordsOf(page: Page): Promise<string[]> {
     const found = [];
     const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
-      for (const { 0: word, index } of texts.currentNode.data.matchAll(/[^\\s-]{2,${LONG_WORD}}/g)) {
+      for (const { 0: word, index } of texts.currentNode.data.matchAll(/[^\\s-]+/g)) {
+        if (word.length > ${LONG_WORD}) continue;
         const range = document.createRange();
         range.setStart(texts.currentNode, index);
         range.setEnd(texts.currentNode, index + word.length);

@@ -22,29 +22,32 @@ type TableProps<Row> = {
 /** On narrow screens, each row becomes a card. Show an EmptyState instead if there are no rows. */
 export function Table<Row>({ caption, columns, rows, keyOf, fixed = false }: TableProps<Row>) {
   return (
-    <table class={fixed ? 'table fixed' : 'table'}>
-      <caption class="visually-hidden">{caption}</caption>
-      <thead>
-        <tr>
-          {columns.map(({ label, kind }) => (
-            <th key={label} scope="col" data-kind={kind}>
-              {kind === 'actions' ? <span class="visually-hidden">{label}</span> : label}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={keyOf(row)}>
-            {columns.map(({ label, kind, cell }) => (
-              <td key={label} data-label={label} data-kind={kind}>
-                {/* One box, because on narrow screens the cell is a grid with its heading. */}
-                <div>{cell(row)}</div>
-              </td>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it
+    <div class="table-box" tabIndex={0}>
+      <table class={fixed ? 'table fixed' : 'table'}>
+        <caption class="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ label, kind }) => (
+              <th key={label} scope="col" data-kind={kind}>
+                {kind === 'actions' ? <span class="visually-hidden">{label}</span> : label}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ label, kind, cell }) => (
+                <td key={label} data-label={label} data-kind={kind}>
+                  {/* One box, because on narrow screens the cell is a grid with its heading. */}
+                  <div>{cell(row)}</div>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -14,7 +14,8 @@ export function routesOf({ db, objects }: Pick<TestPlatform, 'db' | 'objects'>):
   return routesIn(app.router.stack);
 }
 
-function routesIn(stack: readonly unknown[]): string[] {
+/** `METHOD /path` of all routes of an app. */
+export function routesIn(stack: readonly unknown[]): string[] {
   return stack.flatMap((layer) => {
     if (typeof layer !== 'object' || layer === null) return [];
     const route: unknown = Reflect.get(layer, 'route');
