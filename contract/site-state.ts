@@ -337,8 +337,11 @@ export const siteMemo = z.object({
 });
 export type SiteMemo = z.infer<typeof siteMemo>;
 
-/** The optional argument of the query `state`: `brief` leaves the histories out, except a few deliveries. */
-export type StateQuery = { brief?: boolean };
+/**
+ * The optional argument of the query `state`: `brief` leaves the histories out, except a few deliveries. With the time, it
+ * has the site's figures (`siteFigures`) too.
+ */
+export type StateQuery = { brief?: boolean; nowMs?: number };
 
 /** A refresh is late only then: visibility lags behind, and a link may live for seconds only. */
 const LATE_MS = 60_000;

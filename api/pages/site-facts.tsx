@@ -1,3 +1,4 @@
+import { figuresOf, type SiteFigures } from '../../contract/site-figures.ts';
 import { SHOWN_FIELDS } from '../../contract/site-state.ts';
 import { startPlaceText, UNSERVED_WORDS } from '../../contract/site-words.ts';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
@@ -5,20 +6,20 @@ import { None } from '../../ui/components/none.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
 import type { SiteStatus } from '../site-status.ts';
-import { Version } from './site-list-page.tsx';
 
 /** What is served now, and what comes next. */
 export function SiteFacts({ status, now }: { status: SiteStatus; now: Date }) {
   const { progress, deliveries, oldestUnserved, guardsNotChecked = [], startPlace } = status;
   const lastPublish = deliveries.find(({ workflowId }) => workflowId !== null);
-  const servedMs = publishToServedMs(status);
+  const figures = figuresOf(status.exports, now.getTime());
   return (
     <DefinitionList
       items={[
         ...SHOWN_FIELDS.map((shown) => ({ term: shown.label, value: fieldValue(shown, status, now) })),
         { term: 'Oldest not served', value: <OldestUnserved oldest={oldestUnserved} now={now} /> },
         { term: 'Last publish', value: <RelativeTime at={lastPublish?.at} now={now} none="unknown" /> },
-        ...(servedMs === undefined ? [] : [{ term: 'From publish to served', value: formatDuration(servedMs) }]),
+        { term: 'From publish to served', value: <PublishToServed figures={figures} /> },
+        { term: 'Failed exports', value: <Failures figures={figures} now={now} /> },
         ...(guardsNotChecked.length === 0
           ? []
           : [{ term: 'Guards', value: `not checked: ${guardsNotChecked.join(', ')}` }]),
@@ -29,12 +30,36 @@ export function SiteFacts({ status, now }: { status: SiteStatus; now: Date }) {
   );
 }
 
-function OldestUnserved({ oldest, now }: { oldest: SiteStatus['oldestUnserved']; now: Date }) {
+export function OldestUnserved({ oldest, now }: { oldest: SiteStatus['oldestUnserved']; now: Date }) {
   if (oldest === null) return <None>no publish</None>;
   return (
     <>
       <RelativeTime at={oldest.at} now={now} />
       <div class="soft small">{UNSERVED_WORDS[oldest.reason]}</div>
+    </>
+  );
+}
+
+/** The time that half of the publishes took, and 95 % of them. */
+export function PublishToServed({ figures }: { figures: SiteFigures | null }) {
+  if (figures === null || figures.medianMs === null || figures.p95Ms === null) return <None />;
+  return (
+    <>
+      {formatDuration(figures.medianMs)}
+      <div class="soft small">{`95 %: ${formatDuration(figures.p95Ms)}`}</div>
+    </>
+  );
+}
+
+/** How often it failed, and since when that is known. */
+export function Failures({ figures, now }: { figures: SiteFigures | null; now: Date }) {
+  if (figures === null) return <None />;
+  return (
+    <>
+      {`${figures.failed} of ${figures.exports}`}
+      <div class="soft small">
+        since <RelativeTime at={figures.since} now={now} />
+      </div>
     </>
   );
 }
@@ -52,11 +77,8 @@ function fieldValue(shown: (typeof SHOWN_FIELDS)[number], status: SiteStatus, no
   }
 }
 
-/** How long the newest confirmed export took from publish to served. */
-function publishToServedMs({ exports }: SiteStatus): number | undefined {
-  const record = exports.find(({ servedAt }) => servedAt !== null);
-  if (record === undefined || record.servedAt === null) return undefined;
-  return Date.parse(record.servedAt) - Date.parse(record.requestedAt);
+export function Version({ children }: { children: string | null }) {
+  return children === null ? <None /> : <span class="mono">{children}</span>;
 }
 
 function progressText({ percent, pageCount }: NonNullable<SiteStatus['progress']>): string {

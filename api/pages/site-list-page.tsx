@@ -1,3 +1,4 @@
+import { DefinitionList } from '../../ui/components/definition-list.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
 import { Button, Field, Form, Select } from '../../ui/components/form.tsx';
 import { Live, LiveIndicator } from '../../ui/components/live.tsx';
@@ -12,7 +13,8 @@ import { Title } from '../../ui/components/title.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
 import { PHASE_OPTIONS, PhaseBadge } from './phase-badge.tsx';
-import type { SiteListQuery, SiteListResult, SiteRow } from './site-list.ts';
+import { Failures, OldestUnserved, PublishToServed, Version } from './site-facts.tsx';
+import { type SiteListQuery, type SiteListResult, type SiteRow, summaryOf } from './site-list.ts';
 
 type ListView = { list: SiteListResult; query: SiteListQuery; now: Date };
 
@@ -48,15 +50,17 @@ export function SiteListView({ list, query, now, ...layout }: SiteListPageProps)
 
 /** Everything that changes with the sites' states. */
 export function SiteListParts({ list, query, now }: ListView) {
-  const { attention, moreAttention, sites, phasesKnown } = list;
+  const { attention, moreAttention, sites, configured, phasesKnown } = list;
+  const isOverview = query.search === '' && query.phase === '' && query.after === '';
   return (
     <div class="stack">
       {!phasesKnown && (
         <Message kind="warning">
-          Phases, versions and links are not listed: Temporal's namespace lacks Galley's search attributes. Register
-          them as the production guide describes.
+          Sites can not be filtered by phase: Temporal's namespace lacks Galley's search attributes. Register them as
+          the production guide describes.
         </Message>
       )}
+      {isOverview && configured > 0 && <Overview list={list} now={now} />}
       {attention.length > 0 && (
         <Panel
           title="Needs a person"
@@ -84,14 +88,56 @@ function listPath(path: string, query: SiteListQuery): string {
   return parameters.size === 0 ? path : `${path}?${parameters}`;
 }
 
+/** Is everything fresh, what runs, and what needs a person? Of the rows below, so that both agree. */
+function Overview({ list, now }: { list: SiteListResult; now: Date }) {
+  const { attention, sites, nextAfter, moreAttention } = list;
+  const rows = [...attention, ...sites];
+  const { behind, oldest, unknown, running } = summaryOf(rows);
+  const all = formatCount(rows.length, 'site');
+  const needs = `${moreAttention ? 'more than ' : ''}${formatCount(attention.length, 'site')}`;
+  return (
+    <Panel title="Now" aside={nextAfter !== undefined && <span class="soft small">{`of ${all} on this page`}</span>}>
+      <DefinitionList
+        items={[
+          { term: 'Fresh', value: behind === 0 ? 'no publish waits to be served' : `${behind} of ${all} behind` },
+          ...(oldest === undefined ? [] : [{ term: 'Oldest not served', value: <Oldest {...oldest} now={now} /> }]),
+          ...(unknown === 0 ? [] : [{ term: 'Did not answer', value: formatCount(unknown, 'site') }]),
+          { term: 'Runs', value: running === 0 ? 'nothing' : formatCount(running, 'site') },
+          { term: 'Needs a person', value: attention.length === 0 ? 'nothing' : needs },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function Oldest({ site, at, now }: { site: string; at: string; now: Date }) {
+  return (
+    <>
+      <a href={sitePath(site)}>{site}</a>, <RelativeTime at={at} now={now} />
+    </>
+  );
+}
+
 function SiteTable({ caption = 'Sites', sites, now }: { caption?: string; sites: readonly SiteRow[]; now: Date }) {
   const columns: Column<SiteRow>[] = [
     { label: 'Site', kind: 'main', cell: SiteCell },
     { label: 'Phase', cell: ({ phase }) => <PhaseBadge phase={phase} /> },
-    { label: 'Version', cell: ({ version }) => <Version>{version}</Version> },
-    { label: 'Link expires', cell: ({ linkExpiresAt }) => <RelativeTime at={linkExpiresAt} now={now} /> },
-    { label: 'Last publish', cell: ({ lastPublishAt }) => <RelativeTime at={lastPublishAt} now={now} /> },
-    { label: 'Last error', cell: ({ lastError }) => <LastError>{lastError}</LastError> },
+    { label: 'Version', cell: (row) => <VersionCell {...row} now={now} /> },
+    {
+      label: 'Oldest not served',
+      cell: ({ oldestUnserved }) =>
+        oldestUnserved === undefined ? <None /> : <OldestUnserved oldest={oldestUnserved} now={now} />,
+    },
+    { label: 'Publish to served', cell: ({ figures = null }) => <PublishToServed figures={figures} /> },
+    {
+      label: 'Failed exports',
+      cell: ({ figures = null, lastError }) => (
+        <>
+          <Failures figures={figures} now={now} />
+          {lastError != null && <LastError>{lastError}</LastError>}
+        </>
+      ),
+    },
   ];
   return <Table caption={caption} columns={columns} rows={sites} keyOf={({ site }) => site} fixed />;
 }
@@ -109,18 +155,31 @@ function SiteCell({ site, domain }: SiteRow) {
   );
 }
 
-export function Version({ children }: { children: string | null }) {
-  return children === null ? <None /> : <span class="mono">{children}</span>;
+function VersionCell({ version, lastPublishAt, linkExpiresAt, now }: SiteRow & { now: Date }) {
+  return (
+    <>
+      <Version>{version}</Version>
+      {lastPublishAt != null && (
+        <div class="soft small">
+          published <RelativeTime at={lastPublishAt} now={now} />
+        </div>
+      )}
+      {linkExpiresAt !== null && (
+        <div class="soft small">
+          link ends <RelativeTime at={linkExpiresAt} now={now} />
+        </div>
+      )}
+    </>
+  );
 }
 
 const MAX_ERROR = 140;
 
-function LastError({ children }: { children: string | null | undefined }) {
-  if (children === null || children === undefined) return <None />;
+function LastError({ children }: { children: string }) {
   return (
-    <span class="small">
+    <div class="small">
       <Text>{children.length > MAX_ERROR ? `${children.slice(0, MAX_ERROR)}…` : children}</Text>
-    </span>
+    </div>
   );
 }
 

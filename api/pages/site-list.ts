@@ -3,7 +3,8 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import type { Logger } from 'pino';
 import { type GalleyConfig, siteNamed } from '../../contract/galley-config.ts';
 import { SEARCH_ATTRIBUTES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
-import { type SitePhase, sitePhase, siteState } from '../../contract/site-state.ts';
+import { type SiteFigures, siteFigures } from '../../contract/site-figures.ts';
+import { type SitePhase, type SiteState, sitePhase, siteState } from '../../contract/site-state.ts';
 import { withinDeadline } from '../deadline.ts';
 import type { TemporalGateway } from '../temporal-gateway.ts';
 
@@ -28,15 +29,20 @@ const ATTENTION_PHASES = [
 
 const ATTENTION_ORDER: readonly (string | undefined)[] = ATTENTION_PHASES;
 
-/** One line of the list. `phase` is undefined if Temporal doesn't know it, `state` if the workflow didn't respond. */
+/**
+ * One line of the list. All of it is from the site's workflow. If that doesn't respond, Temporal's indexes have the first
+ * fields, except a phase that they don't know, and the others are undefined.
+ */
 export type SiteRow = {
   site: string;
   domain: string | undefined;
   phase: string | undefined;
   version: string | null;
   linkExpiresAt: string | null;
-  lastPublishAt?: string | null | undefined;
-  lastError?: string | null | undefined;
+  oldestUnserved?: SiteState['oldestUnserved'] | undefined;
+  lastPublishAt?: string | null;
+  lastError?: string | null;
+  figures?: SiteFigures | null;
 };
 
 export type SiteListQuery = { search: string; phase: string; after: string };
@@ -64,7 +70,8 @@ type SiteListDeps = {
   readDeadlineMs: number;
 };
 
-type SiteList = (query: SiteListQuery, statesDueMs?: number) => Promise<SiteListResult>;
+/** `nowMs`: for the figures. */
+type SiteList = (query: SiteListQuery, nowMs: number, statesDueMs?: number) => Promise<SiteListResult>;
 
 /**
  * Lists sites by Temporal's visibility, whose indexes hold phase, version and link of each. Its cost doesn't depend on
@@ -74,7 +81,7 @@ export function createSiteList(deps: SiteListDeps): SiteList {
   const { config, searchAttributesReady } = deps;
   const names = Object.keys(config.sites).sort();
 
-  return async ({ search, phase, after }, statesDueMs = STATES_DUE_MS) => {
+  return async ({ search, phase, after }, nowMs, statesDueMs = STATES_DUE_MS) => {
     const startedAt = performance.now();
     const phasesKnown = searchAttributesReady();
     const matching = names.filter((name) => matches(name, config.sites[name]?.domain ?? '', search));
@@ -84,16 +91,18 @@ export function createSiteList(deps: SiteListDeps): SiteList {
       isFirst && phasesKnown ? listAttention(deps, search) : [],
       scanSites(deps, rest, phase),
     ]);
-    const attention = waiting.slice(0, MAX_ATTENTION);
-    const shown = new Set(attention.map(({ site }) => site));
-    const others = scan.sites.filter(({ site }) => !shown.has(site));
+    const urgent = waiting.slice(0, MAX_ATTENTION);
+    const shown = new Set(urgent.map(({ site }) => site));
+    const listed = [...urgent, ...scan.sites.filter(({ site }) => !shown.has(site))];
     const deadlineMs = Math.max(statesDueMs - (performance.now() - startedAt), MIN_STATES_DEADLINE_MS);
-    const states = await briefStates(deps, [...attention, ...others], deadlineMs);
-    const withState = (listed: SiteRow): SiteRow => ({ ...listed, ...states.get(listed.site) });
+    const rows = await withStates(deps, listed, deadlineMs, nowMs);
+    // The indexes lag behind, and each row is where its phase says.
+    const attention = isFirst ? rows.filter(needsPerson).sort(byUrgency) : [];
+    const others = rows.filter((row) => !attention.includes(row) && (phase === '' || row.phase === phase));
     return {
-      attention: attention.map(withState),
-      moreAttention: waiting.length > attention.length,
-      sites: others.map(withState),
+      attention,
+      moreAttention: waiting.length > MAX_ATTENTION,
+      sites: others.sort((a, b) => a.site.localeCompare(b.site)),
       matching: matching.length,
       configured: names.length,
       nextAfter: scan.nextAfter,
@@ -154,36 +163,62 @@ async function listAttention(
   };
   try {
     const found = await withinDeadline(readDeadlineMs, list());
-    return found.sort((a, b) => urgency(a.phase) - urgency(b.phase) || a.site.localeCompare(b.site));
+    return found.sort(byUrgency);
   } catch (error) {
     logger.warn({ error: String(error) }, 'Temporal did not list the sites that wait for a person');
     return [];
   }
 }
 
-function urgency(phase: string | undefined): number {
-  return ATTENTION_ORDER.indexOf(phase);
+export function needsPerson({ phase }: SiteRow): boolean {
+  return ATTENTION_ORDER.includes(phase);
 }
 
-type BriefState = Pick<SiteRow, 'lastPublishAt' | 'lastError'>;
+function byUrgency(a: SiteRow, b: SiteRow): number {
+  return ATTENTION_ORDER.indexOf(a.phase) - ATTENTION_ORDER.indexOf(b.phase) || a.site.localeCompare(b.site);
+}
 
-/** What the indexes lack, of the sites whose workflows respond in time. */
-async function briefStates(
+/** Phases in which a site works on a publish by itself. */
+const RUNNING: readonly (string | undefined)[] = [
+  'exporting',
+  'bundling',
+  'deploying',
+  'confirming',
+] satisfies SitePhase[];
+
+/** How many sites are behind, and which has waited longest; how many work on a publish; whose workflows didn't respond. */
+export function summaryOf(rows: readonly SiteRow[]) {
+  const behind = rows.flatMap(({ site, oldestUnserved }) => (oldestUnserved ? [{ site, at: oldestUnserved.at }] : []));
+  const [oldest] = behind.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  const unknown = rows.filter(({ phase, oldestUnserved }) => phase !== 'idle' && oldestUnserved === undefined).length;
+  return {
+    behind: behind.length,
+    oldest,
+    unknown,
+    running: rows.filter(({ phase }) => RUNNING.includes(phase)).length,
+  };
+}
+
+const briefState = siteState.extend({ figures: siteFigures.nullable().optional() });
+
+/** The rows, with all that the workflows say which respond in time. */
+function withStates(
   { gateway }: SiteListDeps,
   listed: readonly SiteRow[],
   deadlineMs: number,
-): Promise<ReadonlyMap<string, BriefState>> {
-  const states = new Map<string, BriefState>();
-  const asked = listed.filter(({ phase, version }) => phase !== 'idle' || version !== null);
-  const queries = asked.map(async ({ site }) => {
-    const parsed = siteState.safeParse(await gateway.queryState(site, { brief: true }, deadlineMs));
-    if (!parsed.success) return;
-    const { deliveries, lastError } = parsed.data;
-    states.set(site, { lastPublishAt: deliveries[0]?.at ?? null, lastError: lastError?.message ?? null });
-  });
+  nowMs: number,
+): Promise<SiteRow[]> {
   // Each has the same deadline, so the slowest ends soon after the others.
-  await Promise.allSettled(queries);
-  return new Map(states);
+  const queries = listed.map(async (row): Promise<SiteRow> => {
+    if (row.phase === 'idle' && row.version === null) return row;
+    const state = await gateway.queryState(row.site, { brief: true, nowMs }, deadlineMs).catch(() => undefined);
+    const parsed = briefState.safeParse(state);
+    if (!parsed.success) return row;
+    const { phase, version, linkExpiresAt, oldestUnserved, deliveries, lastError, figures = null } = parsed.data;
+    const last = { lastPublishAt: deliveries[0]?.at ?? null, lastError: lastError?.message ?? null };
+    return { ...row, phase, version, linkExpiresAt, oldestUnserved, ...last, figures };
+  });
+  return Promise.all(queries);
 }
 
 /** The phase of a filter; empty for any other text. */

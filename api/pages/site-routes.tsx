@@ -52,7 +52,7 @@ function addList(router: Router, deps: PagesDeps, live: LiveDeps): void {
       phase: phaseFilter(queryOf(request, 'phase')),
       after: queryOf(request, 'after').slice(0, 100),
     };
-    const list = await listSites(query, statesDueMs).catch((error: unknown) => {
+    const list = await listSites(query, deps.now().getTime(), statesDueMs).catch((error: unknown) => {
       deps.logger.warn({ error: String(error) }, 'Temporal did not list the sites');
       throw unavailable('Temporal can not be reached');
     });

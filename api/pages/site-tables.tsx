@@ -22,7 +22,7 @@ import type { Rejected } from '../rejected-deliveries.ts';
 import type { SiteStatus } from '../site-status.ts';
 import { dashboardPath, sitePath } from './layout.tsx';
 import { DeploymentForms } from './site-action-forms.tsx';
-import { Version } from './site-list-page.tsx';
+import { Version } from './site-facts.tsx';
 import type { SiteView } from './site-page.tsx';
 
 type DeploymentsProps = { status: SiteStatus; csrf: string; now: Date };

@@ -2,6 +2,7 @@ import { defineQuery, defineSignal, defineUpdate, patched, setHandler } from '@t
 import { QUERIES, SIGNALS, SITE_NAME, UPDATES } from '../../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
 import { type ActionOptions, UNKNOWN_ACTOR } from '../../contract/site-action.ts';
+import { figuresOf, type SiteFigures } from '../../contract/site-figures.ts';
 import {
   type Acted,
   type ActionName,
@@ -58,8 +59,10 @@ export function setHandlers(run: SiteRun): void {
   };
   handleGrants(run);
   setHandler(configChanged, reread, { description: 'Reads the settings of the site again.' });
-  const answer = (query?: StateQuery): SiteState =>
-    query?.brief === true ? briefSiteStateOf(observed(run)) : siteStateWithHistories(observed(run));
+  const answer = (query?: StateQuery): SiteState & { figures?: SiteFigures | null } => ({
+    ...(query?.brief === true ? briefSiteStateOf(observed(run)) : siteStateWithHistories(observed(run))),
+    ...(query?.nowMs !== undefined && { figures: figuresOf(state.histories.exports, query.nowMs) }),
+  });
   setHandler(getState, answer, { description: 'The site, as GET /sites/{site} has it.' });
   for (const [update, action] of Object.entries(actionsOf(run))) handleAction(run, update, action);
 }

@@ -45,6 +45,8 @@ function listed(site: string, changes: Partial<SiteRow> = {}): SiteRow {
     linkExpiresAt: ago(-80_000),
     lastPublishAt: ago(4_000),
     lastError: null,
+    oldestUnserved: null,
+    figures: { since: ago(2_000_000), exports: 41, failed: 2, medianMs: 134_000, p95Ms: 340_000 },
     ...changes,
   };
 }
@@ -57,14 +59,19 @@ export function siteListData(changes: Partial<SiteListData> = {}): SiteListData 
         phase: 'failed',
         lastError: 'the origin docs.example.com responds with 503',
         linkExpiresAt: ago(-3_000),
+        oldestUnserved: { at: ago(4_000), reason: 'failed' },
       }),
       listed('status-page', { phase: 'paused' }),
     ],
     sites: [
-      listed('api-reference', { phase: 'exporting', lastPublishAt: ago(20) }),
+      listed('api-reference', {
+        ...{ phase: 'exporting', lastPublishAt: ago(20), oldestUnserved: { at: ago(20), reason: 'exporting' } },
+      }),
       listed('blog'),
       listed('changelog', { lastPublishAt: ago(400_000) }),
-      listed('new-site', { phase: 'idle', version: null, linkExpiresAt: null, lastPublishAt: null }),
+      listed('new-site', {
+        ...{ phase: 'idle', version: null, linkExpiresAt: null, lastPublishAt: null, figures: null },
+      }),
     ],
     matching: 6,
     configured: 6,
