@@ -37,6 +37,7 @@ export async function acceptPrompt(context: ApiContext, asked: Asked): Promise<P
   const { caller, projectId, idempotency, status, accept, action } = asked;
   const scope = `agent:${projectId}`;
   let accepted: AgentJobRow | undefined;
+  let domain = projectId;
   let headers: Record<string, string> = {};
   const answer = await context.db.transaction(async (tx) => {
     // The lock keeps two requests from taking the last slot.
@@ -47,21 +48,18 @@ export async function acceptPrompt(context: ApiContext, asked: Asked): Promise<P
       const job = await accept(tx, at);
       headers = await takeUse(tx, { scope, limit: PROMPT_LIMIT, at });
       await recordAction(tx, { ...caller, action, target: job.id, detail: projectId });
+      domain = (await getProject(tx, projectId))?.domain ?? projectId;
       accepted = job;
       return { status, body: agentJobView(job) };
     });
   });
-  if (accepted !== undefined) startSoon(context, accepted);
+  if (accepted !== undefined) startSoon(context, accepted, domain);
   return { ...answer, headers, job: accepted };
 }
 
 /** The caller doesn't wait: the run is in the database, and the reconciler starts it if this fails. */
-function startSoon({ db, startAgentJob, logger }: ApiContext, { id: jobId, run, projectId }: AgentJobRow): void {
-  const start = async (): Promise<void> => {
-    const project = await getProject(db, projectId);
-    await startAgentJob({ jobId, run }, project?.domain ?? projectId);
-  };
-  start().catch((error: unknown) => {
+function startSoon({ startAgentJob, logger }: ApiContext, { id: jobId, run }: AgentJobRow, domain: string): void {
+  startAgentJob({ jobId, run }, domain).catch((error: unknown) => {
     logger.warn({ err: error, jobId, run }, 'The agent run could not be started now; the reconciler will');
   });
 }
