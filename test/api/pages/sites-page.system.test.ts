@@ -20,9 +20,8 @@ describe('an operator', () => {
   let worker: { stop(): Promise<void> };
 
   beforeAll(async () => {
-    sites = await startSites({
-      docs: { projectId: 'prj_docs', webhooks: { token: { secret: 'hush' } }, guards: { maxShrink: '20%' } },
-    });
+    const docs = { projectId: 'prj_docs', webhooks: { token: { secret: 'hush' } }, guards: { maxShrink: '20%' } };
+    sites = await startSites({ docs }, { searchAttributes: true });
     worker = runWorker(await sites.createWorker());
   });
 
@@ -71,6 +70,27 @@ describe('an operator', () => {
       expect(await phase(page).textContent()).toBe('Live');
       await page.context().close();
     }
+  });
+
+  it('sees a row of the list change without a reload', async () => {
+    const { page, errors } = await openPage();
+    await signIn(page);
+    await page.goto(`${sites.api.url}/`);
+    await page.getByRole('row', { name: /docs.*Live/ }).waitFor();
+    await page.evaluate('globalThis.notReloaded = true');
+    const steer = (action: string) =>
+      fetch(`${sites.api.url}/sites/docs/${action}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
+      });
+    expect((await steer('pause')).status).toBe(200);
+    const waiting = page.getByRole('table', { name: 'Sites that need a person' });
+    await waiting.getByRole('row', { name: /docs.*Paused/ }).waitFor();
+    expect((await steer('resume')).status).toBe(200);
+    await page.getByRole('row', { name: /docs.*Live/ }).waitFor();
+    expect(await page.evaluate('globalThis.notReloaded')).toBe(true);
+    expect(errors).toEqual([]);
+    await page.context().close();
   });
 
   it('sees a publish arrive and go live without a reload, and rolls it back', async () => {
