@@ -140,7 +140,7 @@ describe('the page of a pull request', () => {
     const names = new Set(elementsOf(text).flatMap(({ attributes }) => Object.keys(attributes)));
     const forms = ['method', 'action', 'formaction', 'type', 'value', 'required', 'autocomplete', 'spellcheck', 'open'];
     const rest = ['maxlength', 'pattern', 'autocapitalize', 'rows', 'colspan', 'for', 'scope', 'tabindex'];
-    const shown = ['aria-label', 'aria-hidden', 'data-label', 'data-kind', 'data-tone', 'data-variant'];
+    const shown = ['aria-label', 'aria-hidden', 'data-utc', 'data-label', 'data-kind', 'data-tone', 'data-variant'];
     const drawn = ['viewbox', 'd', 'focusable', 'width', 'height', 'rx', 'cx', 'cy', 'r'];
     expect([...names].filter((name) => ![...harmless, ...forms, ...rest, ...shown, ...drawn].includes(name))).toEqual(
       [],
