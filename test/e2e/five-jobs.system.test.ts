@@ -104,7 +104,7 @@ afterAll(async () => {
 
 test('a writer sees when a page is live', async () => {
   const { page, click, clicks } = await operator();
-  await click(page.getByRole('link', { name: 'docs', exact: true }));
+  await click(page.getByRole('link', { name: 'docs', exact: true }).first());
   site.setHandler(shows('Second edition'));
   await publish();
   const newest = page.getByRole('table', { name: 'Exports' }).getByRole('row').nth(1);
@@ -143,7 +143,7 @@ test('an operator at night finds why a site is stale, and acts', async () => {
   await publish();
   const { page, click, clicks } = await operator();
   await page.getByText(/500/).first().waitFor();
-  await click(page.getByRole('link', { name: 'docs', exact: true }));
+  await click(page.getByRole('link', { name: 'docs', exact: true }).first());
   await page.getByText(/500/).first().waitFor();
   site.setHandler(shows('Third edition'));
   await click(page.getByRole('button', { name: 'Export now' }));
