@@ -1,3 +1,4 @@
 import { jestConfig } from './jest-tier.js';
 
-export default jestConfig('cluster');
+// One cluster at a time: each takes all cores of a small machine.
+export default { ...jestConfig('cluster'), maxWorkers: 1 };

@@ -19,6 +19,10 @@ afterAll(() => cluster?.stop());
 const SERVED = 'kubectl get --raw /api/v1/namespaces/galley/services/docs-galley-deployment:http/proxy/';
 const UPGRADE = 'helm upgrade galley deploy/helm/galley --namespace galley --values values.yaml';
 
+const AGENTS =
+  '--set agentWorker.enabled=true,agentWorker.egress[0].ports[0].port=7233,agentWorker.egress[0].ports[1].port=5432,agentWorker.egress[0].ports[2].port=7070,agentWorker.resources.requests.cpu=100m ' +
+  `--set agentWorker.extraEnv[0].name=AGENT_COMMAND --set-string "agentWorker.extraEnv[0].value=sh -c 'id >README.md'"`;
+
 /** The names of a kind of objects in a namespace. */
 async function names(kind: string, namespace = 'galley', options = ''): Promise<string[]> {
   const output = await run(`kubectl --namespace ${namespace} get ${kind} ${options} --output name`);
@@ -127,10 +131,15 @@ describe('an upgrade that can not work changes nothing', () => {
     }
   });
 
-  test('with agents, in a release of Kubernetes that drops what their sandbox needs', async () => {
-    const agents = '--set agentWorker.enabled=true,agentWorker.egress[0].ports[0].port=443';
-    const failed = await attempt(`${UPGRADE} --set-file config=galley.yaml ${agents}`);
-    expect(failed.output).toContain('agentWorker.enabled: expected Kubernetes 1.33 or newer, because v1.31.4 drops');
+  test('with agents, where Kubernetes or the namespace forbids their sandbox', async () => {
+    const agents = `--set-file config=galley.yaml ${AGENTS}`;
+    const failed = await attempt(`${UPGRADE} ${agents}`);
+    expect(failed.output).toContain(
+      'agentWorker.enabled: expected a namespace whose pod-security.kubernetes.io/enforce is',
+    );
+    const older = 'helm template galley deploy/helm/galley --values values.yaml --kube-version 1.32.9';
+    const drops = 'agentWorker.enabled: expected Kubernetes 1.33 or newer, because v1.32.9 drops';
+    expect((await attempt(`${older} ${AGENTS}`)).output).toContain(drops);
   });
 
   test('and one that fails later leaves the old pods their configuration, until a rollback', async () => {
@@ -151,25 +160,84 @@ describe('an upgrade that can not work changes nothing', () => {
   });
 });
 
-test('agent-worker never becomes ready without its sandbox, and says why', async () => {
-  const agents = '--set agentWorker.enabled=true,agentWorker.egress[0].ports[0].port=443,podLabels.trial=agents';
-  const rendered = `helm template galley deploy/helm/galley --namespace agents --values values.yaml ${agents}`;
-  await run('kubectl create namespace agents');
-  for (const secret of ['galley-operator', 'galley-database', 'galley-objects']) {
-    const copy = `kubectl --namespace galley get secret ${secret} --output json | sed 's/"namespace": "galley"/"namespace": "agents"/'`;
-    await run(`${copy} | kubectl apply --filename -`);
-  }
-  // Past the chart's refusal, as an operator with the feature gates would.
-  const only = '--show-only templates/deployments.yaml --kube-version 1.33.0';
-  await run(`${rendered} ${only} | kubectl apply --filename - --selector app.kubernetes.io/component=agent-worker`);
-  const log = 'kubectl --namespace agents logs deploy/galley-agent-worker --previous';
-  await waitFor(async () => (await run(log)).includes('AGENT_SANDBOX: Agents run in a sandbox of bubblewrap'), {
-    describe: 'ended with the reason',
-  });
+describe('agents, in a namespace that allows their sandbox', () => {
+  const label = 'kubectl label namespace galley --overwrite pod-security.kubernetes.io/enforce';
   const ready =
-    'kubectl --namespace agents get deployment galley-agent-worker --output jsonpath={.status.readyReplicas}';
-  expect(await run(ready)).toBe('');
-  await run('kubectl delete namespace agents');
+    'kubectl --namespace galley get deployment galley-agent-worker --output jsonpath={.status.readyReplicas}';
+  /** Gives the pods a repository on the node, as a shared volume would, or takes it away. */
+  const withRepository = async (wanted: boolean) => {
+    const path = join(cluster.folder, 'repository');
+    for (const name of ['platform', 'platform-worker', ...(wanted ? ['agent-worker'] : [])]) {
+      const patched = wanted ? {} : { $patch: 'delete' };
+      const volumeMounts = [{ ...patched, name: 'repository', mountPath: '/repository' }];
+      const volumes = [{ ...patched, name: 'repository', hostPath: { path } }];
+      const spec = JSON.stringify({ spec: { template: { spec: { volumes, containers: [{ name, volumeMounts }] } } } });
+      await run(`kubectl --namespace galley patch deployment galley-${name} --patch '${spec}'`);
+      await run(`kubectl --namespace galley rollout status deploy/galley-${name}`);
+    }
+  };
+
+  beforeAll(async () => {
+    const path = join(cluster.folder, 'repository');
+    await run(`git init --quiet --initial-branch main sources && cd sources && echo Hello >README.md && git add . &&
+      git -c user.name=docs -c user.email=docs@example.com commit --quiet --message first &&
+      git clone --quiet --bare . ${path}/docs.git && chown --recursive 1000:1000 ${path}`);
+    await run(`${label}=privileged`);
+  });
+  afterAll(async () => {
+    await withRepository(false);
+    await run(`${UPGRADE} --set-file config=galley.yaml --wait`);
+    await run(`${label}=restricted`);
+    await settled();
+  });
+
+  test('a worker without its sandbox never becomes ready, and says why', async () => {
+    await run(`${UPGRADE} --set-file config=galley.yaml ${AGENTS}`);
+    // As an API server before 1.33 does, without a word.
+    const dropped = [
+      { op: 'remove', path: '/spec/template/spec/hostUsers' },
+      { op: 'remove', path: '/spec/template/spec/containers/0/securityContext/procMount' },
+      { op: 'replace', path: '/spec/strategy', value: { type: 'Recreate' } },
+    ];
+    const patch = `kubectl --namespace galley patch deployment galley-agent-worker --type json --patch '${JSON.stringify(dropped)}'`;
+    await run(patch);
+    const log = 'kubectl --namespace galley logs deploy/galley-agent-worker --previous';
+    await waitFor(
+      async () => (await attempt(log)).output.includes('AGENT_SANDBOX: Agents run in a sandbox of bubblewrap'),
+      {
+        describe: 'ended with the reason',
+      },
+    );
+    expect(await run(ready)).toBe('');
+    await run('kubectl --namespace galley delete deployment galley-agent-worker');
+  });
+
+  test('a job changes the repository, and its pull request is open', async () => {
+    await run(`${UPGRADE} --set-file config=galley.yaml ${AGENTS}`);
+    await withRepository(true);
+    const repository = '--project prj_docs --repository file:///repository/docs.git';
+    await run(`kubectl --namespace galley exec deploy/galley-platform -- galley projects set ${repository}`);
+    const ask = async (path: string, init: string): Promise<{ id: string; status: string; prLink: string | null }> => {
+      const headers =
+        "headers: { authorization: 'Bearer ' + process.env.ADMIN_API_KEY, 'content-type': 'application/json' }";
+      const script = `fetch(process.env.ADMIN_API_URL + '${path}', { ${headers}, ${init} }).then(async (it) => console.log(await it.text()))`;
+      return JSON.parse(await run(`kubectl --namespace galley exec deploy/galley-api -- node -e "${script}"`));
+    };
+    const { id } = await ask('/v2/agent/prj_docs/job', `method: 'POST', body: JSON.stringify({ prompt: 'Greet.' })`);
+    let job = await ask(`/v2/agent/prj_docs/job/${id}`, '');
+    await waitFor(
+      async () => {
+        job = await ask(`/v2/agent/prj_docs/job/${id}`, '');
+        return job.status !== 'active';
+      },
+      { describe: 'ended the job' },
+    );
+    expect(job).toMatchObject({ status: 'completed', prLink: expect.stringContaining('/pulls/') });
+    const git = "git -c safe.directory='*' -C repository/docs.git";
+    const branches = await run(`${git} for-each-ref --format '%(refname)'`);
+    const [branch = ''] = branches.split('\n').filter((name) => name !== 'refs/heads/main');
+    expect(await run(`${git} show ${branch}:README.md`)).toMatch(/^uid=1000\(/);
+  });
 });
 
 describe('under publishes', () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { cacheFolder } from '../../embedded/cache-folder.ts';
 import { builtGalley } from '../helpers/system/built-product.ts';
@@ -12,7 +12,13 @@ const IMAGES = ['registry.example.com', 'registry.internal', 'registry.client.ex
   (registry) => `${registry}/galley:0.2.0`,
 );
 
+/** The last commit before the charts had been installed on a cluster. */
+export const BASELINE_COMMIT = 'f09dc25bb0d1aa75cf4101778a107aadc0abeb02';
+const BASELINE_IMAGE = 'registry.example.com/galley:baseline';
+
 const VOLUMES = 12;
+/** Kept for the claims of the charts' `ci/`, whatever other claims come first. */
+const RESERVED: Readonly<Record<number, string>> = { 10: 'values', 11: 'transfer' };
 
 export interface Finished {
   code: number;
@@ -34,9 +40,10 @@ export interface Cluster {
 
 /**
  * Starts a Kubernetes of one node with Galley's image, the servers that it needs, and volumes that claims can have.
+ * @param withBaseline has the image of the commit where an upgrade begins, too
  * @throws Error that names the command to run if the programs are missing.
  */
-export async function startCluster(): Promise<Cluster> {
+export async function startCluster({ withBaseline = false } = {}): Promise<Cluster> {
   const installed = join(cacheFolder(), 'cluster');
   if (!existsSync(join(installed, 'debian.tar')))
     throw new Error(`${installed} has no cluster. Run: npm run setup:cluster`);
@@ -59,10 +66,12 @@ export async function startCluster(): Promise<Cluster> {
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await makeImage(installed, join(folder, 'galley.tar'));
     await execa(script, ['up'], { env });
-    await execa(script, ['load', join(folder, 'galley.tar')], { env });
-    await rm(join(folder, 'galley.tar'));
+    for (const make of withBaseline ? [makeImage, makeBaselineImage] : [makeImage]) {
+      await make(installed, join(folder, 'galley.tar'));
+      await execa(script, ['load', join(folder, 'galley.tar')], { env });
+      await rm(join(folder, 'galley.tar'));
+    }
     await writeFile(join(folder, 'volumes.yaml'), await makeVolumes(state));
     await run(`kubectl apply --filename volumes.yaml --filename ${process.cwd()}/test/cluster/servers.yaml`);
     await run('kubectl wait --for=condition=ready pod --all --all-namespaces --timeout=300s');
@@ -80,19 +89,45 @@ async function makeImage(installed: string, archive: string): Promise<void> {
   const lock = createHash('sha256')
     .update(await readFile('package-lock.json'))
     .digest('hex');
-  const modules = join(installed, `modules-${lock.slice(0, 12)}`);
-  if (!existsSync(modules)) {
-    const work = await mkdtemp(join(installed, '.installing-'));
+  const modules = await once(join(installed, `modules-${lock.slice(0, 12)}`), async (work) => {
     for (const file of ['package.json', 'package-lock.json', '.npmrc']) await cp(file, join(work, file));
     await execa('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: work });
-    await rename(join(work, 'node_modules'), modules);
-    await rm(work, { recursive: true });
-  }
+    return join(work, 'node_modules');
+  });
+  await writeImage({ names: IMAGES, archive, installed, root, modules });
+}
+
+/** The same of the commit where the test of an upgrade begins, under the tag `baseline`. */
+async function makeBaselineImage(installed: string, archive: string): Promise<void> {
+  const root = await once(join(installed, `galley-${BASELINE_COMMIT.slice(0, 12)}`), async (work) => {
+    await execa({ shell: true })`git archive ${BASELINE_COMMIT} | tar -x -C ${work}`;
+    const npm = (...args: string[]) =>
+      execa('npm', [...args, '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: work });
+    await npm('ci');
+    await npm('run', 'build');
+    await npm('prune', '--omit=dev');
+    return work;
+  });
+  await writeImage({ names: [BASELINE_IMAGE], archive, installed, root, modules: join(root, 'node_modules') });
+}
+
+/** Makes a folder whole or not at all, and only if it isn't there. `fill` resolves with what becomes it. */
+async function once(path: string, fill: (work: string) => Promise<string>): Promise<string> {
+  if (existsSync(path)) return path;
+  const work = await mkdtemp(join(dirname(path), '.installing-'));
+  await rename(await fill(work), path);
+  await rm(work, { recursive: true, force: true });
+  return path;
+}
+
+type Image = { names: string[]; archive: string; installed: string; root: string; modules: string };
+
+async function writeImage({ names, archive, installed, root, modules }: Image): Promise<void> {
   const layers = [join(installed, 'debian.tar'), `${modules}=/app/node_modules`];
   const own = ['package.json', 'examples', 'dist'].map((name) => `${join(root, name)}=/app/${name}`);
   await chmod(join(root, 'dist', 'cli', 'main.js'), 0o755);
-  const program = join(root, 'scripts', 'cluster', 'image.py');
-  await execa('python3', [program, IMAGES.join(','), archive, '--entrypoint', 'galley', ...layers, ...own]);
+  const program = join(process.cwd(), 'scripts', 'cluster', 'image.py');
+  await execa('python3', [program, names.join(','), archive, '--entrypoint', 'galley', ...layers, ...own]);
 }
 
 /** Folders of the node, which any user may write, as the cluster has nothing that makes volumes. */
@@ -119,6 +154,7 @@ async function makeVolumes(state: string): Promise<string> {
       persistentVolumeReclaimPolicy: 'Retain',
       storageClassName: 'standard',
       hostPath: { path },
+      ...(RESERVED[index] !== undefined && { claimRef: { namespace: 'ci', name: RESERVED[index] } }),
     },
   });
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [storageClass, ...volumes.map(volume)] });
