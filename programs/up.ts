@@ -103,7 +103,7 @@ export async function startEverything(
   apiUrl = settings.apiPublicUrl ?? pagesUrl(api.url);
   if (platform) await connectForge(platform, told, api.url);
   const deployments = await startDeployments(planned, context);
-  sites = withOwnStatus(config.sites, deployments);
+  sites = platform ? withOwnStatus(config.sites, deployments) : config.sites;
   await startWorker({ config: { ...config, sites }, settings: own }, orchestrator);
 
   const control = await startControlServer(
@@ -165,7 +165,10 @@ async function onOwnPlatform(
   };
 }
 
-/** Its own deployments tell what they serve, so a site is live when it is served and not when it is written. */
+/**
+ * Its own deployments tell what they serve, so a site is live when it is served and not when it is written. Bundles of other
+ * services are confirmed only where galley.yaml has a `statusUrl`.
+ */
 function withOwnStatus(sites: GalleyConfig['sites'], started: RunningAddresses['deployments']): GalleyConfig['sites'] {
   const urls = new Map(started.map(({ valuesFile, url }) => [valuesFile, url]));
   const told = Object.entries(sites).map(([name, site]) => {

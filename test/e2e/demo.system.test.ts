@@ -19,7 +19,7 @@ test('the demo sees every step of a publish, to the refreshed links and to the m
   expect(stdout).toMatch(/[\d.]+ s from the signed publish to the new text served/);
   expect(stdout).toMatch(/refresh 2: a fresh link in the values file/);
   expect(stdout).toMatch(/its agent job:\s+http:\/\/\S+\/workflows\/aj_[0-9a-f]{16}/);
-  expect(stdout).toMatch(/the pull request, Add "Handbook" to the changelog:\s+http:\/\/127\.0\.0\.1:\d+\/pulls\//);
+  expect(stdout).toMatch(/the pull request, Add "Handbook" to the changelog:\s+http:\/\/localhost:\d+\/pulls\//);
   for (const address of ['ada@example.com', 'grace@example.com'])
     expect(stdout).toMatch(new RegExp(`mail to ${address}:\\s+http://\\S+\\s+.*Add "Handbook" to the changelog`));
   expect(stdout).toMatch(/workflow completed: merged, approved by ada@example\.com, 2 mails/);
