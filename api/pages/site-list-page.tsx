@@ -11,6 +11,7 @@ import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
 import { formatCount } from '../../ui/format.ts';
+import { listPath } from '../../web/list-path.ts';
 import { OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
 import { PHASE_OPTIONS, PhaseBadge } from './phase-badge.tsx';
 import { Failures, OldestUnserved, PublishToServed, Version } from './site-facts.tsx';
@@ -81,11 +82,6 @@ export function SiteListParts({ list, query, now }: ListView) {
       <ListPager list={list} query={query} />
     </div>
   );
-}
-
-function listPath(path: string, query: SiteListQuery): string {
-  const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''));
-  return parameters.size === 0 ? path : `${path}?${parameters}`;
 }
 
 /** Is everything fresh, what runs, and what needs a person? Of the rows below, so that both agree. */

@@ -12,6 +12,7 @@ import { RelativeTime } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
 import { HttpError } from '../../web/http-error.ts';
+import { listPath } from '../../web/list-path.ts';
 import { queryOf } from '../../web/request.ts';
 import { PAGE_HEADERS } from '../../web/send-page.ts';
 import { addRoute } from '../api/add-route.ts';
@@ -136,8 +137,7 @@ type AuditProps = Pick<MemberLayoutProps, 'signed'> & {
 
 function AuditPage({ signed, rows, people, asked, isFirst, now }: AuditProps) {
   const options = [{ value: '', label: 'Any' }, ...people.map((name) => ({ value: name, label: visibleText(name) }))];
-  const href = (path: string, more: Record<string, string> = {}) =>
-    `${path}?${new URLSearchParams(Object.entries({ ...asked, ...more }).filter(([, value]) => value !== ''))}`;
+  const href = (path: string, more: Record<string, string> = {}) => listPath(path, { ...asked, ...more });
   const shown = rows.slice(0, PAGE_SIZE);
   const last = rows.length > PAGE_SIZE ? shown.at(-1) : undefined;
   return (

@@ -17,11 +17,6 @@ type ReadPart = () => Promise<{ html: string; isOver: boolean }>;
 
 type Changes = Pick<DashboardContext, 'logger' | 'stopped'> & { isSigned: () => Promise<boolean>; read: ReadPart };
 
-/** Where a list's page gets its changes: what it shows depends on its query. */
-export function listEvents(path: string, query: Record<string, string>): string {
-  return `${path}/events?${new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))}`;
-}
-
 /** Sends a list again whenever it changes, for as long as its page is open. */
 export function addLiveList(
   router: Router,

@@ -15,6 +15,7 @@ import { LongText, Text } from '../../../ui/components/text.tsx';
 import { RelativeTime } from '../../../ui/components/time.tsx';
 import { Title } from '../../../ui/components/title.tsx';
 import { formatCount } from '../../../ui/format.ts';
+import { listPath } from '../../../web/list-path.ts';
 import { withoutCredentials } from '../../api/agent/agent-job-view.ts';
 import { PULL_REQUEST_STATES } from '../../api/forge/page.tsx';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
@@ -22,7 +23,6 @@ import type { Project } from '../../store/projects.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { SignedMember } from '../access.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, WorkflowLink } from '../layout.tsx';
-import { listEvents } from '../live.ts';
 import { badgeOf, statusOptions } from '../statuses.ts';
 import type { AgentFacts, PullRequestFacts, TitledJob } from './agent-facts.ts';
 
@@ -66,7 +66,7 @@ export function AgentsPage({ shown, projects, ...layout }: ListPageProps) {
           </Form>
         </search>
       </Title>
-      <Live id="agents" url={listEvents(PATHS.agents, { ...query, cursor })}>
+      <Live id="agents" url={listPath(`${PATHS.agents}/events`, { ...query, cursor })}>
         <AgentList {...shown} />
       </Live>
       {signed.membership.role !== 'reviewer' && withRepository.length > 0 && (
@@ -85,8 +85,7 @@ export function AgentsPage({ shown, projects, ...layout }: ListPageProps) {
 export function AgentList({ rows, pageSize, query, cursor, now }: ListProps) {
   const shown = rows.slice(0, pageSize);
   const last = rows.length > pageSize ? shown.at(-1) : undefined;
-  const href = (to: string) =>
-    `${PATHS.agents}?${new URLSearchParams(Object.entries({ ...query, cursor: to }).filter(([, value]) => value))}`;
+  const href = (to: string) => listPath(PATHS.agents, { ...query, cursor: to });
   return (
     <>
       <Panel>

@@ -24,12 +24,12 @@ import { Text } from '../../../ui/components/text.tsx';
 import { Duration, RelativeTime, Time } from '../../../ui/components/time.tsx';
 import { Title } from '../../../ui/components/title.tsx';
 import { formatBytes, formatCount, formatDuration } from '../../../ui/format.ts';
+import { listPath } from '../../../web/list-path.ts';
 import type { Actor } from '../../store/audit-log.ts';
 import type { ExportJobRow } from '../../store/export-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { SignedMember } from '../access.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, sitePath, WorkflowLink } from '../layout.tsx';
-import { listEvents } from '../live.ts';
 import { badgeOf, statusOptions } from '../statuses.ts';
 import { ChangesPanel, ReportPanel } from './export-results.tsx';
 import { paceOf, type StageRow, stagesOf } from './progress.ts';
@@ -83,7 +83,7 @@ export function ExportsPage({ shown, projects, ...layout }: ListPageProps) {
           </Form>
         </search>
       </Title>
-      <Live id="exports" url={listEvents(PATHS.exports, { ...query, cursor })}>
+      <Live id="exports" url={listPath(`${PATHS.exports}/events`, { ...query, cursor })}>
         <ExportList {...shown} />
       </Live>
       {signed.membership.role !== 'reviewer' && domains.length > 0 && (
@@ -102,8 +102,7 @@ export function ExportsPage({ shown, projects, ...layout }: ListPageProps) {
 }
 
 export function ExportList({ list, query, cursor, now }: ListProps) {
-  const href = (to: string) =>
-    `${PATHS.exports}?${new URLSearchParams(Object.entries({ ...query, cursor: to }).filter(([, value]) => value))}`;
+  const href = (to: string) => listPath(PATHS.exports, { ...query, cursor: to });
   return (
     <>
       <Panel>
