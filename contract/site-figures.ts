@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { ExportRecord } from './site-state.ts';
 
-const FIGURE_DAYS = 30;
+/** Figures are of so many days, on the sites page and on the dashboard. */
+export const FIGURE_DAYS = 30;
 
 /** How long a site's publishes took, and how often an export failed, by the exports that its workflow keeps. */
 export const siteFigures = z.object({

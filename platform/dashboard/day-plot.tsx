@@ -1,6 +1,7 @@
+import { FIGURE_DAYS } from '../../contract/site-figures.ts';
 import { Table } from '../../ui/components/table.tsx';
 import { formatCount } from '../../ui/format.ts';
-import { FIGURE_DAYS, type Figures } from '../store/overview-figures.ts';
+import type { Figures } from '../store/overview-figures.ts';
 
 const WIDTH = 480;
 const HEIGHT = 96;

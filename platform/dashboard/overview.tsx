@@ -1,5 +1,6 @@
 import type { Router } from 'express';
 import { formatDurationMs } from '../../contract/duration.ts';
+import { FIGURE_DAYS } from '../../contract/site-figures.ts';
 import { Badge } from '../../ui/components/badge.tsx';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
@@ -16,7 +17,6 @@ import { AGENT_LOGS_KEPT_MS } from '../retention/expire.ts';
 import { describeKeep, type ExportKeep } from '../retention/export-keep.ts';
 import {
   type Activity,
-  FIGURE_DAYS,
   type Figures,
   listNeeds,
   type Need,

@@ -1,11 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { CANCELLED } from '../../contract/admin-api.ts';
+import { FIGURE_DAYS } from '../../contract/site-figures.ts';
 import type { Executor } from './database.ts';
 
 /** What the dashboard's overview says about an organization's jobs. */
-
-/** Days of UTC that the figures cover: today, and those before. */
-export const FIGURE_DAYS = 30;
 
 const SHOWN_NEEDS = 10;
 
@@ -27,7 +25,7 @@ export type Figures = {
 
 type Of = { organizationId: string; at: Date };
 
-/** Exports or agents' runs that ended, counted by one statement, so that table and plot agree. */
+/** Exports or agents' runs that ended today (UTC) or in the days before it, counted by one statement, so that table and plot agree. */
 export async function readFigures(
   db: Executor,
   kind: 'exports' | 'runs',
