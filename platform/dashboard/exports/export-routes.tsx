@@ -93,9 +93,17 @@ async function start(context: DashboardContext, caller: Caller, asked: object): 
   return withMessage(pathOf('exports', answer.jobId), 'export-started');
 }
 
-/** Everything that an export's page shows. Throws 403 and 404. */
-async function readFacts(context: DashboardContext, caller: Caller, jobId: unknown): Promise<ExportFacts> {
-  const job = await findExport(context.db, caller, jobId);
+/** Stays the same while a page is open, unlike the other facts. Null if that isn't recorded any more. */
+async function readStarter({ db }: DashboardContext, { id, organizationId }: ExportJobRow) {
+  return (await findActor(db, { organizationId, action: 'export.start', target: id })) ?? null;
+}
+
+/** Everything that an export's page shows. */
+async function readFacts(
+  context: DashboardContext,
+  job: ExportJobRow,
+  startedBy: ExportFacts['startedBy'],
+): Promise<ExportFacts> {
   const isOver = exportJobStatus.extract(['completed', 'failed']).safeParse(job.status).success;
   const isDone = job.status === 'completed';
   const crawl = isOver ? undefined : await getCrawl(context.db, job.id);
@@ -105,10 +113,8 @@ async function readFacts(context: DashboardContext, caller: Caller, jobId: unkno
     throw error;
   };
   const report = isOver ? await readLinkedReport(context, job).catch(whole) : null;
-  const { organizationId } = job;
   return {
-    ...{ job, report },
-    startedBy: (await findActor(context.db, { organizationId, action: 'export.start', target: job.id })) ?? null,
+    ...{ job, report, startedBy },
     phase: crawl?.phase ?? null,
     urls: crawl === undefined ? null : { settled: crawl.settledCount, all: crawl.urlCount },
     changes: isDone ? await readExportChanges(context, job, report ?? undefined).catch(whole) : null,
@@ -127,7 +133,8 @@ function addOne(router: Router, context: DashboardContext): void {
   addPage(router, {
     path: `${PATHS.exports}/:jobId`,
     async show(request, signed) {
-      const facts = await readFacts(context, signed.caller, request.params.jobId);
+      const job = await findExport(context.db, signed.caller, request.params.jobId);
+      const facts = await readFacts(context, job, await readStarter(context, job));
       return <ExportPage signed={signed} messages={messagesOf(request)} facts={facts} />;
     },
   });
@@ -135,9 +142,9 @@ function addOne(router: Router, context: DashboardContext): void {
     get: async (request, response) => {
       const signed = signedOf(request);
       const { jobId } = request.params;
-      await findOwnJob(context.db, signed.caller, jobId);
+      const startedBy = await readStarter(context, await findOwnJob(context.db, signed.caller, jobId));
       streamPart(context, { request, response }, async () => {
-        const facts = await readFacts(context, signed.caller, jobId);
+        const facts = await readFacts(context, await findExport(context.db, signed.caller, jobId), startedBy);
         const isOver = facts.job.status === 'completed' || facts.job.status === 'failed';
         return { html: await renderBounded(<ExportParts signed={signed} facts={facts} />), isOver };
       });
