@@ -38,6 +38,8 @@ import type { PlannedDeployment, Prepared } from './up/prepare.ts';
 import { type RunningPlatform, startOwnPlatform } from './up/start-platform.ts';
 import { startWorker } from './worker.ts';
 
+type Sites = GalleyConfig['sites'];
+
 export interface Everything {
   addresses: RunningAddresses;
   /** The URL of the workers' metrics; undefined: there are none. */
@@ -73,12 +75,12 @@ export async function startEverything(
   const temporalUiUrl = settings.temporalUiUrl ?? uiUrl ?? undefined;
   const links = { sites: createSignInLinks(), dashboard: createSignInLinks() };
   let apiUrl = '';
-  let sites: GalleyConfig['sites'] = {};
+  let sites: Sites = {};
   const sitesPage = {
     open: linksTo(links.sites, () => `${apiUrl}/ui/sign-in`),
     links: links.dashboard,
-    siteOf: (domain: string) => Object.entries(sites).find(([, site]) => site.domain === domain)?.[0],
-    servedAt: (domain: string, jobId: string) => askWhoServes(sites, domain, jobId),
+    siteOf: (domain: string) => findSite(sites, domain)?.[0],
+    servedAt: (domain: string, jobId: string) => askWhoServes(findSite(sites, domain)?.[1], jobId),
     temporal: temporalUi(temporalUiUrl, temporal),
   };
   const platform =
@@ -169,7 +171,7 @@ async function onOwnPlatform(
  * Its own deployments tell what they serve, so a site is live when it is served and not when it is written. Bundles of other
  * services are confirmed only where galley.yaml has a `statusUrl`.
  */
-function withOwnStatus(sites: GalleyConfig['sites'], started: RunningAddresses['deployments']): GalleyConfig['sites'] {
+function withOwnStatus(sites: Sites, started: RunningAddresses['deployments']): Sites {
   const urls = new Map(started.map(({ valuesFile, url }) => [valuesFile, url]));
   const told = Object.entries(sites).map(([name, site]) => {
     const deployments = site.export.deployments.map((each) => {
@@ -181,9 +183,13 @@ function withOwnStatus(sites: GalleyConfig['sites'], started: RunningAddresses['
   return Object.fromEntries(told);
 }
 
+/** The name and the settings of the site with a domain. */
+function findSite(sites: Sites, domain: string): [string, Sites[string]] | undefined {
+  return Object.entries(sites).find(([, site]) => site.domain === domain);
+}
+
 /** The URLs of the deployments that say that they serve a job. */
-async function askWhoServes(sites: GalleyConfig['sites'], domain: string, jobId: string): Promise<string[]> {
-  const site = Object.values(sites).find((each) => each.domain === domain);
+async function askWhoServes(site: Sites[string] | undefined, jobId: string): Promise<string[]> {
   const asked = (site?.export.deployments ?? []).map(async (each) => {
     const [statusUrl] = [each.statusUrl ?? []].flat();
     const url = deploymentUrl(each);
