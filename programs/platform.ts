@@ -30,6 +30,8 @@ interface Context extends ProcessContext {
 }
 
 export interface PlatformService extends HttpService {
+  /** As browsers use it. */
+  publicUrl: string;
   /** Resolves when the database is available and migrated. */
   migrated: Promise<void>;
   /** Resolves with the first administrator's link; undefined if there are members, or no dashboard. */
@@ -97,7 +99,12 @@ export async function startPlatform(context: Context): Promise<PlatformService> 
     () => undefined,
   );
   const setupUrl = operatorToken === undefined ? undefined : migrated.then(() => createSetupUrl(store.db, publicUrl()));
-  return { ...service, migrated, setupUrl: setupUrl?.catch(() => undefined) ?? Promise.resolve(undefined) };
+  return {
+    ...service,
+    publicUrl: publicUrl(),
+    migrated,
+    setupUrl: setupUrl?.catch(() => undefined) ?? Promise.resolve(undefined),
+  };
 }
 
 const MAIL_TIMEOUT_MS = 10_000;

@@ -4,7 +4,7 @@ import type { ObjectStore } from '../../platform/objects/object-store.ts';
 import type { DatabaseOptions } from '../../platform/store/database.ts';
 import { type Context, createContext } from '../../programs/process/context.ts';
 import { OPERATOR_TOKEN_FILE, openHome } from '../../programs/process/home.ts';
-import { listeningUrl, pagesUrl } from '../../programs/process/serve.ts';
+import { platformPagesUrl } from '../../programs/process/serve.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { explainSilence } from '../explain-silence.ts';
 
@@ -67,8 +67,7 @@ async function onDatabase(
     );
   });
   try {
-    const { host, platformPort, platformPublicUrl } = settings;
-    const publicUrl = platformPublicUrl ?? pagesUrl(listeningUrl({ host, port: platformPort }));
+    const publicUrl = platformPagesUrl(settings);
     const openObjects = () => openObjectsOf(settings);
     await use(adminOnDatabase(db, { publicUrl, openObjects, exportKeep: settings.exportKeep, logger }));
   } finally {

@@ -1,6 +1,6 @@
 import type { ProcessContext } from '../process/context.ts';
 import { type Home, openHome } from '../process/home.ts';
-import { listeningUrl, pagesUrl } from '../process/serve.ts';
+import { platformPagesUrl } from '../process/serve.ts';
 import { startWorkerRuntime } from '../temporal/runtime.ts';
 import { openTemporal, type Temporal } from '../temporal/temporal.ts';
 import { openPlatformStore, type PlatformStore } from './platform-store.ts';
@@ -25,7 +25,5 @@ export async function openWorkerParts(program: string, context: ProcessContext):
   const temporal = await openTemporal({ settings, logger }, lifetime);
   const home = openHome(settings.home);
   const store = await openPlatformStore({ settings, home, logger, lifetime });
-  const { host, platformPort: port } = settings;
-  const publicUrl = settings.platformPublicUrl ?? pagesUrl(listeningUrl({ host, port }));
-  return { ...context, home, publicUrl, store, temporal };
+  return { ...context, home, publicUrl: platformPagesUrl(settings), store, temporal };
 }

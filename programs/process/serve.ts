@@ -111,6 +111,13 @@ export function pagesUrl(url: string): string {
   return url.replace(/^http:\/\/127\.0\.0\.1(?=:|$)/, 'http://localhost');
 }
 
+type PlatformAddress = { host: string; platformPort: number; platformPublicUrl?: string | undefined };
+
+/** The platform's URL as links to pages have it, for processes that don't serve it themselves. */
+export function platformPagesUrl({ host, platformPort: port, platformPublicUrl }: PlatformAddress): string {
+  return platformPublicUrl ?? pagesUrl(listeningUrl({ host, port }));
+}
+
 async function stop(server: Server, { drainMs, stopMs }: Pick<HttpTimeouts, 'drainMs' | 'stopMs'>): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     // That of http.Server would also close connections that are idle now.

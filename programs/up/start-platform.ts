@@ -10,7 +10,6 @@ import { openPlatformStore } from '../parts/platform-store.ts';
 import { startPlatform } from '../platform.ts';
 import { startPlatformWorker } from '../platform-worker.ts';
 import { ADMIN_KEY_FILE, type Home } from '../process/home.ts';
-import { pagesUrl } from '../process/serve.ts';
 import type { ChosenTemporal, UpContext } from './choose-temporal.ts';
 
 /** A running platform with everything it needs. */
@@ -55,7 +54,7 @@ export async function startOwnPlatform(
     sitesPage: { ...sitesPage, organizationId: () => organizationId },
   });
   await service.migrated;
-  const publicUrl = settings.platformPublicUrl ?? pagesUrl(service.url);
+  const { publicUrl } = service;
   const worker = { settings, home, publicUrl, store, temporal, searchAttributes, logger, lifetime };
   await startPlatformWorker({ ...worker, isShared: true });
   const admin = adminOnDatabase(store.db, {
