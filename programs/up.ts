@@ -168,8 +168,8 @@ async function onOwnPlatform(
 }
 
 /**
- * Its own deployments tell what they serve, so a site is live when it is served and not when it is written. Bundles of other
- * services are confirmed only where galley.yaml has a `statusUrl`.
+ * Its own deployments report what they serve, so a site is live when it is served, not when it is written. Bundles of other
+ * services are confirmed only if galley.yaml has a `statusUrl`.
  */
 function withOwnStatus(sites: Sites, started: RunningAddresses['deployments']): Sites {
   const urls = new Map(started.map(({ valuesFile, url }) => [valuesFile, url]));

@@ -104,8 +104,8 @@ export function listeningUrl({ host, port }: Pick<Listening, 'host' | 'port'>): 
 }
 
 /**
- * A listening URL as links to pages have it: browsers have passkeys for a host with a name, and for no address. One that
- * finds nobody at localhost's IPv6 address goes on to 127.0.0.1.
+ * A listening URL as links to pages have it: browsers have passkeys for a host with a name, and for no address. If
+ * nothing listens on localhost's IPv6 address, they connect to 127.0.0.1.
  */
 export function pagesUrl(url: string): string {
   return url.replace(/^http:\/\/127\.0\.0\.1(?=:|$)/, 'http://localhost');
