@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitFor } from '../helpers/system/wait-for.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { type Cluster, SERVED, settled, startCluster } from './cluster.ts';
 import { scriptsOfPage } from './page.ts';
 import { publishing } from './publishing.ts';
 
@@ -16,7 +16,6 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-const SERVED = 'kubectl get --raw /api/v1/namespaces/galley/services/docs-galley-deployment:http/proxy/';
 const UPGRADE = 'helm upgrade galley deploy/helm/galley --namespace galley --values values.yaml';
 
 const AGENTS =
@@ -31,15 +30,6 @@ async function names(kind: string, namespace = 'galley', options = ''): Promise<
 
 const podsOf = (component: string): Promise<string[]> =>
   names('pods', 'galley', `--selector app.kubernetes.io/instance=galley,app.kubernetes.io/component=${component}`);
-
-/** Waits until pods that a rolling update replaced are gone. */
-async function settled(): Promise<void> {
-  const replaced = async (): Promise<boolean> => {
-    const pods = await run('kubectl --namespace galley get pods --output json');
-    return !pods.includes('"deletionTimestamp"');
-  };
-  await waitFor(replaced, { describe: 'ended the replaced pods' });
-}
 
 /** The page that each pod of the deployment serves. */
 async function servedByPods(): Promise<string[]> {
@@ -153,7 +143,7 @@ describe('an upgrade that can not work changes nothing', () => {
     const replicas = 'kubectl --namespace galley get deployment galley-api --output jsonpath={.status.readyReplicas}';
     await waitFor(async () => (await run(replicas)) === '2', { describe: 'had both old receivers again' });
     await run(`helm rollback galley ${good} --namespace galley --wait`);
-    await settled();
+    await settled(cluster);
     expect(await names('configmaps')).toEqual(configurations);
     // Pods of the rollback have other names.
     before = await state();
@@ -188,7 +178,7 @@ describe('agents, in a namespace that allows their sandbox', () => {
     await withRepository(false);
     await run(`${UPGRADE} --set-file config=galley.yaml --wait`);
     await run(`${label}=restricted`);
-    await settled();
+    await settled(cluster);
   });
 
   test('a worker without its sandbox never becomes ready, and says why', async () => {
@@ -252,7 +242,7 @@ describe('under publishes', () => {
       await run(command);
       await run('kubectl --namespace galley rollout status deploy/galley-api');
       await run('kubectl --namespace galley rollout status deploy/galley-worker');
-      await settled();
+      await settled(cluster);
     });
     process.stdout.write(`${command}: ${JSON.stringify(outcomes)}\n`);
     // 503: Temporal didn't acknowledge it in time, as on any busy machine; its sender repeats it.
@@ -273,7 +263,7 @@ describe('under publishes', () => {
     expect(await evict(first)).toContain('Success');
     expect(await evict(second)).toContain("Cannot evict pod as it would violate the pod's disruption budget");
     await run('kubectl --namespace galley rollout status deploy/galley-api');
-    await settled();
+    await settled(cluster);
   });
 });
 

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { cacheFolder } from '../../embedded/cache-folder.ts';
+import { BASELINE_COMMIT } from '../helpers/baseline.ts';
 import { builtGalley } from '../helpers/system/built-product.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
 
 /** The names by which the page and the values in the charts' `ci/` call Galley's image. */
 const IMAGES = ['registry.example.com', 'registry.internal', 'registry.client.example'].map(
   (registry) => `${registry}/galley:0.2.0`,
 );
 
-/** The last commit before the charts had been installed on a cluster. */
-export const BASELINE_COMMIT = 'f09dc25bb0d1aa75cf4101778a107aadc0abeb02';
 const BASELINE_IMAGE = 'registry.example.com/galley:baseline';
 
 const VOLUMES = 12;
@@ -80,6 +80,18 @@ export async function startCluster({ withBaseline = false } = {}): Promise<Clust
     await stop();
     throw error;
   }
+}
+
+/** Prints the page that the deployment of the page serves. */
+export const SERVED = 'kubectl get --raw /api/v1/namespaces/galley/services/docs-galley-deployment:http/proxy/';
+
+/** Waits until pods that a rolling update replaced are gone. */
+export async function settled({ run }: Cluster): Promise<void> {
+  const replaced = async (): Promise<boolean> => {
+    const pods = await run('kubectl --namespace galley get pods --output json');
+    return !pods.includes('"deletionTimestamp"');
+  };
+  await waitFor(replaced, { describe: 'ended the replaced pods' });
 }
 
 /** The built product with its production dependencies, on the file system of `npm run setup:cluster`. */

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { BASELINE_COMMIT } from '../helpers/baseline.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
-import { BASELINE_COMMIT, type Cluster, startCluster } from './cluster.ts';
+import { type Cluster, SERVED, settled, startCluster } from './cluster.ts';
 import { scriptsOfPage } from './page.ts';
 import { publishing } from './publishing.ts';
 
@@ -17,7 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-const SERVED = 'kubectl get --raw /api/v1/namespaces/galley/services/docs-galley-deployment:http/proxy/';
 const NEXT = 'kubectl --namespace storage exec site -- node -e "fetch(\'http://127.0.0.1:8080/next\')"';
 const VALUES = '--namespace galley --values values.yaml --set-file config=galley.yaml --wait';
 
@@ -49,9 +49,7 @@ async function change(commands: string[]): Promise<void> {
   })();
   const outcomes = await publishing(cluster, async () => {
     for (const command of commands) await run(command);
-    const terminating = async () =>
-      (await run('kubectl --namespace galley get pods --output json')).includes('"deletionTimestamp"');
-    await waitFor(async () => !(await terminating()), { describe: 'ended the replaced pods' });
+    await settled(cluster);
   }).finally(() => {
     isOver = true;
   });

@@ -14,6 +14,15 @@ beforeAll(async () => {
   stack = await makeStack(folder);
 });
 
+/** Stops Galley's services, and each of their processes ends with 0. */
+async function stopWithZero(): Promise<void> {
+  await stack.compose('stop', ...OWN);
+  for (const service of OWN) {
+    const states = (await stack.inspect(service)).map(({ State }) => State.ExitCode);
+    expect([service, states]).toEqual([service, [0]]);
+  }
+}
+
 test('the commands of the page lead to a served page, and every service is healthy', async () => {
   await stack.runPage('With containers', 0, ['--domain', 'docs.example.com']);
   const from = performance.now();
@@ -169,11 +178,7 @@ test('stop ends each process with 0 in the middle of an export, and start goes o
   await stack.site('hold');
   const text = await stack.publishNext();
   await until(async () => (await stack.site('waiting')) !== '0');
-  await stack.compose('stop', ...OWN);
-  for (const service of OWN) {
-    const states = (await stack.inspect(service)).map(({ State }) => State.ExitCode);
-    expect([service, states]).toEqual([service, [0]]);
-  }
+  await stopWithZero();
   await stack.site('release');
   await stack.compose('start', ...OWN);
   await stack.served(text);
@@ -207,11 +212,7 @@ describe('a long write, to a repository whose hook waits', () => {
     await inRepository('rm -f writing; touch hold');
     const text = await stack.publishNext();
     await until(async () => (await inRepository('ls')).includes('writing'));
-    await stack.compose('stop', ...OWN);
-    for (const service of OWN) {
-      const states = (await stack.inspect(service)).map(({ State }) => State.ExitCode);
-      expect([service, states]).toEqual([service, [0]]);
-    }
+    await stopWithZero();
     expect(await inRepository(written)).toBe(before);
     await inRepository('rm hold');
     await stack.compose('start', ...OWN);
@@ -283,11 +284,7 @@ describe('an agent in its sandbox', () => {
     const text = await stack.publishNext();
     const list = 'set -a; . /settings/sites.env; galley agents list --project prj_docs --json';
     await until(async () => (await stack.exec('outside', 'sh', '-c', list)).includes('"active"'));
-    await stack.compose('stop', ...OWN);
-    for (const service of OWN) {
-      const states = (await stack.inspect(service)).map(({ State }) => State.ExitCode);
-      expect([service, states]).toEqual([service, [0]]);
-    }
+    await stopWithZero();
     await stack.compose('start', ...OWN);
     await until(async () => (await mails()).length === 2);
     await stack.served(text);

@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import type { Browser } from 'playwright-core';
 import { z } from 'zod';
 import { cacheFolder } from '../../embedded/cache-folder.ts';
+import { BASELINE_COMMIT } from '../helpers/baseline.ts';
 import { launchChromium } from '../helpers/chromium.ts';
 import { locateRealTool } from '../helpers/real-tool.ts';
 import { docker } from './docker.ts';
@@ -24,8 +25,7 @@ const container = z.looseObject({
 });
 type Container = z.infer<typeof container>;
 
-/** The last commit before the image had any test, as the start of an upgrade: `npm run setup:containers` builds its image. */
-export const BASELINE_COMMIT = 'f09dc25bb0d1aa75cf4101778a107aadc0abeb02';
+/** `npm run setup:containers` builds it. */
 const BASELINE_IMAGE = `galley:${BASELINE_COMMIT.slice(0, 8)}`;
 
 /** What docker-compose.yml runs of Galley, and for good. */
