@@ -49,7 +49,7 @@ export function createAdminApiCaller<Client>(client: Client): CallAdminApi<Clien
       received.response = response;
     };
     try {
-      // If the activity is cancelled, let the call end: Galley must know whether a create was accepted.
+      // If the activity is canceled, let the call end: Galley must know whether a create was accepted.
       const result = await heartbeatWhile(() => request(client, { onResponse }), lastHeartbeat);
       if (received.response === undefined) throw new Error(`The operation ${operation} made no request`);
       return { verdict: 'success', result, response: received.response };

@@ -9,7 +9,7 @@ export type AdminApiFailureType =
   | 'Rejected'
   /** The job is unknown (404) or its files are gone (410). */
   | 'JobGone'
-  /** The job failed or was cancelled. */
+  /** The job failed or was canceled. */
   | 'JobFailed'
   /** 429, or 503 with Retry-After: don't retry before the time in the details. */
   | 'RateLimited'

@@ -76,7 +76,7 @@ export function createDeploymentActivities(deps: DeploymentActivityDeps) {
         return report;
       } catch (error) {
         const { cancellationSignal } = Context.current();
-        // So it ends as cancelled, not as failed.
+        // So it ends as canceled, not as failed.
         if (cancellationSignal.aborted) throw cancellationSignal.reason;
         const message = messageWithPath(valuesFile, error);
         // Only a person can fix the file.

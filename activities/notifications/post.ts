@@ -19,10 +19,10 @@ export type MessageResult =
 export async function postMessage(
   url: string,
   { headers, body }: OutgoingMessage,
-  { cancelled, timeoutMs = TIMEOUT_MS }: { cancelled?: AbortSignal; timeoutMs?: number | undefined } = {},
+  { canceled, timeoutMs = TIMEOUT_MS }: { canceled?: AbortSignal; timeoutMs?: number | undefined } = {},
 ): Promise<MessageResult> {
   const timeout = AbortSignal.timeout(timeoutMs);
-  const signal = cancelled ? AbortSignal.any([timeout, cancelled]) : timeout;
+  const signal = canceled ? AbortSignal.any([timeout, canceled]) : timeout;
   try {
     const response = await request(url, { method: 'POST', headers, body, signal });
     const reason = await readReason(response.body);
@@ -30,7 +30,7 @@ export async function postMessage(
     return { status: response.statusCode, reason, retryAfter: header('retry-after'), date: header('date') };
   } catch (error) {
     if (timeout.aborted) return { status: null, reason: `no response within ${timeoutMs / 1000} s` };
-    return { status: null, reason: cancelled?.aborted ? 'the worker stops' : faultOf(error) };
+    return { status: null, reason: canceled?.aborted ? 'the worker stops' : faultOf(error) };
   }
 }
 

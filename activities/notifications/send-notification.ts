@@ -52,7 +52,7 @@ export function createSendNotification({ targets, publicUrl, logger, timing = {}
     const message = composeMessage(input, { target, publicUrl, now: new Date() });
     const { cancellationSignal, info } = Context.current();
     const result = await withSlot(target, () =>
-      postMessage(target.url, message, { cancelled: cancellationSignal, timeoutMs }),
+      postMessage(target.url, message, { canceled: cancellationSignal, timeoutMs }),
     );
     const { status, reason } = result;
     logger.info(

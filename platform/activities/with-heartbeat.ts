@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 const HEARTBEAT_MS = 1_000;
 
 type Heartbeat = {
-  /** Fires when the activity is cancelled, its worker stops, or a tick failed. */
+  /** Fires when the activity is canceled, its worker stops, or a tick failed. */
   signal: AbortSignal;
   /** Names the leases of this attempt. */
   token: string;

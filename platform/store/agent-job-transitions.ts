@@ -18,7 +18,7 @@ type JobChange = Pick<typeof agentJobs.$inferInsert, 'status' | 'prLink' | 'erro
 
 /**
  * Begins a run, or continues one that has begun. Undefined if it is over: another run is current, it has ended, or its
- * cancel was accepted. A cancelled run ends here, because nothing else works on it yet.
+ * cancel was accepted. A canceled run ends here, because nothing else works on it yet.
  */
 export function beginAgentRun(
   db: Executor,
@@ -41,7 +41,7 @@ export function beginAgentRun(
 }
 
 /**
- * Completes a run. If its cancel was accepted before, it fails as cancelled but keeps its pull request. Without a link
+ * Completes a run. If its cancel was accepted before, it fails as canceled but keeps its pull request. Without a link
  * the job shows the pull request of an earlier run, if there is one. Returns the current row (undefined: no such job).
  */
 export function completeAgentRun(

@@ -95,7 +95,7 @@ export async function keepRunBase(
 /**
  * Stores the commit to be pushed, and which pull request of the branch had ended by then. The last writer wins:
  * attempts on different releases may make different commits, and one that wasn't pushed is lost. False if the run is
- * over or cancelled: then don't push.
+ * over or canceled: then don't push.
  */
 export async function keepRunCommit(
   db: Executor,

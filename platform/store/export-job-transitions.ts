@@ -37,7 +37,7 @@ export function markExportJobRunning(db: Executor, jobId: string): Promise<Expor
 
 /**
  * Progress (0 to 100) and pages exported so far; a lower number than the stored one changes nothing. The returned row
- * also shows whether the job was cancelled meanwhile (`cancelRequestedAt`, or a terminal status).
+ * also shows whether the job was canceled meanwhile (`cancelRequestedAt`, or a terminal status).
  */
 export function updateExportJobProgress(
   db: Executor,
@@ -60,7 +60,7 @@ type ExportResult = {
   reportKey: string;
 };
 
-/** Completes a job. If its cancel was accepted before, it fails as cancelled. Returns the current row. */
+/** Completes a job. If its cancel was accepted before, it fails as canceled. Returns the current row. */
 export async function completeExportJob(
   db: Executor,
   jobId: string,
@@ -96,13 +96,13 @@ export function failExportJob(
   return changeActive(db, jobId, {
     status: 'failed',
     reportKey,
-    error: sql`coalesce(${cancelledWord}, ${error})`,
+    error: sql`coalesce(${canceledWord}, ${error})`,
     finishedAt: sql`now()`,
   });
 }
 
-/** A cancelled job ends as cancelled, whatever else fails while it stops. */
-const cancelledWord = sql`case when ${exportJobs.cancelRequestedAt} is null then null else ${CANCELLED} end`;
+/** A canceled job ends as canceled, whatever else fails while it stops. */
+const canceledWord = sql`case when ${exportJobs.cancelRequestedAt} is null then null else ${CANCELLED} end`;
 
 /**
  * Cancels an active job: a queued one fails immediately, a running one when its workflow has stopped. `accepted` is

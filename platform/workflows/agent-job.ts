@@ -38,7 +38,7 @@ const agents = proxyActivities<PlatformActivities>({
   // Each call replaces it by the runner's limit plus this, for fetching before it and storing after it.
   startToCloseTimeout: '1h',
   heartbeatTimeout: '5s',
-  // Wait until the agent's processes are gone before the run counts as cancelled.
+  // Wait until the agent's processes are gone before the run counts as canceled.
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   // Each attempt is as expensive as the first, and what failed five times fails again.
   retry: { ...RETRY, maximumAttempts: 5 },
@@ -72,7 +72,7 @@ export async function agentJob(key: AgentJobInput): Promise<AgentJobResult> {
   );
   if (result.kind === 'completed' && ended.status !== 'failed') return { status: 'completed', prLink: result.prLink };
   if (isCancellation(cause)) throw cause;
-  // If a cancel was accepted before the run completed, it has failed as cancelled.
+  // If a cancel was accepted before the run completed, it has failed as canceled.
   const text = result.kind === 'completed' ? 'cancelled' : (result.error ?? 'The agent failed, and the job says why');
   throw ApplicationFailure.nonRetryable(text, AGENT_FAILED);
 }

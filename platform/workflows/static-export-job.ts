@@ -186,7 +186,7 @@ async function untilDone(
   }
 }
 
-/** Runs several activities of one kind; if one fails for good, the others are cancelled. */
+/** Runs several activities of one kind; if one fails for good, the others are canceled. */
 function together<Result>(count: number, run: () => Promise<Result>): Promise<Result[]> {
   return CancellationScope.cancellable(async () => {
     try {

@@ -123,8 +123,8 @@ describe('galley agents', () => {
   });
 
   test('cancel and archive end a job', async () => {
-    const cancelled = await run(['agents', 'cancel', AGENT_JOB.id, ...project], { result: 'accepted', job: AGENT_JOB });
-    expect(cancelled).toEqual({
+    const canceled = await run(['agents', 'cancel', AGENT_JOB.id, ...project], { result: 'accepted', job: AGENT_JOB });
+    expect(canceled).toEqual({
       stdout: `${AGENT_JOB.id} is being canceled.\n`,
       asked: `POST ${path}/cancel Bearer galley_key`,
     });

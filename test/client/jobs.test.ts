@@ -219,7 +219,7 @@ describe('an agent job', () => {
     expect(await client.agentJobs.get(ref)).toEqual({ ...unknownAgentFields, id: ref.id, ...read });
   });
 
-  it('is cancelled and archived', async () => {
+  it('is canceled and archived', async () => {
     const { server, client } = await service(ok({ result: 'already-finished' }), { status: 204 });
     expect(await client.agentJobs.cancel(ref)).toEqual({ result: 'already-finished', job: null });
     expect(await client.agentJobs.archive(ref)).toMatchObject({ id: ref.id, status: 'archived' });

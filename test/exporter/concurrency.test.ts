@@ -51,8 +51,8 @@ describe('sideBySide', () => {
         signal.addEventListener('abort', () => reject(signal.reason));
       });
     const both = sideBySide(caller.signal, wait, wait);
-    caller.abort(new Error('cancelled'));
-    await expect(both).rejects.toThrow('cancelled');
+    caller.abort(new Error('canceled'));
+    await expect(both).rejects.toThrow('canceled');
   });
 });
 

@@ -24,12 +24,12 @@ export type TestPlatform = {
   db: Database;
   objects: ObjectStore;
   objectStoreUrl: string;
-  /** The jobs whose workflows were started or cancelled, in order. */
+  /** The jobs whose workflows were started or canceled, in order. */
   started: string[];
-  cancelled: string[];
-  /** The agent runs whose workflows were started or cancelled, in order. */
+  canceled: string[];
+  /** The agent runs whose workflows were started or canceled, in order. */
   startedRuns: AgentRunKey[];
-  cancelledRuns: AgentRunKey[];
+  canceledRuns: AgentRunKey[];
   /** Advances the platform's clock. */
   advance(ms: number): void;
   now(): number;
@@ -64,15 +64,15 @@ export async function startTestPlatform(
   const now = () => Date.now() + offsetMs;
   const objectStoreUrl = pathToFileURL(folder).href;
   const objects = deps.objects ?? (await createObjectStore({ url: objectStoreUrl, now }));
-  const [started, cancelled]: [string[], string[]] = [[], []];
-  const [startedRuns, cancelledRuns]: [AgentRunKey[], AgentRunKey[]] = [[], []];
+  const [started, canceled]: [string[], string[]] = [[], []];
+  const [startedRuns, canceledRuns]: [AgentRunKey[], AgentRunKey[]] = [[], []];
   const { origin: baseUrl, setHandler, close } = await startHttpSite(() => undefined);
   const app = createPlatformApi({
     objects,
     startExport: async (jobId) => void started.push(jobId),
-    cancelExport: async (jobId) => void cancelled.push(jobId),
+    cancelExport: async (jobId) => void canceled.push(jobId),
     startAgentJob: async (key) => void startedRuns.push(key),
-    cancelAgentJob: async (key) => void cancelledRuns.push(key),
+    cancelAgentJob: async (key) => void canceledRuns.push(key),
     agentModel: 'a-model',
     publicUrl: () => baseUrl,
     bundleLinkTtlMs: 3_600_000,
@@ -90,9 +90,9 @@ export async function startTestPlatform(
     objects,
     objectStoreUrl,
     started,
-    cancelled,
+    canceled,
     startedRuns,
-    cancelledRuns,
+    canceledRuns,
     now,
     advance: (ms) => {
       offsetMs += ms;

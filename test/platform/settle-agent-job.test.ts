@@ -14,14 +14,14 @@ it.each([
   ['ended', 2, true, true, 'lost'],
 ] as const)(
   'if the newest workflow is %s (run %i), and the second run begun (%s) and canceled (%s), the decision is: %s',
-  (state, run, begun, cancelled, decision) => {
+  (state, run, begun, canceled, decision) => {
     const job = {
       id: 'aj_a',
       projectId: 'prj_docs',
       sequence: 1,
       run: 2,
       begun,
-      cancelRequestedAt: cancelled ? new Date() : null,
+      cancelRequestedAt: canceled ? new Date() : null,
     };
     expect(decideAgentJob(job, workflowOf(state, run), new Date())).toBe(decision);
   },
@@ -35,14 +35,14 @@ it.each([
   [1, false, 60_000, 'leave'],
 ] as const)(
   'if the workflow of run %i (second run canceled: %s) has failed since %i ms before the deadline, the decision is: %s',
-  (run, cancelled, sinceMs, decision) => {
+  (run, canceled, sinceMs, decision) => {
     const job = {
       id: 'aj_a',
       projectId: 'prj_docs',
       sequence: 1,
       run: 2,
       begun: true,
-      cancelRequestedAt: cancelled ? new Date() : null,
+      cancelRequestedAt: canceled ? new Date() : null,
     };
     const deadline = new Date();
     const failingSince = new Date(deadline.getTime() - sinceMs);

@@ -142,7 +142,7 @@ describe('a site of galley up with a proof', () => {
     expect([preview.status, preview.headers.get('x-robots-tag')]).toEqual([200, 'noindex']);
   });
 
-  it('leaves no browser if the export is cancelled', async () => {
+  it('leaves no browser if the export is canceled', async () => {
     const jobId = await hangingProof();
     expect((await galley(['exports', 'cancel', jobId], home, folder)).code).toBe(0);
     await untilNoProcess();

@@ -197,7 +197,7 @@ describe('a rejected API key', () => {
 });
 
 describe('a job that never ends', () => {
-  it('is cancelled after a day, and the operators get a mail', async () => {
+  it('is canceled after a day, and the operators get a mail', async () => {
     const agents = await startAgents();
     agents.outside.end = null;
     agents.outside.pollAgainMs = 10 * MINUTE_MS;
@@ -205,7 +205,7 @@ describe('a job that never ends', () => {
     await expect(change.result()).rejects.toThrow();
     const state = await change.state();
     expect(state).toMatchObject({ phase: 'failed', error: expect.stringContaining("didn't end within 1d") });
-    expect(agents.cancelled).toEqual(['aj_1']);
+    expect(agents.canceled).toEqual(['aj_1']);
     expect(agents.mails).toEqual(['job-failed ops@example.com']);
   });
 });

@@ -186,7 +186,7 @@ describe('a review that requests changes', () => {
     if (what === 'the merge') await change.signal('pullRequestChanged', merged);
     else await change.executeUpdate('cancel');
     await change.result();
-    expect(agents.cancelled).toEqual(['aj_1']);
+    expect(agents.canceled).toEqual(['aj_1']);
     expect(await change.state()).toMatchObject({ phase: what === 'the merge' ? 'merged' : 'cancelled' });
   });
 });

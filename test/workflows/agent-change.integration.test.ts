@@ -203,7 +203,7 @@ describe('a change', () => {
     const cancel = await change.startUpdate('cancel', { waitForStage: WorkflowUpdateStage.ACCEPTED });
     creating.resolve();
     expect(await cancel.result()).toMatchObject({ phase: 'cancelled', jobId: 'aj_1' });
-    expect(agents.cancelled).toEqual(['aj_1']);
+    expect(agents.canceled).toEqual(['aj_1']);
   });
 
   it.concurrent('that is canceled notes that a job may exist if the response was lost, but not if it was rejected', async () => {
@@ -256,7 +256,7 @@ describe('a change', () => {
     await change.until('in review', ({ phase }) => phase === 'in-review');
     expect(await change.executeUpdate('cancel')).toMatchObject({ phase: 'cancelled', prLink: PR_LINK });
     await change.result();
-    expect(agents.cancelled).toEqual([]);
+    expect(agents.canceled).toEqual([]);
     await expect(change.executeUpdate('cancel')).rejects.toThrow();
   });
 
@@ -272,7 +272,7 @@ describe('a change', () => {
     await other.until('working', ({ phase }) => phase === 'working');
     await other.cancel();
     await expect(other.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
-    expect(agents.cancelled).toEqual(['aj_1', 'aj_2']);
+    expect(agents.canceled).toEqual(['aj_1', 'aj_2']);
     expect((await other.state()).phase).toBe('cancelled');
     expect(agents.mails).toEqual([]);
   });

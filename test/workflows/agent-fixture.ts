@@ -66,7 +66,7 @@ export type AgentFixture = {
   jobs: PromptedJob[];
   /** The number of attempts to create a job. */
   creates: number;
-  cancelled: string[];
+  canceled: string[];
   /** The accepted follow-ups by their keys. */
   messages: Map<string, string>;
   /** The accepted mails, as `event recipient`. */
@@ -198,7 +198,7 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
       return outside.lastWords();
     },
     async cancelAgentJob({ jobId }) {
-      fixture.cancelled.push(jobId);
+      fixture.canceled.push(jobId);
       return 'accepted';
     },
     async messageAgentJob({ prompt, idempotencyKey }) {
@@ -253,7 +253,7 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
     outside,
     jobs: [],
     creates: 0,
-    cancelled: [],
+    canceled: [],
     messages: new Map(),
     mails: [],
     notified: [],

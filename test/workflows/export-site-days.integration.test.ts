@@ -225,7 +225,7 @@ describe('a failing Admin API', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  it('whose job never ends has it cancelled after the timeout, and a new job is started', async () => {
+  it('whose job never ends has it canceled after the timeout, and a new job is started', async () => {
     const site = await startSite({ timeout: '30m' });
     site.api.behaviour.jobDurationMs = 30 * DAY_MS;
     await site.publish();

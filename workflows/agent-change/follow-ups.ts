@@ -31,7 +31,7 @@ const { readPullRequest, renderFollowUp } = proxyActivities<Activities>({
   scheduleToCloseTimeout: '1h',
 });
 
-/** A cancelled request is awaited, to know whether the service has accepted the message. */
+/** A canceled request is awaited, to know whether the service has accepted the message. */
 const { messageAgentJob } = proxyActivities<Activities>({
   ...adminApiCall,
   scheduleToCloseTimeout: '1d',
@@ -193,7 +193,7 @@ function currentOf({ state }: ChangeRun) {
   return current;
 }
 
-/** The pull request has ended or the change is cancelled: the agent needn't go on. */
+/** The pull request has ended or the change is canceled: the agent needn't go on. */
 export async function stopFollowUp(run: ChangeRun): Promise<void> {
   const { current } = run.state.followUps;
   if (current === null) return;

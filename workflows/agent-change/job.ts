@@ -20,7 +20,7 @@ import {
   setLastWords,
 } from './transitions.ts';
 
-/** A cancelled request is awaited, to know whether the service has created the job. */
+/** A canceled request is awaited, to know whether the service has created the job. */
 const { createAgentJob } = proxyActivities<Activities>({
   ...adminApiCall,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,

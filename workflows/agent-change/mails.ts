@@ -73,7 +73,7 @@ export async function mailOperators(run: ChangeRun, event: OperatorMailInput['ev
 
 /**
  * Sends one mail to each address that got none for this event yet, all at the same time: a server that refuses or defers
- * one doesn't delay the others. The state records each result. Throws only if it is cancelled.
+ * one doesn't delay the others. The state records each result. Throws only if it is canceled.
  */
 async function sendEach(
   run: ChangeRun,
@@ -93,7 +93,7 @@ async function sendEach(
         try {
           mailSent(state, event, to, await send(to, `${event} to ${to}`.slice(0, 200)));
         } catch (error) {
-          // A run that continues as new waits for mails that are being sent, so a cancelled one was never begun.
+          // A run that continues as new waits for mails that are being sent, so a canceled one was never begun.
           const begun = !isCancellation(error) || isOver(state.phase) || run.cancelRequested;
           if (begun) mailSent(state, event, to, isCancellation(error) ? INTERRUPTED : resultOfFailedSend(error));
           if (isCancellation(error)) throw error;

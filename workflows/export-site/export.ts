@@ -43,7 +43,7 @@ import { reportStart, waitForStart } from './wait-for-start.ts';
 
 const { createExportKey } = proxyActivities<Activities>({ ...quickActivity, ...inPool('admin-api') });
 
-/** A cancelled start is awaited, to know whether the service has created the job. */
+/** A canceled start is awaited, to know whether the service has created the job. */
 const { startExport } = proxyActivities<Activities>({
   ...adminApiCall,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -221,7 +221,7 @@ async function poll(run: SiteRun, exporting: Exporting): Promise<'finished' | 'r
   }
 }
 
-/** Resolves once a newer publish has cancelled the job. Never, if the service can't cancel. */
+/** Resolves once a newer publish has canceled the job. Never, if the service can't cancel. */
 async function replacement(run: SiteRun, exporting: Exporting, jobId: string): Promise<'replaced'> {
   for (;;) {
     await condition(

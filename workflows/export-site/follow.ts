@@ -147,7 +147,7 @@ function createTimer(run: SiteRun) {
 }
 
 /**
- * Before a run ends: nothing new begins, questions end, quick writes are awaited, and long ones are cancelled, at once if the
+ * Before a run ends: nothing new begins, questions end, quick writes are awaited, and long ones are canceled, at once if the
  * site was removed.
  */
 export async function drainDeployments(run: SiteRun, mustEnd: () => boolean): Promise<void> {

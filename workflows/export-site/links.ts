@@ -9,7 +9,7 @@ import { refreshEnded } from './histories.ts';
 import { linkFailed, linkObtained } from './jobs.ts';
 import type { MutableState } from './state.ts';
 
-/** Obtains a fresh link to the bundle of a job. May be repeated, so a cancelled one is not awaited. */
+/** Obtains a fresh link to the bundle of a job. May be repeated, so a canceled one is not awaited. */
 const { createBundle } = proxyActivities<Activities>({
   ...adminApiCall,
   cancellationType: ActivityCancellationType.TRY_CANCEL,

@@ -13,7 +13,7 @@ export type WriteStep =
   | Rest
   | Wait
   | { do: 'find-pin'; version: string }
-  /** A write of another job that is long or not begun yet is cancelled first. */
+  /** A write of another job that is long or not begun yet is canceled first. */
   | { do: 'deploy' | 'refresh'; job: Job; linkNewerThanMs: number };
 export type AskStep =
   | Rest

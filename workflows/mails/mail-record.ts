@@ -12,7 +12,7 @@ export function toMailRecord(event: string, to: string, { outcome, detail }: Mai
   return { event, to, outcome, detail: detail?.slice(0, MAX_DETAIL) ?? null, at: new Date().toISOString() };
 }
 
-/** Sends one mail and returns its record. Throws only if it is cancelled. */
+/** Sends one mail and returns its record. Throws only if it is canceled. */
 export async function sendMail(
   event: string,
   to: string,

@@ -9,7 +9,7 @@ export type DueMail = {
   to: string;
   /** Mails of one lane are sent one after the other, so that they arrive in the order of what they report. */
   lane: string;
-  /** Whether what it reports is still true. Once it isn't, a mail that waits for its next attempt is cancelled. */
+  /** Whether what it reports is still true. Once it isn't, a mail that waits for its next attempt is canceled. */
   isWanted: () => boolean;
   send: (to: string, summary: string) => Promise<MailResult>;
   /** Records the outcome. After it, the mail must not be due any more. */
@@ -17,8 +17,8 @@ export type DueMail = {
 };
 
 /**
- * Sends each mail as soon as it is due, until it is cancelled. A mail server may defer a mail for a day and a half, so a
- * mail waits only for those of its own lane. A mail that was cancelled certainly wasn't sent, and gets no record: if it is
+ * Sends each mail as soon as it is due, until it is canceled. A mail server may defer a mail for a day and a half, so a
+ * mail waits only for those of its own lane. A mail that was canceled certainly wasn't sent, and gets no record: if it is
  * still due in the next run, it is sent there.
  */
 export async function sendDueMails(due: () => readonly DueMail[]): Promise<void> {

@@ -34,7 +34,7 @@ export const adminApiCall = {
 
 /**
  * An attempt is silent until it has stored that it is sending, hence the long heartbeat timeout. The mail activities
- * decide themselves when to give up. A cancelled one finishes the message it is sending, so that its outcome is known.
+ * decide themselves when to give up. A canceled one finishes the message it is sending, so that its outcome is known.
  */
 export const mailTimeouts = {
   ...inPool('mail'),

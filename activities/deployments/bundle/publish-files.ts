@@ -58,7 +58,7 @@ type Options = { staging: Staging; signal: AbortSignal };
 
 /**
  * Brings a place to the version of a write: first what pages need, then the pages, and deletions last, so that no visitor
- * sees a page without its files. Only changed files are fetched and written. A write that is cancelled or killed is
+ * sees a page without its files. Only changed files are fetched and written. A write that is canceled or killed is
  * continued by the next one, of whatever version: it neither fetches nor writes again what is staged or in place.
  */
 export async function publishFiles(

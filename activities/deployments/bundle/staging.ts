@@ -8,7 +8,7 @@ import { createFileWriter, type FileWriter } from '../../../bundle/file-writer.t
 import type { BundleFile } from '../../../contract/bundle.ts';
 
 /**
- * Files on their way to a place, named by their SHA-256. What a cancelled or killed write leaves here, the next one uses.
+ * Files on their way to a place, named by their SHA-256. What a canceled or killed write leaves here, the next one uses.
  * It holds at most the changed files of one version, and nothing once a version is in place.
  */
 export type Staging = {

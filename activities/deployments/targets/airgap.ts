@@ -25,7 +25,7 @@ export type AirgapDeps = {
 /** Names the newest version. It is written last, so that it names only complete ones. */
 export const LATEST = 'latest';
 const ARCHIVE = 'bundle.tar.gz';
-/** What a cancelled or killed write leaves here, the next one of the same job uses. */
+/** What a canceled or killed write leaves here, the next one of the same job uses. */
 const DOWNLOADS = '.incomplete';
 
 /** As many as a deployment keeps unpacked. */

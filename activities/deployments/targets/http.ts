@@ -21,7 +21,7 @@ export function createHttpTarget(name: string, { url, secret }: SettingsOf<'http
       const body = { kind, site, version, jobId, bundleUrl, integrity, expiresAt };
       const identity = `deploy:${site}:${name}:${epoch}:${sequence}`;
       const message = signMessage(body, { identity, secrets, now: new Date() });
-      const { status, reason } = await postMessage(url, message, { cancelled: signal });
+      const { status, reason } = await postMessage(url, message, { canceled: signal });
       signal.throwIfAborted();
       if (status !== null && status >= 200 && status < 300) return writtenReport(write);
       throw new Error(explain(status, reason));

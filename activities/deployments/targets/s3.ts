@@ -108,7 +108,7 @@ async function checkBucket(target: S3Target, signal: AbortSignal): Promise<Targe
 /** The object's metadata with the hash of its file. */
 const HASH = 'galley-sha256';
 
-/** A cancelled write still stores which files it has put, but not for long. */
+/** A canceled write still stores which files it has put, but not for long. */
 const LAST_STATE_MS = 1_500;
 
 type Bucket = { client: S3Client; target: S3Target; write: DeploymentWrite; signal: AbortSignal };

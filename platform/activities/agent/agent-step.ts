@@ -22,7 +22,7 @@ type StepOptions = {
 
 /**
  * Runs one step of an agent job with a heartbeat every second. Each heartbeat also reads the job's row and fails the
- * step if the run was cancelled or has ended: Temporal may never deliver a cancel that was accepted while it was down.
+ * step if the run was canceled or has ended: Temporal may never deliver a cancel that was accepted while it was down.
  * Errors of git and forge become a sentence for the job's owner.
  */
 export function agentStep<Result>(
@@ -39,7 +39,7 @@ export function agentStep<Result>(
   });
 }
 
-/** Throws a non-retryable failure if the run was cancelled or has ended. */
+/** Throws a non-retryable failure if the run was canceled or has ended. */
 export async function refuseOver(db: Database, { jobId, run }: AgentRunKey): Promise<void> {
   const job = await getAgentJob(db, jobId);
   if (job?.run === run && job.status === 'active' && job.cancelRequestedAt === null) return;

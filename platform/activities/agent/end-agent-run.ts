@@ -9,7 +9,7 @@ import { forgetPacks } from './forget-packs.ts';
 /** `error` null: the agent itself failed; its stored error is reported. */
 export type AgentRunResult = { kind: 'completed'; prLink: string | null } | { kind: 'failed'; error: string | null };
 
-/** How the run ended, now or before; `failed` includes cancelled. `over`: a later run has begun. */
+/** How the run ended, now or before; `failed` includes canceled. `over`: a later run has begun. */
 type EndedRun = { status: 'completed' | 'failed' | 'over' };
 
 /** Ends a run unless it has ended, and deletes what only its steps needed. The log stays. */

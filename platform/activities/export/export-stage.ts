@@ -9,7 +9,7 @@ import { withHeartbeat } from '../with-heartbeat.ts';
 
 /**
  * Runs stages with a heartbeat every second. Each heartbeat also writes `progress` to the job's row, and the stage fails
- * if that row says that the job was cancelled or has failed: Temporal may never deliver a cancel that was accepted while
+ * if that row says that the job was canceled or has failed: Temporal may never deliver a cancel that was accepted while
  * it was away. The reconciler leaves a job alone whose row is written every second.
  */
 export function createStageRunner({ db, logger }: { db: Database; logger: Logger }): RunStage {
@@ -20,7 +20,7 @@ export function createStageRunner({ db, logger }: { db: Database; logger: Logger
   };
 }
 
-/** Writes how far a job is. Throws a non-retryable failure if the job was cancelled, has failed or is gone. */
+/** Writes how far a job is. Throws a non-retryable failure if the job was canceled, has failed or is gone. */
 async function writeProgress(db: Database, jobId: string, progress: Progress): Promise<void> {
   const job = await updateExportJobProgress(db, jobId, progress);
   // The last stage completes the job a moment before it ends.

@@ -110,7 +110,7 @@ describe('every button of the sites page', () => {
     const action = `${page}/cancel`;
     const shown = formsOf((await browser.get(page)).text).find((each) => each.action === action);
     expect(await press(page, 'POST /ui/changes/:workflowId/cancel')).toBe(`${page}?done=cancel`);
-    await waitFor(async () => !(await changes()).includes(change), { describe: 'cancelled the change' });
+    await waitFor(async () => !(await changes()).includes(change), { describe: 'canceled the change' });
     // The button of a page that is still open.
     const again = await browser.post(action, shown?.hidden ?? {});
     expect([again.status, again.text]).toEqual([409, expect.stringContaining('The change has ended already')]);

@@ -12,7 +12,7 @@ const ROW = {
   ...{ linksOffset: null, linksLength: null },
 };
 
-it('a cancelled export stops archiving a large file', async () => {
+it('a canceled export stops archiving a large file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'galley-large-member-'));
   const objects = await createFileStore({ folder, now: Date.now });
   const source = new PassThrough();

@@ -44,9 +44,9 @@ describe('the browser pool', () => {
     const leaving = new AbortController();
     const second = pool.use({}, leaving.signal, work);
     const third = pool.use({}, stay.signal, work).catch(() => 'no browser');
-    leaving.abort(new Error('cancelled'));
-    await expect(second).rejects.toThrow('cancelled');
-    await expect(pool.use({}, leaving.signal, work)).rejects.toThrow('cancelled');
+    leaving.abort(new Error('canceled'));
+    await expect(second).rejects.toThrow('canceled');
+    await expect(pool.use({}, leaving.signal, work)).rejects.toThrow('canceled');
     await writeFile(join(folder, 'end'), '');
     expect(await Promise.all([first, third])).toEqual(['no browser', 'no browser']);
     // All places are free again, so a new caller gets one.

@@ -101,7 +101,7 @@ describe('the kept export', () => {
     expect(bundleContent(next)).toEqual(bundleContent(await rig.full()));
   });
 
-  it('survives repeated stages, and a cancelled export that cleans up late', async () => {
+  it('survives repeated stages, and a canceled export that cleans up late', async () => {
     const projectId = await rig.addProject(server.origin);
     await rig.run(projectId);
     const late = await rig.addJob(projectId);

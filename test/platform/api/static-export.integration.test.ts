@@ -210,14 +210,14 @@ describe('the static export endpoints', () => {
       const queued = await startedJob();
       const response = await api.post(`${JOBS}/${queued.jobId}/cancel`, { key: customer.key });
       expect(response.body).toMatchObject({ result: 'accepted', job: { status: 'failed', error: 'cancelled' } });
-      expect(platform.cancelled).toContain(queued.jobId);
+      expect(platform.canceled).toContain(queued.jobId);
       const again = await api.post(`${JOBS}/${queued.jobId}/cancel`, { key: customer.key });
       expect(again.body).toMatchObject({ result: 'already-finished', job: { status: 'failed' } });
       const running = await startedJob();
       await markExportJobRunning(platform.db, running.jobId);
       const runningResponse = await api.post(`${JOBS}/${running.jobId}/cancel`, { key: customer.key });
       expect(runningResponse.body).toMatchObject({ result: 'accepted', job: { status: 'running', error: null } });
-      expect(platform.cancelled).toContain(running.jobId);
+      expect(platform.canceled).toContain(running.jobId);
     });
 
     it('returns the stored report of a failed job, or else an empty report', async () => {

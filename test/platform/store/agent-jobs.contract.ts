@@ -109,16 +109,16 @@ export function agentJobsContract(stores: StoreFixture): void {
     expect(await getAgentJob(db, jobId)).toMatchObject({ status: 'completed', prLink: moved, error: null });
   });
 
-  it('fails a run at once if it is cancelled before it starts, whether it is the first or a later one', async () => {
+  it('fails a run at once if it is canceled before it starts, whether it is the first or a later one', async () => {
     const { id } = await stores.newAgentJob();
-    const cancelled = { accepted: true, job: { status: 'failed', error: 'cancelled' } };
-    expect(await requestAgentJobCancel(db, id)).toMatchObject(cancelled);
+    const canceled = { accepted: true, job: { status: 'failed', error: 'cancelled' } };
+    expect(await requestAgentJobCancel(db, id)).toMatchObject(canceled);
     expect(await beginAgentRun(db, { jobId: id, run: 1 })).toBeUndefined();
     await message(id);
-    expect(await requestAgentJobCancel(db, id)).toMatchObject(cancelled);
+    expect(await requestAgentJobCancel(db, id)).toMatchObject(canceled);
   });
 
-  it('ends a started run as cancelled once its cancel was accepted, but not the next run', async () => {
+  it('ends a started run as canceled once its cancel was accepted, but not the next run', async () => {
     for (const end of [
       (key: { jobId: string; run: number }) => completeAgentRun(db, { ...key, prLink: null }),
       (key: { jobId: string; run: number }) => failAgentRun(db, { ...key, error: 'exit 1' }),

@@ -122,14 +122,14 @@ export function exportJobsContract(stores: StoreFixture): void {
     expect(await requestExportJobCancel(db, 'se_none')).toBeUndefined();
   });
 
-  it('fails a queued job at once when it is cancelled', async () => {
+  it('fails a queued job at once when it is canceled', async () => {
     const job = await insert();
     const result = await requestExportJobCancel(db, job.id);
     expect(result).toMatchObject({ accepted: true, job: { status: 'failed', error: 'cancelled' } });
     expect(await markExportJobRunning(db, job.id)).toMatchObject({ status: 'failed' });
   });
 
-  it('ends a running job as cancelled once its cancel was accepted, even if it completes or fails', async () => {
+  it('ends a running job as canceled once its cancel was accepted, even if it completes or fails', async () => {
     for (const end of [
       (id: string) => completeExportJob(db, id, RESULT),
       (id: string) => failExportJob(db, id, 'the disk is full'),

@@ -199,7 +199,7 @@ describe('a cancel request', () => {
     const job = await fixture.end(id);
     expect(isAlive(pid)).toBe(false);
     expect(job).toMatchObject({ status: 'failed', error: 'cancelled', prLink: null });
-    // The agent may see the cancel in the row first. The workflow then fails as cancelled.
+    // The agent may see the cancel in the row first. The workflow then fails as canceled.
     const { status } = await fixture.temporal.client.workflow.getHandle(id).describe();
     expect(['CANCELLED', 'FAILED']).toContain(status.name);
     expect(await repository.head(branch)).toBeUndefined();

@@ -72,8 +72,8 @@ describe('the end of a staticExportJob', () => {
     expect(report.notices).toEqual([{ url: null, text: expect.stringMatching(/no sample pages were visited/) }]);
   });
 
-  /** An export whose row was cancelled while its crawl waits for the second page. */
-  async function cancelledWhileCrawling(): Promise<string> {
+  /** An export whose row was canceled while its crawl waits for the second page. */
+  async function canceledWhileCrawling(): Promise<string> {
     const secondRequested = createGate();
     site.setHandler((request, response) => {
       response.setHeader('content-type', 'text/html');
@@ -86,20 +86,20 @@ describe('the end of a staticExportJob', () => {
     return jobId;
   }
 
-  it('stops when it is cancelled, fails as cancelled, and leaves nothing behind', async () => {
-    const jobId = await cancelledWhileCrawling();
+  it('stops when it is canceled, fails as canceled, and leaves nothing behind', async () => {
+    const jobId = await canceledWhileCrawling();
     await rig.temporal.client.workflow.getHandle(jobId).cancel();
     const row = await rig.end(jobId);
     expect(row).toMatchObject({ status: 'failed', error: 'cancelled' });
     expect(await fixture.leftovers(jobId)).toEqual([]);
     expect(await getCrawl(rig.db, jobId)).toBeUndefined();
-    // The crawl may see the cancel in the row first. The workflow then fails as cancelled.
+    // The crawl may see the cancel in the row first. The workflow then fails as canceled.
     const { status } = await rig.temporal.client.workflow.getHandle(jobId).describe();
     expect(['CANCELLED', 'FAILED']).toContain(status.name);
   });
 
-  it('reads a cancel from its row while it crawls, even if the workflow is never cancelled', async () => {
-    const jobId = await cancelledWhileCrawling();
+  it('reads a cancel from its row while it crawls, even if the workflow is never canceled', async () => {
+    const jobId = await canceledWhileCrawling();
     const row = await rig.end(jobId);
     expect(row).toMatchObject({ status: 'failed', error: 'cancelled', reportKey: `reports/${jobId}.json` });
     expect(await rig.keys('reports/')).toContain(row.reportKey);

@@ -22,7 +22,7 @@ export type JointClock = {
 const GRID_MS = 3_000;
 
 /**
- * The server keeps a lock for an activity that is cancelled after it is due and before it is started
+ * The server keeps a lock for an activity that is canceled after it is due and before it is started
  * (`processRequestCancelActivityTask` in its TestWorkflowMutableStateImpl), and then skips no time. After so many looks at
  * which nothing is at work and no time is skipped, one lock is released.
  */

@@ -373,7 +373,7 @@ export function createWitness(site: () => World) {
       record.proposed = null;
       if (place.settings.confirm === null) record.lastGood = record.written;
     },
-    /** A write that has begun is cancelled for another job. */
+    /** A write that has begun is canceled for another job. */
     replaced(place: Place, by: string, nowMs: number): void {
       if (isByPublish(place, by)) checkAge(place, nowMs);
     },

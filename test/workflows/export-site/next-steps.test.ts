@@ -131,7 +131,7 @@ describe('a newer version', () => {
     expect(next(state, 'docs', { ...facts, atMs: limitMs }).write).toBe(young.replace('v3', 'v1'));
   });
 
-  it('leaves files of two versions in a folder if its write fails or is cancelled, so the older one is written again', () => {
+  it('leaves files of two versions in a folder if its write fails or is canceled, so the older one is written again', () => {
     for (const interrupt of [
       writeInterrupted,
       (to: MutableDeployment) => writeFailed(to, jobOf(2), 'disk full', NOW_MS),

@@ -553,7 +553,7 @@ export function simulateSite(
     }
   }
 
-  /** Quick writes are awaited; long ones, and what only waits for a link, are cancelled. */
+  /** Quick writes are awaited; long ones, and what only waits for a link, are canceled. */
   function drain(): void {
     calls.clear();
     for (const place of places) {

@@ -73,7 +73,7 @@ type Options = {
 
 /**
  * Polls come after this time, and so do retries while no worker is there. It is no multiple of the workflow's own times, so that
- * few activities are cancelled when they are just due (joint-clock.ts).
+ * few activities are canceled when they are just due (joint-clock.ts).
  */
 const POLL_MS = 290_700;
 /** People merge every two minutes in the end. */

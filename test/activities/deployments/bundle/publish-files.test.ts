@@ -206,10 +206,10 @@ describe('an interrupted write', () => {
     { afterFiles: index + 1, isLastThere: true },
   ]);
 
-  it.each(points)('is continued, cancelled at file $afterFiles (it is there: $isLastThere)', async (point) => {
+  it.each(points)('is continued, canceled at file $afterFiles (it is there: $isLastThere)', async (point) => {
     const { write, stopping, store, log, objects, placeOf } = workers;
     const abort = new AbortController();
-    const { put, begun } = stopping(point.afterFiles, point.isLastThere, () => abort.abort(new Error('cancelled')));
+    const { put, begun } = stopping(point.afterFiles, point.isLastThere, () => abort.abort(new Error('canceled')));
     await expect(write('x', { put }, abort)).rejects.toThrow();
     store.requests = 0;
     const holds: PublishedPlace['holds'] = async (file) => {
@@ -260,7 +260,7 @@ describe('an interrupted write', () => {
     expect(Object.fromEntries(objects)).toEqual(VERSIONS.y);
   });
 
-  it('ends although each one is cancelled after the next member, and fetches none twice', async () => {
+  it('ends although each one is canceled after the next member, and fetches none twice', async () => {
     const { write, store, objects } = workers;
     const archive = store.bodies.get('/x') ?? Buffer.alloc(0);
     const { files } = JSON.parse((await readBundleHead(Readable.from([archive]))).manifest.toString());
@@ -281,8 +281,8 @@ describe('an interrupted write', () => {
       const writing = write('x', {}, abort);
       const isStaged = async () => (await readdir(join(folder, 'staging'))).length === members;
       await waitFor(isStaged, { describe: 'one more member is staged' });
-      abort.abort(new Error('cancelled'));
-      await expect(writing).rejects.toThrow('cancelled');
+      abort.abort(new Error('canceled'));
+      await expect(writing).rejects.toThrow('canceled');
       expect(objects.size).toBe(0);
     }
     await write('x');

@@ -25,7 +25,7 @@ export type TargetFixture = {
   /** Lets the next writes fail, by a fault outside of Galley. */
   fail(): Promise<void>;
   repair(): Promise<void>;
-  /** Lets the next write wait until it is cancelled or repaired. Resolves `reached` once it waits. */
+  /** Lets the next write wait until it is canceled or repaired. Resolves `reached` once it waits. */
   hang(): Promise<{ reached(): boolean }>;
   /** The bytes on their way to the place; missing if it gets no files. */
   stagedBytes?(): Promise<number>;
@@ -210,7 +210,7 @@ export function describeTarget(
 
     // A link is written in one step.
     const itOfFiles = TARGETS[kind].keepsLink ? () => {} : it;
-    itOfFiles('continues a cancelled write where it stopped, and shows nothing of it before', async () => {
+    itOfFiles('continues a canceled write where it stopped, and shows nothing of it before', async () => {
       const { stagedBytes } = fixture;
       if (stagedBytes === undefined) throw new Error('the fixture of a target of files must have stagedBytes');
       await deploy(writeOf('v0'));
@@ -219,10 +219,10 @@ export function describeTarget(
       Object.assign(server, { mode: 'stall', starts: [] });
       const abort = new AbortController();
       const write = writeOf('v2');
-      const cancelled = deploy(write, abort.signal).catch((error: unknown) => error);
+      const canceled = deploy(write, abort.signal).catch((error: unknown) => error);
       await waitFor(async () => (await stagedBytes()) > 1_000, { describe: 'something is staged' });
-      abort.abort(new Error('cancelled'));
-      expect(await cancelled).toEqual(new Error('cancelled'));
+      abort.abort(new Error('canceled'));
+      expect(await canceled).toEqual(new Error('canceled'));
       expect(await fixture.version()).toBe('v0');
       expect(await fixture.fingerprint()).toBe(before);
       const [first] = server.starts;
@@ -249,17 +249,17 @@ export function describeTarget(
       expect(await fixture.version()).toBe('v2');
     });
 
-    it('ends a cancelled write at once, and the next one succeeds', async () => {
+    it('ends a canceled write at once, and the next one succeeds', async () => {
       await deploy(writeOf('v1'));
       const { reached } = await fixture.hang();
       const abort = new AbortController();
       const write = deploy(writeOf('v2'), abort.signal).then(
         () => 'written',
-        () => 'cancelled',
+        () => 'canceled',
       );
       await waitFor(reached, { describe: 'the write waits' });
-      abort.abort(new Error('cancelled'));
-      expect(await write).toBe('cancelled');
+      abort.abort(new Error('canceled'));
+      expect(await write).toBe('canceled');
       await fixture.repair();
       await deploy(writeOf('v3'));
       expect(await fixture.version()).toBe('v3');

@@ -162,9 +162,9 @@ describe('the note of an earlier attempt', () => {
   });
 });
 
-describe('an attempt that is cancelled', () => {
+describe('an attempt that is canceled', () => {
   /** Cancels when the server comes to a stage, which waits for that. */
-  async function cancelledAt(stage: SmtpStage, reaction: SmtpReaction | undefined, lastAnswerMs: number) {
+  async function canceledAt(stage: SmtpStage, reaction: SmtpReaction | undefined, lastAnswerMs: number) {
     let environment: Environment | undefined;
     const server = await smtp(async (moment) => {
       if (moment.stage !== stage) return undefined;
@@ -177,19 +177,19 @@ describe('an attempt that is cancelled', () => {
   }
 
   it('sends nothing if the last line has not been sent', async () => {
-    const { server, result } = await cancelledAt('EHLO', { hang: true }, 60_000);
+    const { server, result } = await canceledAt('EHLO', { hang: true }, 60_000);
     await expect(result).rejects.toBeInstanceOf(CancelledFailure);
     expect(lastLines(server)).toBe(0);
   });
 
   it('reports the outcome if the last line has been sent', async () => {
-    const { server, result } = await cancelledAt('end', undefined, 60_000);
+    const { server, result } = await canceledAt('end', undefined, 60_000);
     expect(await result).toMatchObject({ outcome: 'sent' });
     expect(server.taken).toHaveLength(1);
   });
 
   it('waits only briefly for the response', async () => {
-    const { result } = await cancelledAt('end', { hang: true, taken: true }, 10);
+    const { result } = await canceledAt('end', { hang: true, taken: true }, 10);
     expect(await result).toMatchObject({ outcome: 'unknown' });
   });
 });

@@ -208,12 +208,12 @@ describe('each step of an agent job', () => {
 });
 
 describe('a cancel request that was accepted while Temporal was down', () => {
-  const cancelled = { message: 'cancelled', nonRetryable: true };
+  const canceled = { message: 'cancelled', nonRetryable: true };
 
   it('prevents the push', async () => {
     const { push, branch, key } = await jobAfterAgent();
     await requestAgentJobCancel(db, key.jobId);
-    expect(await failureOf(push(key))).toMatchObject(cancelled);
+    expect(await failureOf(push(key))).toMatchObject(canceled);
     expect(await repository.head(branch)).toBeUndefined();
     expect((await getAgentRun(db, key))?.commit).toBeNull();
   });
@@ -226,7 +226,7 @@ describe('a cancel request that was accepted while Temporal was down', () => {
     const late = await jobAfterAgent('write b.txt 2');
     const pushed = await late.push(late.key);
     for (const { jobId } of [key, late.key]) await requestAgentJobCancel(db, jobId);
-    expect(await failureOf(late.request({ ...late.key, commit: pushed.commit }))).toMatchObject(cancelled);
+    expect(await failureOf(late.request({ ...late.key, commit: pushed.commit }))).toMatchObject(canceled);
     // As after a crash between opening the pull request and returning it.
     expect(await request(input)).toEqual({ prLink });
     expect(await end({ ...key, result: { kind: 'completed', prLink } })).toEqual({ status: 'failed' });

@@ -63,7 +63,7 @@ describe('an agent job', () => {
     it('fails the job at once if no worker has started it', async () => {
       const { id } = await agents.created(customer);
       expect(await cancel(id)).toMatchObject({ result: 'accepted', job: { status: 'failed', error: 'cancelled' } });
-      expect(agents.platform.cancelledRuns).toContainEqual({ jobId: id, run: 1 });
+      expect(agents.platform.canceledRuns).toContainEqual({ jobId: id, run: 1 });
       expect(await cancel(id)).toMatchObject({ result: 'already-finished', job: { status: 'failed' } });
       expect(await beginAgentRun(agents.platform.db, { jobId: id, run: 1 })).toBeUndefined();
     });
@@ -73,8 +73,8 @@ describe('an agent job', () => {
       await message(jobId);
       await beginAgentRun(agents.platform.db, { jobId, run: 2 });
       expect(await cancel(jobId)).toMatchObject({ result: 'accepted', job: { status: 'active', error: null } });
-      const cancelled = agents.platform.cancelledRuns.filter((each) => each.jobId === jobId);
-      expect(cancelled).toEqual([{ jobId, run: 2 }]);
+      const canceled = agents.platform.canceledRuns.filter((each) => each.jobId === jobId);
+      expect(canceled).toEqual([{ jobId, run: 2 }]);
       await agents.complete(jobId, 2);
       expect(await agents.read(customer, jobId)).toMatchObject({ status: 'failed', error: 'cancelled' });
     });

@@ -63,7 +63,7 @@ export function agentRunnerContract(create: () => Promise<RunnerUnderTest>): voi
   });
 
   it('rejects when it is aborted, and leaves no process', async () => {
-    const reason = new Error('cancelled');
+    const reason = new Error('canceled');
     const marker = `marker-${Math.random()}`;
     const { runner, prompt } = (await subject.start('go on', marker)) ?? (await start('replace'));
     const controller = new AbortController();

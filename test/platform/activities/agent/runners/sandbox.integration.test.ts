@@ -139,7 +139,7 @@ END
 
   it.each([0, 3, 10, 25, 80])('leaves nothing behind if it is aborted %d ms after its start', async (ms) => {
     const marker = `marker-${Math.random()}`;
-    const reason = new Error('cancelled');
+    const reason = new Error('canceled');
     const controller = new AbortController();
     setTimeout(() => controller.abort(reason), ms);
     const runner = shell({ command: `sh -c 'sleep 600' ${marker}` });
