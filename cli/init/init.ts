@@ -48,7 +48,9 @@ export async function init(options: InitOptions): Promise<void> {
   }
   const envFile = await write(configFile, answers, { isAsking, overwrite: options.overwrite === true });
   const variable = secretVariable(answers.source);
-  const next = { start: 'npx galley up', run: 'npx galley' };
+  // As it was typed: an installed command needs no npx.
+  const run = settings.variables.npm_command === undefined ? 'galley' : 'npx galley';
+  const next = { start: `${run} up`, run };
   const receiver = listeningUrl(settings);
   finish({ written: [configFile, envFile], envFile, variable, receiver, next, answers, findings }, output);
 }
