@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import type { Browser } from 'playwright-core';
 import { z } from 'zod';
 import { cacheFolder } from '../../embedded/cache-folder.ts';
+import { blocksOf } from '../docs/pages.ts';
 import { BASELINE_COMMIT } from '../helpers/baseline.ts';
 import { launchChromium } from '../helpers/chromium.ts';
 import { locateRealTool } from '../helpers/real-tool.ts';
@@ -129,7 +130,7 @@ export async function makeStack(folder: string): Promise<Stack> {
         gateway,
         ...answers,
       ];
-      const script = (await blockOf(heading, index))
+      const script = (blocksOf(`docs/operate/production.md#${heading}`)[index] ?? 'exit 1')
         .replaceAll(/^(git pull|docker build .*)$/gm, '')
         .replace('--interactive --tty --network host', '--network none')
         .replace('init --compose', `init --compose ${options.join(' ')}`);
@@ -201,17 +202,4 @@ export async function makeStack(folder: string): Promise<Stack> {
 /** Asks again until it is so; jest's limit ends a test that hangs. */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await delay(500);
-}
-
-/** The block of shell commands with this number under a heading of the page. */
-async function blockOf(heading: string, index: number): Promise<string> {
-  const page = await readFile('docs/operate/production.md', 'utf8');
-  const [, section] = page.split(new RegExp(`^#+ ${heading}$`, 'm'));
-  const [own = ''] = (section ?? '').split(/^#+ /m);
-  const blocks = [...own.matchAll(/^ *```sh\n([\s\S]*?)^ *```$/gm)].map(([, text = '']) =>
-    text.replaceAll(/^ +(?=\S+ )/gm, ''),
-  );
-  const block = blocks[index];
-  if (block === undefined) throw new Error(`${heading}: has no commands with the number ${index}`);
-  return block;
 }

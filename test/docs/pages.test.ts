@@ -1,5 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { blocksOf, linesOf, NOT_RUN, pagesWithCommands, RUN_BY_OTHER_TESTS, RUN_ELSEWHERE, RUN_HERE } from './pages.ts';
+import {
+  blocksOf,
+  CONTAINER_BLOCKS,
+  linesOf,
+  NOT_RUN,
+  pagesWithCommands,
+  RUN_BY_OTHER_TESTS,
+  RUN_ELSEWHERE,
+  RUN_HERE,
+} from './pages.ts';
 
 describe('the commands of the pages', () => {
   it('run in a test, or the page says in a list why not', () => {
@@ -17,7 +26,18 @@ describe('the commands of the pages', () => {
   });
 
   it.each(Object.entries(RUN_ELSEWHERE))('of %s are taken from the page by %s', (page, file) => {
-    expect(readFileSync(file, 'utf8')).toContain(`'${page}'`);
+    expect(readFileSync(file, 'utf8')).toContain(page);
+  });
+
+  it('that the tests of containers take by number are all of their page', () => {
+    const [page] = Object.keys(CONTAINER_BLOCKS).map((section) => section.replace(/#.*/, ''));
+    const sections = [
+      ...Object.keys(CONTAINER_BLOCKS),
+      ...RUN_HERE.filter((section) => section.startsWith(`${page}#`)),
+    ];
+    const counts = sections.map((section) => [section, blocksOf(section).length]);
+    expect(Object.fromEntries(counts)).toMatchObject(CONTAINER_BLOCKS);
+    expect(sections.flatMap(blocksOf)).toHaveLength(blocksOf(page ?? '').length);
   });
 });
 

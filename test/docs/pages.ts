@@ -36,6 +36,13 @@ export const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/operate/kubernetes.md': 'test/cluster/page.ts',
 };
 
+/** How many blocks each section about containers has. The tests of containers take them by number, in order. */
+export const CONTAINER_BLOCKS: Readonly<Record<string, number>> = {
+  'docs/operate/production.md#With containers': 3,
+  'docs/operate/production.md#Upgrade the containers': 1,
+  'docs/operate/production.md#Back up the containers': 2,
+};
+
 /** Pages that no test can run, with the reason. A new page belongs into one of the lists above. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/conformance.md': 'it runs tests',
@@ -51,11 +58,12 @@ export const RUN_BY_OTHER_TESTS: Readonly<Record<string, string>> = {
   'npm ci && npm test': 'package.json',
 };
 
-/** The blocks of shell commands of a page or one of its sections, in order. */
+/** The blocks of shell commands of a page or one of its sections without those below it, in order. */
 export function blocksOf(page: string): string[] {
   const [file = '', section] = page.split('#');
   const text = readFileSync(file, 'utf8');
-  const [own = ''] = section === undefined ? [text] : (text.split(`\n## ${section}\n`)[1] ?? '').split('\n## ');
+  const [own = ''] =
+    section === undefined ? [text] : (text.split(new RegExp(`\n#+ ${section}\n`))[1] ?? '').split(/\n#+ /);
   const blocks = own.matchAll(/^( *)```(?:sh|bash|shell|console)\n([\s\S]*?)^\1```$/gm);
   return [...blocks].map(([, indent = '', text = '']) => text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
 }
