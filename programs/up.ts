@@ -1,17 +1,7 @@
 import type { Logger } from 'pino';
-import { askStatus } from '../activities/deployments/ask-status.ts';
-import { deploymentUrl } from '../contract/deployment-config.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import type { Admin } from '../platform/admin/admin.ts';
-import type { SitesPage } from '../platform/dashboard/sites-page.tsx';
-import {
-  type Counterpart,
-  createSignInLinks,
-  type OwnersDashboard,
-  REDIRECT_MS,
-  type SignInLinks,
-} from '../web/sign-in-links.ts';
-import { workflowUrl } from '../web/temporal-ui.ts';
+import { createSignInLinks, type OwnersDashboard } from '../web/sign-in-links.ts';
 import { startApi } from './api.ts';
 import { loadConfiguration, STAND_IN } from './config/check-configuration.ts';
 import { startDeployment } from './deployment.ts';
@@ -35,6 +25,7 @@ import type { Temporal } from './temporal/temporal.ts';
 import { chooseTemporal, type UpContext } from './up/choose-temporal.ts';
 import { startControlServer } from './up/control-server.ts';
 import type { PlannedDeployment, Prepared } from './up/prepare.ts';
+import { linksTo, sitesPageOf } from './up/sites-page.ts';
 import { type RunningPlatform, startOwnPlatform } from './up/start-platform.ts';
 import { startWorker } from './worker.ts';
 
@@ -76,13 +67,10 @@ export async function startEverything(
   const links = { sites: createSignInLinks(), dashboard: createSignInLinks() };
   let apiUrl = '';
   let sites: Sites = {};
-  const sitesPage = {
-    open: linksTo(links.sites, () => `${apiUrl}/ui/sign-in`),
-    links: links.dashboard,
-    siteOf: (domain: string) => findSite(sites, domain)?.[0],
-    servedAt: (domain: string, jobId: string) => askWhoServes(findSite(sites, domain)?.[1], jobId),
-    temporal: temporalUi(temporalUiUrl, temporal),
-  };
+  const sitesPage = sitesPageOf(
+    { temporal, searchAttributes, uiUrl: temporalUiUrl, links, logger },
+    { sites: () => sites, apiUrl: () => apiUrl },
+  );
   const platform =
     settings.adminApiUrl === undefined
       ? await startOwnPlatform({ temporal, searchAttributes, operatorToken, sitesPage }, context)
@@ -131,15 +119,6 @@ export async function startEverything(
   return { addresses, metricsUrl, temporal, admin: platform?.admin, operatorToken, config, signInUrl, setupUrl };
 }
 
-/** Links to a page that signs in. */
-function linksTo({ create }: SignInLinks, page: () => string): Counterpart['open'] {
-  return (to, person) => `${page()}?${new URLSearchParams({ link: create(person, REDIRECT_MS), to })}`;
-}
-
-function temporalUi(url: string | undefined, { namespace }: Temporal): SitesPage['temporal'] {
-  return url === undefined ? undefined : { url, workflowUrl: (id) => workflowUrl(url, namespace, id) };
-}
-
 /** Stored even if it was configured, so that commands beside this `up` don't find one of an earlier start. */
 async function keepOperatorToken({ operatorToken }: Settings, home: Home): Promise<string> {
   if (operatorToken === undefined) return await home.secret(OPERATOR_TOKEN_FILE);
@@ -181,23 +160,6 @@ function withOwnStatus(sites: Sites, started: RunningAddresses['deployments']): 
     return [name, { ...site, export: { ...site.export, deployments } }] as const;
   });
   return Object.fromEntries(told);
-}
-
-/** The name and the settings of the site with a domain. */
-function findSite(sites: Sites, domain: string): [string, Sites[string]] | undefined {
-  return Object.entries(sites).find(([, site]) => site.domain === domain);
-}
-
-/** The URLs of the deployments that say that they serve a job. */
-async function askWhoServes(site: Sites[string] | undefined, jobId: string): Promise<string[]> {
-  const asked = (site?.export.deployments ?? []).map(async (each) => {
-    const [statusUrl] = [each.statusUrl ?? []].flat();
-    const url = deploymentUrl(each);
-    if (statusUrl === undefined || url === null) return [];
-    const { is } = await askStatus(statusUrl, { jobId, version: null, bundlePath: null });
-    return is === 'served' ? [url] : [];
-  });
-  return (await Promise.all(asked)).flat();
 }
 
 /** Only the Admin API's own projects decide where a site is exported from. */

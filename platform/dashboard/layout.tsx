@@ -10,9 +10,9 @@ import { EVERYONE, MAKERS } from './pages.tsx';
 /** Leads to the sites page of the same `galley up`. */
 export const OPEN_SITES = '/ui/open-sites';
 
-/** The page of a site there. */
-export function sitePath(site: string): string {
-  return `${OPEN_SITES}?${new URLSearchParams({ to: `/ui/sites/${site}` })}`;
+/** The page of a site, or of an agent's change, there. */
+export function pathThere(kind: 'sites' | 'changes', id: string): string {
+  return `${OPEN_SITES}?${new URLSearchParams({ to: `/ui/${kind}/${encodeURIComponent(id)}` })}`;
 }
 
 export const PATHS = {

@@ -27,6 +27,8 @@ export type SitesPage = Counterpart & {
   temporal: { url: string; workflowUrl: (workflowId: string) => string } | undefined;
   /** The site with a domain, if there is one. */
   siteOf: (domain: string) => string | undefined;
+  /** The id of a site's agent change that has a pull request; undefined also while that can't be known. */
+  changeOf: (site: string, prLink: string) => Promise<string | undefined>;
   /** The URLs at which deployments of a domain serve an export now. */
   servedAt: (domain: string, jobId: string) => Promise<string[]>;
 };

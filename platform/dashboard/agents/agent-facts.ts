@@ -5,6 +5,7 @@ import { type Changes, readChanges } from '../../forge/changes/read-changes.ts';
 import { PULL_REQUEST_ID } from '../../forge/forge-context.ts';
 import { type AgentJobQuery, type AgentJobRow, listAgentJobs } from '../../store/agent-jobs.ts';
 import { listAgentRunLogs, listFirstPrompts, listRunPrompts } from '../../store/agent-runs.ts';
+import { getProject } from '../../store/projects.ts';
 import { listRequestedReviewers, type RequestedReviewer } from '../../store/pull-request-reviewers.ts';
 import { listReviews, type ReviewRow } from '../../store/pull-request-reviews.ts';
 import { getPullRequest, type PullRequestRow } from '../../store/pull-requests.ts';
@@ -42,6 +43,8 @@ export type AgentFacts = {
   log: LogEnd;
   /** Null if it isn't at the embedded forge, or there is none. */
   pullRequest: PullRequestFacts | null;
+  /** The site of the same `galley up` that has the project's domain, and its change that has the pull request. */
+  there: { site: string; change: string | undefined } | undefined;
   now: Date;
 };
 
@@ -54,7 +57,7 @@ const SHOWN_LOG_BYTES = 40 * 1024;
 
 /** Reads what a job's page shows. Repeated calls, such as for live updates, read only again what may have changed. */
 export function createFactsReader(context: DashboardContext): (job: AgentJobRow) => Promise<AgentFacts> {
-  const { db } = context;
+  const { db, sitesPage } = context;
   const prompts = keepLast((job: AgentJobRow) => {
     const runs = Array.from({ length: job.run }, (_each, index) => index + 1);
     return listRunPrompts(db, { jobId: job.id, runs });
@@ -63,6 +66,13 @@ export function createFactsReader(context: DashboardContext): (job: AgentJobRow)
   const changes = keepLast(async (row: PullRequestRow) => {
     const repository = await findRepository(row);
     return repository && (await readChanges(repository, row));
+  });
+
+  const there = keepLast(async ({ organizationId, projectId, prLink }: AgentJobRow) => {
+    if (sitesPage === undefined || organizationId !== sitesPage.organizationId()) return undefined;
+    const site = sitesPage.siteOf((await getProject(db, projectId))?.domain ?? '');
+    if (site === undefined) return undefined;
+    return { site, change: prLink === null ? undefined : await sitesPage.changeOf(site, prLink) };
   });
 
   async function readPullRequest({ prLink }: AgentJobRow): Promise<PullRequestFacts | null> {
@@ -85,6 +95,7 @@ export function createFactsReader(context: DashboardContext): (job: AgentJobRow)
       prompts: await prompts(`${job.id} ${job.run}`, job),
       log: await log(`${job.id} ${job.run} ${job.status} ${logTurn}`, job),
       pullRequest: await readPullRequest(job),
+      there: await there(`${job.id} ${job.prLink}`, job),
       now,
     };
   };

@@ -22,7 +22,7 @@ import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { SignedMember } from '../access.ts';
-import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, WorkflowLink } from '../layout.tsx';
+import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, pathThere, WorkflowLink } from '../layout.tsx';
 import { badgeOf, statusOptions } from '../statuses.ts';
 import type { AgentFacts, PullRequestFacts, TitledJob } from './agent-facts.ts';
 
@@ -157,7 +157,7 @@ export function AgentPage({ facts, ...layout }: Shared & { facts: AgentFacts }) 
 
 /** Everything that changes while the job runs. */
 export function AgentParts({ signed, facts }: { signed: SignedMember; facts: AgentFacts }) {
-  const { job, prompts, log, pullRequest, now } = facts;
+  const { job, prompts, log, pullRequest, there, now } = facts;
   const { ref } = job;
   const first = Math.max(0, prompts.length - SHOWN_PROMPTS);
   return (
@@ -170,7 +170,13 @@ export function AgentParts({ signed, facts }: { signed: SignedMember; facts: Age
             {job.status === 'active' && <LiveIndicator />}
           </>
         }
-        below={<WorkflowLink signed={signed} id={job.id} />}
+        below={
+          <div class="title-line">
+            {signed.sites && there && <a href={pathThere('sites', there.site)}>Site {there.site}</a>}
+            {signed.sites && there?.change && <a href={pathThere('changes', there.change)}>Agent change</a>}
+            <WorkflowLink signed={signed} id={job.id} />
+          </div>
+        }
       >
         {signed.membership.role !== 'reviewer' && <Actions job={job} />}
       </Title>

@@ -29,7 +29,7 @@ import type { Actor } from '../../store/audit-log.ts';
 import type { ExportJobRow } from '../../store/export-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { SignedMember } from '../access.ts';
-import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, sitePath, WorkflowLink } from '../layout.tsx';
+import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, pathThere, WorkflowLink } from '../layout.tsx';
 import { badgeOf, statusOptions } from '../statuses.ts';
 import { ChangesPanel, ReportPanel } from './export-results.tsx';
 import { paceOf, type StageRow, stagesOf } from './progress.ts';
@@ -183,7 +183,7 @@ export function ExportParts({ signed, facts }: { signed: SignedMember; facts: Ex
         below={
           <div class="title-line">
             <code class="soft">{job.id}</code>
-            {site !== undefined && <a href={sitePath(site)}>Site {site}</a>}
+            {site !== undefined && <a href={pathThere('sites', site)}>Site {site}</a>}
             <WorkflowLink signed={signed} id={job.id} />
           </div>
         }

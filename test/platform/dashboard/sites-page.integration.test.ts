@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { addProject } from '../../../platform/admin/projects.ts';
+import { insertAgentJob } from '../../../platform/store/agent-jobs.ts';
+import { completeExportJob } from '../../../platform/store/export-job-transitions.ts';
 import { insertExportJob } from '../../../platform/store/export-jobs.ts';
 import { createSignInLinks, type LinkPerson } from '../../../web/sign-in-links.ts';
 import { createSecurityKey } from '../../helpers/security-key.ts';
@@ -20,7 +22,8 @@ describe('the dashboard beside a sites page', () => {
         organizationId: () => organizationId,
         temporal: { url: 'http://127.0.0.1:8233', workflowUrl: (id) => `http://127.0.0.1:8233/${id}` },
         siteOf: (domain) => (domain === 'docs.example.com' ? 'docs' : undefined),
-        servedAt: async () => [],
+        changeOf: async (site, prLink) => `agent:${site}:changelog:${prLink.split('/').at(-1)}`,
+        servedAt: async (_domain, jobId) => (jobId === 'se_served' ? ['http://127.0.0.1:4000/'] : []),
         open(to, { id = '', name = '' }) {
           ids.set(name, id);
           opened.push(`${name} to ${to}`);
@@ -73,8 +76,42 @@ describe('the dashboard beside a sites page', () => {
     const shown = (await (await signInWith('ada@example.com')).get(page)).text;
     expect(shown).toContain('href="/ui/open-sites?to=%2Fui%2Fsites%2Fdocs"');
     expect(shown).toContain(`href="http://127.0.0.1:8233/${id}"`);
+    expect(shown).not.toContain('Served at');
     expect(shown).toContain('href="http://127.0.0.1:8233">Temporal</a>');
     expect((await (await signInWith('developer@example.com')).get(page)).text).not.toMatch(/:8233|open-sites/);
+  });
+
+  it('says where an export is served that a deployment reports', async () => {
+    const { db } = fixture.platform;
+    await db.execute(sql`update export_jobs set id = 'se_served', status = 'running' where project_id = 'prj_docs'`);
+    // Its files are gone, as those of an old export may be.
+    await completeExportJob(db, 'se_served', {
+      ...{ pageCount: 1, archiveKey: 'a', archiveSha256: 'b', archiveSizeBytes: 1, contentSha256: 'c' },
+      ...{ manifestSha256: 'd', reportKey: 'e' },
+    });
+    const shown = (await (await signInWith('developer@example.com')).get('/ui/exports/se_served')).text;
+    expect(shown).toMatch(/Served at<\/dt><dd[^>]*><a href="http:\/\/127\.0\.0\.1:4000\/">/);
+  });
+
+  it("leads an owner from an agent's job to its site and its change", async () => {
+    const { db } = fixture.platform;
+    const of = {
+      organizationId: organizationId ?? '',
+      projectId: 'prj_docs',
+      repository: '',
+      ref: null,
+      at: new Date(),
+    };
+    const job = await db.transaction((tx) => insertAgentJob(tx, { ...of, model: 'a-model', prompt: 'Go.' }));
+    const owner = await signInWith('ada@example.com');
+    const linksOf = async (browser: typeof owner) =>
+      [...(await browser.get(`/ui/agents/${job.id}`)).text.matchAll(/href="\/ui\/open-sites\?to=([^"]+)"/g)].map(
+        ([, to = '']) => decodeURIComponent(decodeURIComponent(to)),
+      );
+    expect(await linksOf(owner)).toEqual(['/ui/sites/docs']);
+    await db.execute(sql`update agent_jobs set pr_link = 'http://x/pulls/pr_1' where id = ${job.id}`);
+    expect(await linksOf(owner)).toEqual(['/ui/sites/docs', '/ui/changes/agent:docs:changelog:pr_1']);
+    expect(await linksOf(await signInWith('developer@example.com'))).toEqual([]);
   });
 
   const signIn = async (person: LinkPerson) => {
@@ -136,7 +173,7 @@ describe('the dashboard beside a sites page', () => {
     const { rows } = await fixture.platform.db.execute(
       sql`select id from audit_log where action = 'session.sign-in' and target = 'ada@example.com'`,
     );
-    // By two links, and three times by the password.
-    expect(rows).toHaveLength(5);
+    // By two links, and four times by the password.
+    expect(rows).toHaveLength(6);
   });
 });
