@@ -9,46 +9,54 @@ import type { DashboardContext } from './dashboard-context.ts';
 
 const EVERY_MS = 1_000;
 /** A session or membership that ended in the meantime sees nothing more after this time. */
-const CHECK_SESSION_EVERY = 10;
+const CHECK_SESSION_MS = 10_000;
 
 type Exchange = { request: Request; response: Response };
 
 type ReadPart = () => Promise<{ html: string; isOver: boolean }>;
 
-type Changes = Pick<DashboardContext, 'logger' | 'stopped'> & { isSigned: () => Promise<boolean>; read: ReadPart };
+type Changes = Pick<DashboardContext, 'logger' | 'stopped'> & {
+  isSigned: () => Promise<boolean>;
+  read: ReadPart;
+  everyMs?: number;
+};
 
-/** Sends a list again whenever it changes, for as long as its page is open. */
-export function addLiveList(
-  router: Router,
-  context: DashboardContext,
-  path: string,
-  show: (request: Request, signed: SignedMember) => Promise<VNode>,
-): void {
-  addRoute(router, `${path}/events`, {
+type LivePart = {
+  /** Of its events. */
+  path: string;
+  everyMs?: number;
+  show: (request: Request, signed: SignedMember) => Promise<VNode>;
+};
+
+/** Sends a list, or another part of a page, again whenever it changes, for as long as its page is open. */
+export function addLivePart(router: Router, context: DashboardContext, { path, everyMs, show }: LivePart): void {
+  addRoute(router, path, {
     get: async (request, response) => {
       const signed = signedOf(request);
       // A wrong query is rejected before the stream starts.
       await show(request, signed);
-      streamPart(context, { request, response }, async () => {
-        return { html: await renderBounded(await show(request, signed)), isOver: false };
-      });
+      const read = async () => ({ html: await renderBounded(await show(request, signed)), isOver: false });
+      streamPart(context, { request, response }, read, everyMs);
     },
   });
 }
 
 /** `streamChanges` for the session of a request. */
-export function streamPart(context: DashboardContext, exchange: Exchange, read: ReadPart): void {
+export function streamPart(context: DashboardContext, exchange: Exchange, read: ReadPart, everyMs?: number): void {
   const { logger, stopped } = context;
   const { organizationId } = signedOf(exchange.request).membership;
   const isSigned = () => isMember(context, exchange.request, organizationId);
-  streamChanges(exchange, { logger, stopped, isSigned, read });
+  streamChanges(exchange, { logger, stopped, isSigned, read, ...(everyMs && { everyMs }) });
 }
 
 /**
- * Sends a part of a page again each second if it has changed, until the last state of what it shows was sent, the
+ * Sends a part of a page again, by default each second, if it has changed, until the last state of what it shows was sent, the
  * session ends, the person leaves the page's organization or the browser leaves. The page then stays as it is.
  */
-export function streamChanges({ request, response }: Exchange, { logger, stopped, isSigned, read }: Changes): void {
+export function streamChanges(
+  { request, response }: Exchange,
+  { logger, stopped, isSigned, read, everyMs = EVERY_MS }: Changes,
+): void {
   let timer: NodeJS.Timeout | undefined;
   let ended = false;
   let last = '';
@@ -63,7 +71,7 @@ export function streamChanges({ request, response }: Exchange, { logger, stopped
   const turn = async (): Promise<void> => {
     try {
       turns += 1;
-      if (turns % CHECK_SESSION_EVERY === 0 && !(await isSigned())) {
+      if (turns % Math.ceil(CHECK_SESSION_MS / everyMs) === 0 && !(await isSigned())) {
         response.end();
         return;
       }
@@ -79,7 +87,7 @@ export function streamChanges({ request, response }: Exchange, { logger, stopped
     }
   };
   const schedule = (): void => {
-    timer = setTimeout(() => void turn(), EVERY_MS).unref();
+    timer = setTimeout(() => void turn(), everyMs).unref();
   };
   void turn();
 }

@@ -1,14 +1,16 @@
-import type { Router } from 'express';
+import type { Request, Router } from 'express';
 import { formatDurationMs } from '../../contract/duration.ts';
 import { FIGURE_DAYS } from '../../contract/site-figures.ts';
 import { Badge } from '../../ui/components/badge.tsx';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
 import { EmptyState } from '../../ui/components/empty-state.tsx';
+import { Live, LiveIndicator } from '../../ui/components/live.tsx';
 import { None } from '../../ui/components/none.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
+import { Title } from '../../ui/components/title.tsx';
 import { formatBytes, formatCount, formatDuration } from '../../ui/format.ts';
 import { PROMPT_LIMIT } from '../api/agent/accept-prompt.ts';
 import { START_LIMIT } from '../api/static-export/start-export.ts';
@@ -25,34 +27,54 @@ import {
   readFigures,
 } from '../store/overview-figures.ts';
 import { readStorageUse, type StorageUse } from '../store/storage-use.ts';
+import type { SignedMember } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
 import { DayPlot } from './day-plot.tsx';
 import { messagesOf } from './done-messages.ts';
-import { MemberLayout, type MemberLayoutProps, OPEN_SITES, PATHS, pathOf } from './layout.tsx';
+import { MemberLayout, OPEN_SITES, PATHS, pathOf } from './layout.tsx';
+import { addLivePart } from './live.ts';
 import { addPage, MAKERS } from './pages.tsx';
+
+const LIVE_PATH = '/ui/overview/events';
+/** Its figures cost more than a list, and change when a job ends. */
+const EVERY_MS = 5_000;
 
 /** The start page: what runs, what needs a person, how long jobs take and how often they fail. */
 export function addOverviewRoutes(router: Router, context: DashboardContext): void {
   const { db, exportKeep } = context;
+  const read = async ({ caller }: SignedMember): Promise<OverviewFacts> => {
+    const at = context.now();
+    const of = { organizationId: caller.organizationId, at };
+    const [activity, needs, exports, agents, storage] = await Promise.all([
+      readActivity(db, of),
+      listNeeds(db, of),
+      readFigures(db, 'exports', of),
+      readFigures(db, 'runs', of),
+      readStorageUse(db, of.organizationId),
+    ]);
+    return { activity, ...needs, exports, agents, storage, exportKeep, now: at };
+  };
   addPage(router, {
     path: '/',
     async show(request, signed) {
-      const at = context.now();
-      const of = { organizationId: signed.caller.organizationId, at };
-      const [activity, needs, exports, agents, storage] = await Promise.all([
-        readActivity(db, of),
-        listNeeds(db, of),
-        readFigures(db, 'exports', of),
-        readFigures(db, 'runs', of),
-        readStorageUse(db, of.organizationId),
-      ]);
-      const props = { activity, ...needs, exports, agents, storage, exportKeep, now: at };
-      return <OverviewPage signed={signed} messages={messagesOf(request)} {...props} />;
+      const facts = await read(signed);
+      return (
+        <MemberLayout signed={signed} messages={messagesOf(request)} section="overview" title="Overview">
+          <Title title="Overview" beside={<LiveIndicator />} />
+          <Live id="overview" url={LIVE_PATH}>
+            <Overview signed={signed} {...facts} />
+          </Live>
+        </MemberLayout>
+      );
     },
   });
+  const show = async (_request: Request, signed: SignedMember) => (
+    <Overview signed={signed} {...(await read(signed))} />
+  );
+  addLivePart(router, context, { path: LIVE_PATH, everyMs: EVERY_MS, show });
 }
 
-type OverviewProps = Pick<MemberLayoutProps, 'signed' | 'messages'> & {
+type OverviewFacts = {
   activity: Activity;
   needs: readonly Need[];
   total: number;
@@ -62,12 +84,11 @@ type OverviewProps = Pick<MemberLayoutProps, 'signed' | 'messages'> & {
   exportKeep: ExportKeep | undefined;
   now: Date;
 };
+type OverviewProps = OverviewFacts & { signed: SignedMember };
 
-function OverviewPage({ activity, needs, total, exports, agents, storage, exportKeep, now, ...layout }: OverviewProps) {
-  const { signed } = layout;
+function Overview({ signed, activity, needs, total, exports, agents, storage, exportKeep, now }: OverviewProps) {
   return (
-    <MemberLayout {...layout} section="overview" title="Overview">
-      <h1>Overview</h1>
+    <div class="stack">
       {!activity.hasJob && <FirstSteps signed={signed} activity={activity} />}
       {activity.hasJob && (
         <>
@@ -82,7 +103,7 @@ function OverviewPage({ activity, needs, total, exports, agents, storage, export
         </>
       )}
       <Storage storage={storage} exportKeep={exportKeep} />
-    </MemberLayout>
+    </div>
   );
 }
 

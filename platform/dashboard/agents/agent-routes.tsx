@@ -18,7 +18,7 @@ import { type SignedMember, signedOf } from '../access.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { ConfirmPage, PATHS, pathOf } from '../layout.tsx';
-import { addLiveList, streamPart } from '../live.ts';
+import { addLivePart, streamPart } from '../live.ts';
 import { addAction, addConfirmed, addPage, MAKERS } from '../pages.tsx';
 import { createFactsReader, listTitledJobs } from './agent-facts.ts';
 import { AgentList, AgentPage, AgentParts, AgentsPage } from './agent-pages.tsx';
@@ -64,9 +64,10 @@ function addList(router: Router, context: DashboardContext): void {
       return withMessage(job === undefined ? PATHS.agents : pathOf('agents', job.id), 'job-created');
     },
   });
-  addLiveList(router, context, PATHS.agents, async (request, signed) => (
-    <AgentList {...(await read(request, signed))} />
-  ));
+  addLivePart(router, context, {
+    path: `${PATHS.agents}/events`,
+    show: async (request, signed) => <AgentList {...(await read(request, signed))} />,
+  });
 }
 
 /** A job of the caller's organization, whatever its project. Throws 404. */

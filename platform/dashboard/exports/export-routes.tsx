@@ -31,7 +31,7 @@ import { type SignedMember, signedOf } from '../access.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 import { messagesOf, withMessage } from '../done-messages.ts';
 import { ConfirmPage, PATHS, pathOf } from '../layout.tsx';
-import { addLiveList, streamPart } from '../live.ts';
+import { addLivePart, streamPart } from '../live.ts';
 import { addAction, addConfirmed, addPage, EVERYONE, MAKERS } from '../pages.tsx';
 import { ChangedPage, type ExportFacts, ExportList, ExportPage, ExportParts, ExportsPage } from './export-pages.tsx';
 import { readVersions } from './read-versions.ts';
@@ -78,9 +78,10 @@ function addList(router: Router, context: DashboardContext): void {
       return await start(context, caller, asked);
     },
   });
-  addLiveList(router, context, PATHS.exports, async (request, signed) => (
-    <ExportList {...(await read(request, signed))} />
-  ));
+  addLivePart(router, context, {
+    path: `${PATHS.exports}/events`,
+    show: async (request, signed) => <ExportList {...(await read(request, signed))} />,
+  });
 }
 
 /** Starts an export; returns the path of its page. */

@@ -23,6 +23,7 @@ const ID = 'pr_0123456789abcdef0123456789abcdef';
 /** Every page and form behind the sign-in. A form without its CSRF token is always 403; without a session, sign-in. */
 const PAGES: readonly PageRow[] = [
   ['GET /', 'in', 'in', 'in', 'in'],
+  ['GET /ui/overview/events', 'in', 'in', 'in', 'in'],
   ['GET /ui/projects', 'in', 'in', 'in', 'in'],
   ['POST /ui/projects', 'in', 'in', 403, 'in', { domain: 'wrong' }],
   ['GET /ui/projects/:projectId', 'in', 'in', 'in', 404],
