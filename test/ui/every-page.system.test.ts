@@ -6,10 +6,13 @@ import type { Browser, Page } from 'playwright-core';
 import { createOwnKey } from '../../platform/admin/api-keys.ts';
 import { addProject } from '../../platform/admin/projects.ts';
 import { createResetLink } from '../../platform/admin/reset-links.ts';
+import { createReviewLink } from '../../platform/forge/review-links.ts';
 import { insertAgentJob } from '../../platform/store/agent-jobs.ts';
 import { insertExportJob } from '../../platform/store/export-jobs.ts';
 import { getProject } from '../../platform/store/projects.ts';
+import { getPullRequest } from '../../platform/store/pull-requests.ts';
 import { pullRequestReviewers, pullRequests } from '../../platform/store/schema/pull-requests.ts';
+import { createSignInLinks } from '../../web/sign-in-links.ts';
 import { OPERATOR_TOKEN } from '../api/running-api.ts';
 import { startSites } from '../api/sites-fixture.ts';
 import { buildBundle } from '../deployment/bundles.ts';
@@ -37,12 +40,14 @@ const AGENT_JOB = {
 
 /** GET routes of the dashboard that show no page here: a new one must be examined, or join them with its reason. */
 const ELSEWHERE: readonly string[] = [
-  // Need a link that is sent or printed; user-path.system.test.ts examines the set-up.
-  ...['/pulls/:id/review', '/ui/setup', '/ui/sign-in/link'],
+  // Leads to the pull request, examined below.
+  '/pulls/:id/review',
+  // Needs that there is no owner yet: user-path.system.test.ts examines it.
+  '/ui/setup',
   // Need a completed export: planted-faults.system.test.ts examines a proof, user-path.system.test.ts a changed page.
   ...['/ui/exports/:jobId/proof.html', '/ui/exports/:jobId/proof.json', '/ui/exports/:jobId/changed'],
-  // Needs a passkey of this browser's owner; a redirect to another process; a redirect to /docs/.
-  ...['/ui/account/passkeys/:id/remove', '/ui/open-sites', '/docs'],
+  // Redirects: to another process, to /docs/.
+  ...['/ui/open-sites', '/docs'],
 ];
 
 /** A page's route, or that of data or of a redirect. */
@@ -81,9 +86,21 @@ describe('every page of the dashboard, with hostile texts', () => {
   let browser: Browser;
   let cookies: Map<string, string>;
   const ids: Record<string, string> = {};
+  const links = createSignInLinks();
 
   beforeAll(async () => {
-    fixture = await startDashboard({ sendMail: async () => Promise.reject(new Error('The mail server is away')) });
+    fixture = await startDashboard({
+      sendMail: async () => Promise.reject(new Error('The mail server is away')),
+      sitesPage: {
+        ...{ links, organizationId: () => ids.organization, temporal: undefined },
+        ...{
+          siteOf: () => SHORT,
+          changeOf: async () => HOSTILE,
+          servedAt: async () => [`http://${DOMAIN}/`],
+          open: () => 'http://127.0.0.1:1',
+        },
+      },
+    });
     repository = await createTestRepository({ 'README.md': 'old\n' });
     browser = await launchChromium();
     const owner = await fixture.setUp('ada@example.com', SHORT.replace('\u202e', ''));
@@ -113,6 +130,7 @@ describe('every page of the dashboard, with hostile texts', () => {
       origin: baseUrl,
     });
     const { organizationId = '' } = (await getProject(db, PROJECT)) ?? {};
+    ids.organization = organizationId;
     const of = { organizationId, projectId: PROJECT, at: new Date() };
     const actor = { kind: 'member' as const, id: 'user', name: SHORT };
     const caller = { organizationId, plan: 'enterprise' as const, actor };
@@ -140,6 +158,10 @@ describe('every page of the dashboard, with hostile texts', () => {
       ...{ id: PULL, projectId: PROJECT, repository: repository.url, number: 1, author: 'galley', title: HOSTILE },
       ...{ body: HOSTILE, headBranch: 'change', headSha, baseBranch: 'main', baseSha },
     });
+    const pull = await getPullRequest(db, PULL);
+    if (pull === undefined) throw new Error('The pull request was not stored');
+    const forge = { db, publicUrl: () => '' };
+    ids.review = (await createReviewLink(forge, pull, { reviewer: 'eva@example.com', now: new Date() })).url;
     await db.insert(pullRequestReviewers).values({ pullRequestId: PULL, kind: 'user', name: SHORT });
     await db.execute(sql`update users set name = ${SHORT}`);
     await db.execute(
@@ -160,10 +182,11 @@ describe('every page of the dashboard, with hostile texts', () => {
       .replace('/agents/:jobId', `/agents/${ids.active}`)
       .replace('jobs/:jobId', `jobs/${ids.queued}`)
       .replace('invitations/:id', `invitations/${ids.invitation}`)
+      .replace('passkeys/:id', 'passkeys/passkey')
       .replace('keys/:id', `keys/${ids.key}`)
       .replace('members/:id', `members/${ids.member}`)
-      .replace('passkeys/:id', 'passkeys/passkey')
       .replace('/pulls/:id', `/pulls/${PULL}`)
+      .replace('sign-in/link', `sign-in/link?link=${links.create()}`)
       .replace('job/:id', `job/${ids.active}`)
       .replace('/admin/projects/:id', `/admin/projects/${PROJECT}`)
       .replace(':projectId', PROJECT)
@@ -189,6 +212,9 @@ describe('every page of the dashboard, with hostile texts', () => {
     }).toEqual({ problems: [], others: ELSEWHERE, errors: [] });
     await page.goto(`${url}/ui/exports/${'W'.repeat(500)}`);
     expect(await problemsOf(page, 'missing-export')).toEqual([]);
+    await strangers.goto(url + ids.review);
+    expect(await strangers.getByRole('button', { name: 'Approve' }).count()).toBe(1);
+    expect(await problemsOf(strangers, 'pull-of-reviewer')).toEqual([]);
     await page.context().close();
     await strangers.context().close();
   });
