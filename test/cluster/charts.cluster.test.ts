@@ -73,6 +73,23 @@ test('a link alone is served, without enabled', async () => {
   await run('helm uninstall fixed --namespace galley --wait');
 });
 
+test('the network policy of a deployment lets through what it names, and nothing else', async () => {
+  const reached = async (namespace: string, pod: string): Promise<string[]> => {
+    const script = `for (const at of ['s3.storage:7070', 'postgres.storage:5432', 'galley-api.galley:3000']) {
+      const [host, port] = at.split(':');
+      require('node:net').connect({ host, port, timeout: 5000 }).on('connect', function () { console.log(at); this.destroy(); })
+        .on('timeout', function () { this.destroy(); }).on('error', () => {});
+    }`;
+    const output = await run(
+      `kubectl --namespace ${namespace} exec ${pod} -- node -e "${script.replaceAll('\n', ' ')}"`,
+    );
+    return output.split('\n').filter(Boolean).sort();
+  };
+  // Everything can be reached from where no policy is, once the services are known.
+  await waitFor(async () => (await reached('storage', 'site')).length === 3, { describe: 'reached all three' });
+  expect(await reached('galley', 'docs-galley-deployment-0')).toEqual(['s3.storage:7070']);
+});
+
 describe('an upgrade that can not work changes nothing', () => {
   let before: string[];
   const ofRelease = '--selector app.kubernetes.io/instance=galley';
