@@ -6,12 +6,17 @@ import { exists, installOnce } from '../install-once.ts';
 import { type Report, reportToStderr, runTool } from '../run-tool.ts';
 import { downloadServer } from './sdk-download.ts';
 
-/** The newest release that `go install` accepts: later ones have a replace directive. */
-const GO_MODULE = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
+/** The newest release that can be built as a module: later ones have a replace directive. */
+const GO_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
+const GO_MODULES = [
+  `${GO_PACKAGE}@v1.5.1`,
+  // The release's own version can end the server's only connection for good with "interrupted (9)" if a client gives up a call.
+  'modernc.org/sqlite@v1.44.3',
+];
 
 /** The build took 2.5 minutes on two cores with nothing cached. */
-const GO_INSTALL_USUAL_MS = 150_000;
-const GO_INSTALL_TIMEOUT_MS = 20 * 60_000;
+const GO_BUILD_USUAL_MS = 150_000;
+const GO_BUILD_TIMEOUT_MS = 20 * 60_000;
 
 export interface LocateOptions {
   report?: Report;
@@ -21,7 +26,7 @@ export interface LocateOptions {
 
 /**
  * The `temporal` program, installed on first use. Searched in this order: the PATH, the user's cache folder, the SDK's
- * download, `go install`.
+ * download, a build with Go.
  * @throws Error that says why each way failed and what to do.
  */
 export async function locateDevServer(options: LocateOptions = {}): Promise<string> {
@@ -43,9 +48,9 @@ export async function locateDevServer(options: LocateOptions = {}): Promise<stri
         failures.push(errorText(error));
         report(`  not possible: ${errorText(error)}`);
       }
-      report(`Temporal dev server: building it with Go (${GO_MODULE}); this usually takes 2 to 5 minutes`);
+      report(`Temporal dev server: building it with Go (${GO_MODULES[0]}); this usually takes 2 to 5 minutes`);
       try {
-        return await goInstall(folder, report);
+        return await buildWithGo(folder, report);
       } catch (error) {
         failures.push(errorText(error));
       }
@@ -66,14 +71,15 @@ async function isTemporalCli(program: string): Promise<boolean> {
   return version.startsWith('temporal version');
 }
 
-async function goInstall(folder: string, report: Report): Promise<string> {
-  await runTool({
-    command: 'go',
-    args: ['install', '-v', GO_MODULE],
-    env: { ...process.env, GOBIN: folder, CGO_ENABLED: '0' },
-    timeoutMs: GO_INSTALL_TIMEOUT_MS,
-    usualMs: GO_INSTALL_USUAL_MS,
-    report,
-  });
-  return join(folder, programName('temporal'));
+async function buildWithGo(folder: string, report: Report): Promise<string> {
+  const built = join(folder, programName('temporal'));
+  const env = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' };
+  const limits = { timeoutMs: GO_BUILD_TIMEOUT_MS, usualMs: GO_BUILD_USUAL_MS };
+  for (const args of [
+    ['mod', 'init', 'example.com/build'],
+    ['get', ...GO_MODULES],
+    ['build', '-v', '-o', built, GO_PACKAGE],
+  ])
+    await runTool({ command: 'go', args, cwd: folder, env, ...limits, report });
+  return built;
 }
