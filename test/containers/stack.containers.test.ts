@@ -201,10 +201,13 @@ describe('a long write, to a repository whose hook waits', () => {
       git -c user.name=docs -c user.email=docs@example.com commit-tree -m first $(git mktree </dev/null) >first &&
       git update-ref refs/heads/main $(cat first) && printf '#!/bin/sh\n${hook}\n' >live.git/hooks/pre-receive &&
       chmod 755 live.git/hooks/pre-receive && chown --recursive 1000:1000 /repository`);
-    const target = { name: 'live', git: { repository: '/repository/live.git', branch: 'main', path: 'values.yaml' } };
-    await edit((config) => config.addIn(['sites', 'docs', 'deployments'], target));
+    const target = {
+      name: 'live',
+      git: { repository: 'file:///repository/live.git', branch: 'main', path: 'values.yaml' },
+    };
+    await edit((config) => config.addIn(['sites', 'docs', 'export', 'deployments'], target));
   });
-  afterAll(() => edit((config) => config.deleteIn(['sites', 'docs', 'deployments', 1])));
+  afterAll(() => edit((config) => config.deleteIn(['sites', 'docs', 'export', 'deployments', 1])));
 
   test('is ended by stop with 0, and start goes on with it', async () => {
     const written = 'git show main:values.yaml 2>/dev/null || true';
