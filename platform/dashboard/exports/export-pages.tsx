@@ -250,7 +250,15 @@ function ProgressPanel({ facts }: { facts: ExportFacts }) {
             ),
           },
           { term: 'Took', value: <Duration from={job.startedAt} to={job.finishedAt ?? (job.startedAt && now)} /> },
-          ...facts.servedAt.map((url) => ({ term: 'Served at', value: <a href={url}>{url}</a> })),
+          ...(facts.servedAt.length === 0
+            ? []
+            : [
+                {
+                  term: 'Served at',
+                  value: facts.servedAt.map((url) => <ServedLink key={url} url={url} />),
+                  wide: true,
+                },
+              ]),
         ]}
       />
       <StageList
@@ -260,6 +268,14 @@ function ProgressPanel({ facts }: { facts: ExportFacts }) {
         }))}
       />
     </Panel>
+  );
+}
+
+function ServedLink({ url }: { url: string }) {
+  return (
+    <div>
+      <a href={url}>{url}</a>
+    </div>
   );
 }
 

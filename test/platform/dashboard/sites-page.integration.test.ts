@@ -90,7 +90,7 @@ describe('the dashboard beside a sites page', () => {
       ...{ manifestSha256: 'd', reportKey: 'e' },
     });
     const shown = (await (await signInWith('developer@example.com')).get('/ui/exports/se_served')).text;
-    expect(shown).toMatch(/Served at<\/dt><dd[^>]*><a href="http:\/\/127\.0\.0\.1:4000\/">/);
+    expect(shown).toMatch(/Served at<\/dt><dd[^>]*><div><a href="http:\/\/127\.0\.0\.1:4000\/">/);
   });
 
   it("leads an owner from an agent's job to its site and its change", async () => {
