@@ -1,5 +1,5 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
-import { patched } from '@temporalio/workflow';
+import { condition, patched } from '@temporalio/workflow';
 import { escapeMarkdown, markdownLink, paragraphs } from '../../contract/details-markdown.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import {
@@ -17,10 +17,17 @@ import { firstToExpire, servedPublishAt, siteStateOf } from './status.ts';
 
 /** Keeps the current details, search attributes and memo up to date. */
 export async function watchVisibility(run: SiteRun): Promise<void> {
-  // In earlier histories, the memo changed at other times.
-  const isCurrent = patched('served-now-2026-11');
+  let isCurrent = false;
   const memo = () => ({ [SITE_MEMO]: siteMemoOf(run, isCurrent) });
-  await createVisibility({ details: () => details(run), attributes: () => attributesOf(run), memo }).watch();
+  // In earlier histories, the memo changed at other times. Marked only where that matters, because an earlier release can't
+  // go on with a history that has the mark.
+  const differs = condition(() => servedPublishAt(run.state) !== servedPublishAt(run.state, false));
+  const visibility = createVisibility({ details: () => details(run), attributes: () => attributesOf(run), memo });
+  const markOnce = async (): Promise<void> => {
+    await differs;
+    isCurrent = patched('served-now-2026-11');
+  };
+  await Promise.all([markOnce(), visibility.watch()]);
 }
 
 function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
