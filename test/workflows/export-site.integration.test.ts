@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
-import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
+import { BASELINE, SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import { makeHangingFile } from '../helpers/hanging-file.ts';
 import { runsOf } from '../helpers/replay.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
@@ -193,6 +193,16 @@ describe('a site', () => {
     await exportContent(site, 3);
     expect((await site.deployed())?.content).toBe(3);
     expect((await site.state()).withheld).toBeNull();
+  });
+
+  it.concurrent('has no mark that an earlier release lacks, until something new happens to it', async () => {
+    const site = await startSite();
+    const marksOf = async () => (await site.handle.describe()).searchAttributes.TemporalChangeVersion;
+    const first = await exportContent(site, 1);
+    await exportContent(site, 2);
+    expect(await marksOf()).toEqual([BASELINE]);
+    await site.handle.executeUpdate('rollback', { args: [first] });
+    await waitFor(async () => (await marksOf())?.length === 2, { describe: 'marked the rollback' });
   });
 
   it.concurrent('cancels a running export for a rollback', async () => {
