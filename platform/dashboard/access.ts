@@ -31,7 +31,7 @@ export type SignedMember = MemberSession & {
   /** All of the user's organizations. */
   memberships: readonly Membership[];
   /** The sites page of the same `galley up`, if they may open it. */
-  sites: Pick<SitesPage, 'siteOf' | 'temporal'> | undefined;
+  sites: Pick<SitesPage, 'siteOf' | 'changeOf' | 'temporal'> | undefined;
   caller: Caller;
 };
 

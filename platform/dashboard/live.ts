@@ -18,13 +18,13 @@ type ReadPart = () => Promise<{ html: string; isOver: boolean }>;
 type Changes = Pick<DashboardContext, 'logger' | 'stopped'> & {
   isSigned: () => Promise<boolean>;
   read: ReadPart;
-  everyMs?: number;
+  everyMs?: number | undefined;
 };
 
 type LivePart = {
   /** Of its events. */
   path: string;
-  everyMs?: number;
+  everyMs?: number | undefined;
   show: (request: Request, signed: SignedMember) => Promise<VNode>;
 };
 
@@ -33,9 +33,13 @@ export function addLivePart(router: Router, context: DashboardContext, { path, e
   addRoute(router, path, {
     get: async (request, response) => {
       const signed = signedOf(request);
-      // A wrong query is rejected before the stream starts.
-      await show(request, signed);
-      const read = async () => ({ html: await renderBounded(await show(request, signed)), isOver: false });
+      // A wrong query is rejected before the stream starts; what was read for that is sent first.
+      let first: VNode | undefined = await show(request, signed);
+      const read = async () => {
+        const part = first ?? (await show(request, signed));
+        first = undefined;
+        return { html: await renderBounded(part), isOver: false };
+      };
       streamPart(context, { request, response }, read, everyMs);
     },
   });
@@ -46,12 +50,13 @@ export function streamPart(context: DashboardContext, exchange: Exchange, read: 
   const { logger, stopped } = context;
   const { organizationId } = signedOf(exchange.request).membership;
   const isSigned = () => isMember(context, exchange.request, organizationId);
-  streamChanges(exchange, { logger, stopped, isSigned, read, ...(everyMs && { everyMs }) });
+  streamChanges(exchange, { logger, stopped, isSigned, read, everyMs });
 }
 
 /**
- * Sends a part of a page again, by default each second, if it has changed, until the last state of what it shows was sent, the
- * session ends, the person leaves the page's organization or the browser leaves. The page then stays as it is.
+ * Reads a part of a page every second, or after `everyMs`, and sends it if it has changed. Ends after the last state of what
+ * it shows, or when the session ends, the person leaves the page's organization or the browser leaves. The page then stays
+ * as it is.
  */
 export function streamChanges(
   { request, response }: Exchange,

@@ -9,6 +9,7 @@ import { getProject } from '../../store/projects.ts';
 import { listRequestedReviewers, type RequestedReviewer } from '../../store/pull-request-reviewers.ts';
 import { listReviews, type ReviewRow } from '../../store/pull-request-reviews.ts';
 import { getPullRequest, type PullRequestRow } from '../../store/pull-requests.ts';
+import type { SignedMember } from '../access.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 
 type LogEnd = { text: string; isCut: boolean };
@@ -43,7 +44,7 @@ export type AgentFacts = {
   log: LogEnd;
   /** Null if it isn't at the embedded forge, or there is none. */
   pullRequest: PullRequestFacts | null;
-  /** The site of the same `galley up` that has the project's domain, and its change that has the pull request. */
+  /** The site of the same `galley up` and its change with the pull request, for those who may open its page. */
   there: { site: string; change: string | undefined } | undefined;
   now: Date;
 };
@@ -56,8 +57,11 @@ const READ_LOG_EVERY_MS = 3_000;
 const SHOWN_LOG_BYTES = 40 * 1024;
 
 /** Reads what a job's page shows. Repeated calls, such as for live updates, read only again what may have changed. */
-export function createFactsReader(context: DashboardContext): (job: AgentJobRow) => Promise<AgentFacts> {
-  const { db, sitesPage } = context;
+export function createFactsReader(
+  context: DashboardContext,
+  { sites }: SignedMember,
+): (job: AgentJobRow) => Promise<AgentFacts> {
+  const { db } = context;
   const prompts = keepLast((job: AgentJobRow) => {
     const runs = Array.from({ length: job.run }, (_each, index) => index + 1);
     return listRunPrompts(db, { jobId: job.id, runs });
@@ -68,11 +72,10 @@ export function createFactsReader(context: DashboardContext): (job: AgentJobRow)
     return repository && (await readChanges(repository, row));
   });
 
-  const there = keepLast(async ({ organizationId, projectId, prLink }: AgentJobRow) => {
-    if (sitesPage === undefined || organizationId !== sitesPage.organizationId()) return undefined;
-    const site = sitesPage.siteOf((await getProject(db, projectId))?.domain ?? '');
-    if (site === undefined) return undefined;
-    return { site, change: prLink === null ? undefined : await sitesPage.changeOf(site, prLink) };
+  const there = keepLast(async ({ projectId, prLink }: AgentJobRow) => {
+    const site = sites?.siteOf((await getProject(db, projectId))?.domain ?? '');
+    if (sites === undefined || site === undefined) return undefined;
+    return { site, change: prLink === null ? undefined : await sites.changeOf(site, prLink) };
   });
 
   async function readPullRequest({ prLink }: AgentJobRow): Promise<PullRequestFacts | null> {

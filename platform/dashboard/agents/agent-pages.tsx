@@ -172,8 +172,8 @@ export function AgentParts({ signed, facts }: { signed: SignedMember; facts: Age
         }
         below={
           <div class="title-line">
-            {signed.sites && there && <a href={pathThere('sites', there.site)}>Site {there.site}</a>}
-            {signed.sites && there?.change && <a href={pathThere('changes', there.change)}>Agent change</a>}
+            {there && <a href={pathThere('sites', there.site)}>Site {there.site}</a>}
+            {there?.change && <a href={pathThere('changes', there.change)}>Agent change</a>}
             <WorkflowLink signed={signed} id={job.id} />
           </div>
         }

@@ -82,7 +82,7 @@ async function findJob({ db }: DashboardContext, caller: Caller, id: unknown): P
 function addOne(router: Router, context: DashboardContext): void {
   const show = async (request: Request, signed: SignedMember) => {
     const job = await findJob(context, signed.caller, request.params.jobId);
-    const facts = await createFactsReader(context)(job);
+    const facts = await createFactsReader(context, signed)(job);
     return <AgentPage signed={signed} messages={messagesOf(request)} facts={facts} />;
   };
   addPage(router, { path: `${PATHS.agents}/:jobId`, show });
@@ -97,7 +97,7 @@ function addOne(router: Router, context: DashboardContext): void {
     get: async (request, response) => {
       const signed = signedOf(request);
       await findJob(context, signed.caller, request.params.jobId);
-      const readFacts = createFactsReader(context);
+      const readFacts = createFactsReader(context, signed);
       streamPart(context, { request, response }, async () => {
         const job = await findJob(context, signed.caller, request.params.jobId);
         const facts = await readFacts(job);
