@@ -5,7 +5,7 @@ import { execa } from 'execa';
 import type { Browser } from 'playwright-core';
 import { z } from 'zod';
 import { cacheFolder } from '../../embedded/cache-folder.ts';
-import { blocksOf } from '../docs/pages.ts';
+import { blockOf } from '../docs/pages.ts';
 import { BASELINE_COMMIT } from '../helpers/baseline.ts';
 import { launchChromium } from '../helpers/chromium.ts';
 import { locateRealTool } from '../helpers/real-tool.ts';
@@ -130,7 +130,7 @@ export async function makeStack(folder: string): Promise<Stack> {
         gateway,
         ...answers,
       ];
-      const script = (blocksOf(`docs/operate/production.md#${heading}`)[index] ?? 'exit 1')
+      const script = blockOf(`docs/operate/production.md#${heading}`, index)
         .replaceAll(/^(git pull|docker build .*)$/gm, '')
         .replace('--interactive --tty --network host', '--network none')
         .replace('init --compose', `init --compose ${options.join(' ')}`);

@@ -26,7 +26,7 @@ describe('the commands of the pages', () => {
   });
 
   it.each(Object.entries(RUN_ELSEWHERE))('of %s are taken from the page by %s', (page, file) => {
-    expect(readFileSync(file, 'utf8')).toContain(page);
+    expect(readFileSync(file, 'utf8')).toMatch(new RegExp(`['\`]${page}['#]`));
   });
 
   it('that the tests of containers take by number are all of their page', () => {

@@ -68,6 +68,13 @@ export function blocksOf(page: string): string[] {
   return [...blocks].map(([, indent = '', text = '']) => text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
 }
 
+/** The block with this number in a section. Throws if there is none. */
+export function blockOf(section: string, index: number): string {
+  const block = blocksOf(section)[index];
+  if (block === undefined) throw new Error(`${section}: has no commands with the number ${index}`);
+  return block;
+}
+
 /** The lines of a block as a shell reads them: without comments, and with what `\` continues. */
 export function linesOf(block: string): string[] {
   const lines = block.replaceAll(/\\\n\s*/g, ' ').split('\n');
