@@ -8,14 +8,14 @@ type Lookup = {
   client: Client;
   /** Whether the namespace has our search attributes. */
   byAttribute: boolean;
-  /** Changes that have ended, too. */
+  /** Also changes that have ended. */
   ended?: boolean;
 };
 
 /**
- * The ids of a site's changes, by default of the running ones, that wait for a pull request. Only changes of this site count, because a sender may
- * put any URL into its delivery. If the search attribute finds none, the memos are read: a change has no attribute if its
- * URL is too long for one, or if its worker had none yet.
+ * The ids of a site's changes with a pull request, by default of the running ones. Only changes of this site count, because a
+ * sender may put any URL into its delivery. If the search attribute finds none, the memos are read: a change has no attribute
+ * if its URL is too long for one, or if its worker had none yet.
  */
 export async function findChanges(
   { client, byAttribute, ended = false }: Lookup,

@@ -6,11 +6,11 @@ import { exists, installOnce } from '../install-once.ts';
 import { type Report, reportToStderr, runTool } from '../run-tool.ts';
 import { downloadServer } from './sdk-download.ts';
 
-/** The newest release that can be built as a module: later ones have a replace directive. */
 const GO_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
 const GO_MODULES = [
+  // The newest release that can be built as a module: later ones have a replace directive.
   `${GO_PACKAGE}@v1.5.1`,
-  // The release's own version can end the server's only connection for good with "interrupted (9)" if a client gives up a call.
+  // If a client gives up a call, the release's own SQLite can end the server's only connection for good: "interrupted (9)".
   'modernc.org/sqlite@v1.44.3',
 ];
 

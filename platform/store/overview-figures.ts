@@ -25,7 +25,10 @@ export type Figures = {
 
 type Of = { organizationId: string; at: Date };
 
-/** Exports or agents' runs that ended today (UTC) or in the days before it, counted by one statement, so that table and plot agree. */
+/**
+ * Exports or agents' runs that ended today (UTC) or in the days before it, counted by one statement, so that table and plot
+ * agree.
+ */
 export async function readFigures(
   db: Executor,
   kind: 'exports' | 'runs',

@@ -85,7 +85,7 @@ test('the network policy of a deployment lets through what it names, and nothing
     );
     return output.split('\n').filter(Boolean).sort();
   };
-  // Everything can be reached from where no policy is, once the services are known.
+  // A pod without a policy reaches all three as soon as their services are known.
   await waitFor(async () => (await reached('storage', 'site')).length === 3, { describe: 'reached all three' });
   expect(await reached('galley', 'docs-galley-deployment-0')).toEqual(['s3.storage:7070']);
 });

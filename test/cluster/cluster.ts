@@ -40,7 +40,7 @@ export interface Cluster {
 
 /**
  * Starts a Kubernetes of one node with Galley's image, the servers that it needs, and volumes that claims can have.
- * @param withBaseline has the image of the commit where an upgrade begins, too
+ * @param withBaseline also loads the image of the commit that upgrades start from
  * @throws Error that names the command to run if the programs are missing.
  */
 export async function startCluster({ withBaseline = false } = {}): Promise<Cluster> {
@@ -109,7 +109,7 @@ async function makeImage(installed: string, archive: string): Promise<void> {
   await writeImage({ names: IMAGES, archive, installed, root, modules });
 }
 
-/** The same of the commit where the test of an upgrade begins, under the tag `baseline`. */
+/** The same for the commit that upgrades start from, with the tag `baseline`. */
 async function makeBaselineImage(installed: string, archive: string): Promise<void> {
   const root = await once(join(installed, `galley-${BASELINE_COMMIT.slice(0, 12)}`), async (work) => {
     await execa({ shell: true })`git archive ${BASELINE_COMMIT} | tar -x -C ${work}`;

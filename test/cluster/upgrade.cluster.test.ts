@@ -97,7 +97,7 @@ test('is upgraded under publishes, and the next edition is served', async () => 
   await nextIsServed(2);
 });
 
-test('and back, where the next edition is served, too', async () => {
+test('is rolled back under publishes, and the next edition is served', async () => {
   await change(['helm rollback docs 1 --namespace galley --wait', 'helm rollback galley 2 --namespace galley --wait']);
   expect(await images()).toEqual(['registry.example.com/galley:baseline']);
   await nextIsServed(3);
