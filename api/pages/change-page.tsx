@@ -7,11 +7,12 @@ import { ActionButton } from '../../ui/components/form.tsx';
 import { Live, LiveIndicator } from '../../ui/components/live.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
+import { PullRequestLink } from '../../ui/components/pull-request.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { LongText, Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
-import { CHANGE_PHASES, PullRequestLink, reviewersOf } from './change-parts.tsx';
+import { CHANGE_PHASES, reviewersOf } from './change-parts.tsx';
 import { changePath, dashboardPath, OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
 
 type FollowUpsState = NonNullable<AgentChangeState['followUps']>;

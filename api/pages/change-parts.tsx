@@ -1,6 +1,5 @@
 import type { AgentChangePhase, AgentChangeState } from '../../contract/agent-state.ts';
 import type { BadgeProps } from '../../ui/components/badge.tsx';
-import { Text } from '../../ui/components/text.tsx';
 
 export const CHANGE_PHASES: Record<AgentChangePhase, BadgeProps> = {
   prompting: { tone: 'busy', label: 'Prompting' },
@@ -19,10 +18,4 @@ export const CHANGE_PHASES: Record<AgentChangePhase, BadgeProps> = {
 /** Who was asked to review: on the forge, or by mail. */
 export function reviewersOf({ reviewRequests, mails }: AgentChangeState): string[] {
   return [...new Set([...reviewRequests.requested, ...mails.map(({ to }) => to)])];
-}
-
-/** Links only to a web page: the link comes from another service. */
-export function PullRequestLink({ href, state }: { href: string; state: string | undefined }) {
-  const text = state ?? 'open it';
-  return /^https?:\/\//i.test(href) ? <a href={href}>{text}</a> : <Text>{href}</Text>;
 }

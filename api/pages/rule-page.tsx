@@ -6,12 +6,13 @@ import { Live, LiveIndicator } from '../../ui/components/live.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { None } from '../../ui/components/none.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
+import { PullRequestLink } from '../../ui/components/pull-request.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
 import { Title } from '../../ui/components/title.tsx';
 import type { ChangeStates } from './agent-reader.ts';
-import { CHANGE_PHASES, PullRequestLink, reviewersOf } from './change-parts.tsx';
+import { CHANGE_PHASES, reviewersOf } from './change-parts.tsx';
 import { changePath, OperatorLayout, type OperatorLayoutProps, sitePath } from './layout.tsx';
 
 type RuleView = {

@@ -93,7 +93,7 @@ export async function readActivity(db: Executor, { organizationId, at }: Of): Pr
 }
 
 export type Need = {
-  /** The newest export of a project, or an agent job, that failed; or the job of an open pull request. */
+  /** The newest export of a project, canceled ones not counted, or an agent job, that failed; or the job of an open pull request. */
   kind: 'export' | 'agent' | 'change';
   jobId: string;
   domain: string;
@@ -108,8 +108,9 @@ export async function listNeeds(db: Executor, { organizationId }: Of): Promise<{
     select kind, "jobId", domain, detail, to_json(ended) #>> '{}' as at, count(*) over ()::int as total from (
       select 'export' as kind, newest.id as "jobId", own.domain, error as detail, finished_at as ended
       from own cross join lateral (
-        select * from export_jobs where project_id = own.id order by sequence desc limit 1) newest
-      where status = 'failed' and error is distinct from ${CANCELLED}
+        select * from export_jobs where project_id = own.id and error is distinct from ${CANCELLED}
+        order by sequence desc limit 1) newest
+      where status = 'failed'
       union all
       select 'agent', job.id, own.domain, error, updated_at from own join agent_jobs job on job.project_id = own.id
       where status = 'failed' and error is distinct from ${CANCELLED}

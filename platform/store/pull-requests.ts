@@ -11,6 +11,19 @@ export async function getPullRequest(db: Executor, id: string): Promise<PullRequ
   return row;
 }
 
+/** The states of these pull requests, by id. */
+export async function listPullRequestStates(
+  db: Executor,
+  ids: readonly string[],
+): Promise<Map<string, PullRequestRow['state']>> {
+  const { id, state } = pullRequests;
+  const rows = await db
+    .select({ id, state })
+    .from(pullRequests)
+    .where(inArray(id, [...ids]));
+  return new Map(rows.map((row) => [row.id, row.state]));
+}
+
 /** Locks and returns the row until the transaction ends. */
 export async function lockPullRequest(tx: Transaction, id: string): Promise<PullRequestRow | undefined> {
   const [row] = await tx.select().from(pullRequests).where(eq(pullRequests.id, id)).for('update');

@@ -3,6 +3,7 @@ import { Diff } from '../../../ui/components/diff.tsx';
 import { Markdown } from '../../../ui/components/markdown.tsx';
 import { None } from '../../../ui/components/none.tsx';
 import { Panel } from '../../../ui/components/panel.tsx';
+import { PULL_REQUEST_STATES } from '../../../ui/components/pull-request.tsx';
 import { Table } from '../../../ui/components/table.tsx';
 import { Text } from '../../../ui/components/text.tsx';
 import { Time } from '../../../ui/components/time.tsx';
@@ -38,12 +39,6 @@ type PullRequestProps = {
 
 /** The files that are shown. */
 const FILES_LISTED = 300;
-
-export const PULL_REQUEST_STATES: Record<PullRequestRow['state'], BadgeProps> = {
-  open: { tone: 'busy', label: 'Open' },
-  merged: { tone: 'good', label: 'Merged' },
-  closed: { tone: 'neutral', label: 'Closed' },
-};
 
 export function PullRequestPage(props: PullRequestProps) {
   const { row, asked, reviews, changes, acting, asksToClose, canSignIn, problem, root } = props;

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { createBoundedThreads, WorkExceeded, WorkRefused } from '../../../base/bounded-threads.ts';
+import { BundleInvalidError } from '../../../bundle/errors.ts';
 import { readBundleHead } from '../../../bundle/read-bundle.ts';
 import type { ExportChanges, ExportReport } from '../../../contract/admin-api.ts';
 import { ObjectMissingError } from '../../../exporter/export-failure.ts';
@@ -20,7 +21,7 @@ const threads = createBoundedThreads<typeof tasks>({
 
 /**
  * What differs from the project's completed export before. `report` is the job's, if it was read already. Throws 404 if a
- * bundle is no longer stored, 409 unless the job has completed, and 503 if too many others are compared.
+ * bundle is no longer stored or is damaged, 409 unless the job has completed, and 503 if too many others are compared.
  */
 export async function readExportChanges(
   { db, objects }: Pick<ApiContext, 'db' | 'objects'>,
@@ -48,6 +49,7 @@ async function readStored(objects: ObjectStore, job: ExportJobRow, known?: Expor
     return { jobId: job.id, manifest, brokenLinks: report.brokenLinks };
   } catch (error) {
     if (error instanceof ObjectMissingError) throw new HttpError(404, `The bundle of ${job.id} is no longer stored`);
+    if (error instanceof BundleInvalidError) throw new HttpError(404, `The stored bundle of ${job.id} is damaged`);
     throw error;
   }
 }

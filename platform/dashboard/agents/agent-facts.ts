@@ -8,7 +8,7 @@ import { listAgentRunLogs, listFirstPrompts, listRunPrompts } from '../../store/
 import { getProject } from '../../store/projects.ts';
 import { listRequestedReviewers, type RequestedReviewer } from '../../store/pull-request-reviewers.ts';
 import { listReviews, type ReviewRow } from '../../store/pull-request-reviews.ts';
-import { getPullRequest, type PullRequestRow } from '../../store/pull-requests.ts';
+import { getPullRequest, listPullRequestStates, type PullRequestRow } from '../../store/pull-requests.ts';
 import type { SignedMember } from '../access.ts';
 import type { DashboardContext } from '../dashboard-context.ts';
 
@@ -21,8 +21,8 @@ export type PullRequestFacts = {
   reviews: readonly ReviewRow[];
 };
 
-/** A job with the first line of its prompt. */
-export type TitledJob = AgentJobRow & { title: string };
+/** A job with the first line of its prompt. The state is undefined without a pull request at the embedded forge. */
+export type TitledJob = AgentJobRow & { title: string; pullRequestState: PullRequestRow['state'] | undefined };
 
 /** An organization's jobs, newest first. */
 export async function listTitledJobs(
@@ -30,12 +30,22 @@ export async function listTitledJobs(
   filter: AgentJobQuery & { organizationId: string },
 ): Promise<TitledJob[]> {
   const jobs = await listAgentJobs(db, filter);
-  const prompts = await listFirstPrompts(
-    db,
-    jobs.map(({ id }) => id),
-  );
-  return jobs.map((job) => ({ ...job, title: firstLine(prompts.get(job.id) ?? '', SHOWN_TITLE) || job.id }));
+  const [prompts, states] = await Promise.all([
+    listFirstPrompts(
+      db,
+      jobs.map(({ id }) => id),
+    ),
+    listPullRequestStates(db, jobs.map(pullRequestOf)),
+  ]);
+  return jobs.map((job) => ({
+    ...job,
+    title: firstLine(prompts.get(job.id) ?? '', SHOWN_TITLE) || job.id,
+    pullRequestState: states.get(pullRequestOf(job)),
+  }));
 }
+
+/** The id that a pull request's link ends with; empty without one. */
+const pullRequestOf = ({ prLink }: Pick<AgentJobRow, 'prLink'>) => prLink?.split('/pulls/').at(-1) ?? '';
 
 /** Everything that an agent job's page shows. */
 export type AgentFacts = {
@@ -79,7 +89,7 @@ export function createFactsReader(
   });
 
   async function readPullRequest({ prLink }: AgentJobRow): Promise<PullRequestFacts | null> {
-    const id = prLink?.split('/pulls/').at(-1) ?? '';
+    const id = pullRequestOf({ prLink });
     const row = PULL_REQUEST_ID.test(id) ? await getPullRequest(db, id) : undefined;
     if (row === undefined) return null;
     return {

@@ -10,6 +10,7 @@ import { Message } from '../../../ui/components/message.tsx';
 import { None } from '../../../ui/components/none.tsx';
 import { Pager } from '../../../ui/components/pager.tsx';
 import { Panel } from '../../../ui/components/panel.tsx';
+import { PULL_REQUEST_STATES, PullRequestLink } from '../../../ui/components/pull-request.tsx';
 import { Table } from '../../../ui/components/table.tsx';
 import { LongText, Text } from '../../../ui/components/text.tsx';
 import { RelativeTime } from '../../../ui/components/time.tsx';
@@ -17,10 +18,10 @@ import { Title } from '../../../ui/components/title.tsx';
 import { formatCount } from '../../../ui/format.ts';
 import { listPath } from '../../../web/list-path.ts';
 import { withoutCredentials } from '../../api/agent/agent-job-view.ts';
-import { PULL_REQUEST_STATES } from '../../api/forge/page.tsx';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
+import type { PullRequestRow } from '../../store/pull-requests.ts';
 import type { SignedMember } from '../access.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, pathThere, WorkflowLink } from '../layout.tsx';
 import { badgeOf, statusOptions } from '../statuses.ts';
@@ -125,7 +126,10 @@ export function AgentTable({ rows, now }: { rows: readonly TitledJob[]; now: Dat
         },
         { label: 'Status', cell: (job) => <Badge {...badgeOf(job)} /> },
         { label: 'Project', cell: ({ projectId }) => <a href={pathOf('projects', projectId)}>{projectId}</a> },
-        { label: 'Pull request', cell: ({ prLink }) => (prLink === null ? <None /> : <PullLink url={prLink} />) },
+        {
+          label: 'Pull request',
+          cell: ({ prLink, pullRequestState }) => <PullRequest prLink={prLink} state={pullRequestState} />,
+        },
         { label: 'Runs', kind: 'number', cell: ({ run }) => run },
         { label: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} now={now} /> },
       ]}
@@ -133,9 +137,8 @@ export function AgentTable({ rows, now }: { rows: readonly TitledJob[]; now: Dat
   );
 }
 
-/** Only a web address becomes a link. */
-function PullLink({ url }: { url: string }) {
-  return /^https?:\/\//.test(url) ? <a href={url}>Open</a> : <Text>{url}</Text>;
+function PullRequest({ prLink, state }: { prLink: string | null; state: PullRequestRow['state'] | undefined }) {
+  return prLink === null ? <None /> : <PullRequestLink href={prLink} state={state} />;
 }
 
 export function AgentPage({ facts, ...layout }: Shared & { facts: AgentFacts }) {
@@ -194,7 +197,7 @@ export function AgentParts({ signed, facts }: { signed: SignedMember; facts: Age
             { term: 'Model', value: <Text>{job.model}</Text> },
             { term: 'Created', value: <RelativeTime at={job.createdAt} now={now} /> },
             { term: 'Changed', value: <RelativeTime at={job.updatedAt} now={now} /> },
-            { term: 'Pull request', value: job.prLink === null ? <None /> : <PullLink url={job.prLink} /> },
+            { term: 'Pull request', value: <PullRequest prLink={job.prLink} state={pullRequest?.row.state} /> },
           ]}
         />
       </Panel>

@@ -1,0 +1,23 @@
+import type { BadgeProps } from './badge.tsx';
+import { Text } from './text.tsx';
+
+type PullRequestState = 'open' | 'merged' | 'closed';
+
+/** One list of words for the states of pull requests. */
+export const PULL_REQUEST_STATES: Record<PullRequestState, BadgeProps> = {
+  open: { tone: 'busy', label: 'Open' },
+  merged: { tone: 'good', label: 'Merged' },
+  closed: { tone: 'neutral', label: 'Closed' },
+};
+
+type PullRequestLinkProps = {
+  href: string;
+  /** Undefined if it isn't known, for example because another forge has it. */
+  state: PullRequestState | undefined;
+};
+
+/** The state as a link, only to a web page: the link can come from another service. */
+export function PullRequestLink({ href, state }: PullRequestLinkProps) {
+  const text = state === undefined ? 'View' : PULL_REQUEST_STATES[state].label;
+  return /^https?:\/\//i.test(href) ? <a href={href}>{text}</a> : <Text>{href}</Text>;
+}
