@@ -7,7 +7,7 @@ import { ActionButton } from '../../ui/components/form.tsx';
 import { Live, LiveIndicator } from '../../ui/components/live.tsx';
 import { Message } from '../../ui/components/message.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
-import { PullRequestLink } from '../../ui/components/pull-request.tsx';
+import { PullRequestLink, REVIEW_VERDICTS } from '../../ui/components/pull-request.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { LongText, Text } from '../../ui/components/text.tsx';
 import { RelativeTime } from '../../ui/components/time.tsx';
@@ -90,8 +90,12 @@ export function ChangeParts({ signed, workflowId, state, workflowUrl, now }: Cha
   );
 }
 
+/** What is missing can still come while the change runs. */
+const yet = (what: string, isRunning: boolean) => (isRunning ? `${what} yet` : what);
+
 function ChangeFacts({ state, dashboard, now }: { state: AgentChangeState; dashboard: boolean; now: Date }) {
   const { jobId, prLink, pullRequest, reviewRequests, followUps, nextReminderAt, expiresAt } = state;
+  const isRunning = RUNNING.includes(state.phase);
   return (
     <Panel>
       <DefinitionList
@@ -99,12 +103,19 @@ function ChangeFacts({ state, dashboard, now }: { state: AgentChangeState; dashb
           { term: 'Agent job', value: <AgentJob jobId={jobId} dashboard={dashboard} /> },
           {
             term: 'Pull request',
-            value: prLink === null ? 'none yet' : <PullRequestLink href={prLink} state={pullRequest?.state} />,
+            value:
+              prLink === null ? yet('none', isRunning) : <PullRequestLink href={prLink} state={pullRequest?.state} />,
           },
           { term: 'Reviewers', value: reviewersOf(state).join(', ') || 'none asked' },
-          ...(followUps === null ? [] : [{ term: 'Follow-ups', value: <FollowUps {...followUps} now={now} /> }]),
-          { term: 'Next reminder', value: <RelativeTime at={nextReminderAt} now={now} none="none" /> },
-          { term: 'Expires', value: <RelativeTime at={expiresAt} now={now} /> },
+          ...(followUps === null
+            ? []
+            : [{ term: 'Follow-ups', value: <FollowUps {...followUps} isRunning={isRunning} now={now} /> }]),
+          ...(isRunning
+            ? [
+                { term: 'Next reminder', value: <RelativeTime at={nextReminderAt} now={now} none="none" /> },
+                { term: 'Expires', value: <RelativeTime at={expiresAt} now={now} /> },
+              ]
+            : []),
         ]}
       />
       {reviewRequests.refused.map(({ name, reason }) => (
@@ -128,11 +139,13 @@ const WAITS_FOR = {
   person: 'a person has to take over',
 };
 
-function FollowUps({ sent, max, lastReview, waitsFor, reason, now }: FollowUpsState & { now: Date }) {
+function FollowUps(props: FollowUpsState & { isRunning: boolean; now: Date }) {
+  const { sent, max, lastReview, waitsFor, reason, isRunning, now } = props;
   return (
     <>
-      {sent} of {max}: {WAITS_FOR[waitsFor]}
-      {reason !== null && (
+      {sent} of {max}
+      {isRunning && `: ${WAITS_FOR[waitsFor]}`}
+      {isRunning && reason !== null && (
         <>
           {' '}
           (<Text>{reason}</Text>)
@@ -155,11 +168,14 @@ const MAIL_OUTCOMES: Record<MailOutcome, BadgeProps> = {
   unsubscribed: { tone: 'neutral', label: 'Unsubscribed' },
 };
 
-function Mails({ state: { mails }, now }: { state: AgentChangeState; now: Date }) {
+/** `review-requested` as `Review requested`. */
+const asWords = (event: string) => event.charAt(0).toUpperCase() + event.slice(1).replaceAll('-', ' ');
+
+function Mails({ state: { phase, mails }, now }: { state: AgentChangeState; now: Date }) {
   return (
     <Panel title="Mail to reviewers">
       {mails.length === 0 ? (
-        <EmptyState title="No mail yet" />
+        <EmptyState title={yet('No mail', RUNNING.includes(phase))} />
       ) : (
         <Table
           caption="Mail to reviewers"
@@ -167,7 +183,7 @@ function Mails({ state: { mails }, now }: { state: AgentChangeState; now: Date }
           keyOf={({ event, to, at }) => `${event} ${to} ${at}`}
           columns={[
             { label: 'To', cell: ({ to }) => <Text>{to}</Text> },
-            { label: 'About', cell: ({ event }) => <Text>{event}</Text> },
+            { label: 'About', cell: ({ event }) => <Text>{asWords(event)}</Text> },
             {
               label: 'Result',
               cell: ({ outcome, detail }) => (
@@ -196,7 +212,7 @@ function Reviews({ state: { reviews } }: { state: AgentChangeState }) {
       <ul class="plain">
         {reviews.map(({ reviewer, verdict, at }) => (
           <li key={`${reviewer} ${at}`}>
-            <Text>{reviewer}</Text>: {verdict.replace('-', ' ')}
+            <Text>{reviewer}</Text> <Badge {...REVIEW_VERDICTS[verdict]} />
           </li>
         ))}
       </ul>

@@ -1,5 +1,4 @@
 import type { Request, Router } from 'express';
-import { formatDurationMs } from '../../contract/duration.ts';
 import { FIGURE_DAYS } from '../../contract/site-figures.ts';
 import { Badge } from '../../ui/components/badge.tsx';
 import { DefinitionList } from '../../ui/components/definition-list.tsx';
@@ -16,7 +15,7 @@ import { PROMPT_LIMIT } from '../api/agent/accept-prompt.ts';
 import { START_LIMIT } from '../api/static-export/start-export.ts';
 import { firstLine } from '../first-line.ts';
 import { AGENT_LOGS_KEPT_MS } from '../retention/expire.ts';
-import { describeKeep, type ExportKeep } from '../retention/export-keep.ts';
+import type { ExportKeep } from '../retention/export-keep.ts';
 import {
   type Activity,
   type Figures,
@@ -223,6 +222,12 @@ function FiguresPanel({ href, ...shown }: FiguresProps) {
   );
 }
 
+function keptExports(keep: ExportKeep | undefined): string {
+  if (keep === undefined) return 'all';
+  const within = formatDuration(keep.linkedWithinMs);
+  return `the newest ${keep.newest} of each project, and those whose link was requested within ${within}`;
+}
+
 function Storage({ storage, exportKeep }: Pick<OverviewProps, 'storage' | 'exportKeep'>) {
   const { bundles, bundleBytes, crawlBytes, logs, logBytes } = storage;
   return (
@@ -231,9 +236,9 @@ function Storage({ storage, exportKeep }: Pick<OverviewProps, 'storage' | 'expor
         items={[
           { term: 'Bundles', value: `${formatCount(bundles, 'bundle')}, ${formatBytes(bundleBytes)}` },
           { term: 'For the next exports', value: formatBytes(crawlBytes) },
-          { term: 'Kept exports', value: describeKeep(exportKeep) },
+          { term: 'Kept exports', value: keptExports(exportKeep) },
           { term: 'Logs of agent runs', value: `${formatCount(logs, 'log')}, ${formatBytes(logBytes)}` },
-          { term: 'Kept logs', value: `${formatDurationMs(AGENT_LOGS_KEPT_MS)} from the end of the run` },
+          { term: 'Kept logs', value: `${formatDuration(AGENT_LOGS_KEPT_MS)} from the end of the run` },
         ]}
       />
     </Panel>

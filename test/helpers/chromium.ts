@@ -10,13 +10,10 @@ const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 
-/** Longer ones, such as URLs, may be broken. */
-const LONG_WORD = 40;
-
-/** The first theme is examined. */
+/** The first theme is examined. Words of more characters, such as URLs, may be broken. */
 const LOOKS = [
-  { device: 'desktop', viewport: DESKTOP, themes: ['light', 'dark'] },
-  { device: 'phone', viewport: PHONE, themes: ['dark', 'light'] },
+  { device: 'desktop', viewport: DESKTOP, longestWord: 40, themes: ['light', 'dark'] },
+  { device: 'phone', viewport: PHONE, longestWord: 20, themes: ['dark', 'light'] },
 ] as const;
 
 /** Only ends what hangs: a busy machine takes long for a page. */
@@ -69,14 +66,16 @@ export async function isTooWide(page: Page): Promise<boolean> {
   return z.boolean().parse(await page.evaluate('document.documentElement.scrollWidth > innerWidth'));
 }
 
-/** Words of tables that stand on two lines although they aren't long, such as `standar` and `d`. */
-export async function brokenWordsOf(page: Page): Promise<string[]> {
-  const broken = await page.evaluate(`[...document.querySelectorAll('.table td, .table th')].flatMap((cell) => {
+/** Words of tables and lists of facts that stand on two lines although they aren't long, such as `standar` and `d`. */
+export async function brokenWordsOf(page: Page, longestWord: number = LOOKS[0].longestWord): Promise<string[]> {
+  const broken =
+    await page.evaluate(`[...document.querySelectorAll('.table :is(td, th), .definitions div')].flatMap((cell) => {
     const found = [];
     const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       for (const { 0: word, index } of texts.currentNode.data.matchAll(/[^\\s-]+/g)) {
-        if (word.length > ${LONG_WORD}) continue;
+        const [before, after] = [texts.currentNode.data.slice(0, index), texts.currentNode.data.slice(index)];
+        if ((/\\S*$/.exec(before)[0] + /^\\S*/.exec(after)[0]).length > ${longestWord}) continue;
         const range = document.createRange();
         range.setStart(texts.currentNode, index);
         range.setEnd(texts.currentNode, index + word.length);
@@ -95,7 +94,7 @@ export async function brokenWordsOf(page: Page): Promise<string[]> {
 export async function problemsOf(page: Page, name: string): Promise<string[]> {
   const folder = process.env.SCREENSHOTS;
   const problems: string[] = [];
-  for (const { device, viewport, themes } of LOOKS) {
+  for (const { device, viewport, longestWord, themes } of LOOKS) {
     await page.setViewportSize(viewport);
     for (const [index, colorScheme] of themes.entries()) {
       await page.emulateMedia({ colorScheme });
@@ -106,7 +105,7 @@ export async function problemsOf(page: Page, name: string): Promise<string[]> {
       if (index > 0) continue;
       const found = await violationsOf(page);
       if (await isTooWide(page)) found.push('scrolls sideways');
-      if (device === 'desktop') found.push(...(await brokenWordsOf(page)).map((word) => `breaks ${word}`));
+      found.push(...(await brokenWordsOf(page, longestWord)).map((word) => `breaks ${word}`));
       problems.push(...found.map((each) => `${name}, ${device}, ${colorScheme}: ${each}`));
     }
   }

@@ -13,6 +13,7 @@ import { None } from '../../ui/components/none.tsx';
 import { Pager } from '../../ui/components/pager.tsx';
 import { Panel } from '../../ui/components/panel.tsx';
 import { PasskeyActions } from '../../ui/components/passkey-actions.tsx';
+import { PullRequestLink } from '../../ui/components/pull-request.tsx';
 import { StageList } from '../../ui/components/stage-list.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { LongText, Text } from '../../ui/components/text.tsx';
@@ -208,6 +209,7 @@ function Texts({ write }: Samples) {
           { term: write('Exported'), value: <Time at={write(EARLIER)} /> },
           { term: write('Took'), value: <Duration from={EARLIER} to={NOW} /> },
           { term: write('Pin'), value: <None /> },
+          { term: write('Pull request'), value: <PullRequestLink href="https://git.example.com/1" state="merged" /> },
           { term: write('Owner'), value: <None>none</None> },
         ]}
       />

@@ -219,6 +219,24 @@ describe('every page of the dashboard, with hostile texts', () => {
     await strangers.context().close();
   });
 
+  it('has its own link in view in the header of a phone', async () => {
+    const { page } = await openPage(browser, { viewport: { width: 390, height: 844 }, isMobile: true });
+    const url = fixture.platform.baseUrl;
+    await page
+      .context()
+      .addCookies([...cookies].map(([name, value]) => ({ name, value: decodeURIComponent(value), url })));
+    const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
+    for (const path of ['/', '/ui/settings/audit']) {
+      await page.goto(url + path);
+      const box = await links.and(page.locator('[aria-current]')).boundingBox();
+      expect({ path, isInView: box !== null && box.x >= 0 && box.x + box.width <= 390 }).toEqual({
+        path,
+        isInView: true,
+      });
+    }
+    await page.context().close();
+  });
+
   it('is examined, too, if it says what is missing or over', async () => {
     const { page } = await openPage(browser);
     const problems: string[] = [];

@@ -57,11 +57,12 @@ describe('every component and every page of the sites', () => {
     await page.context().close();
   });
 
-  it('fits a phone of 360 pixels without scrolling sideways', async () => {
+  it('fits a phone of 360 pixels without scrolling sideways, and keeps its words whole', async () => {
     const { page } = await openPage(browser, { viewport: { width: 360, height: 700 } });
     for (const name of Object.keys(PAGES)) {
       await page.goto(`${served.origin}/${name}`);
       expect({ name, isTooWide: await isTooWide(page) }).toEqual({ name, isTooWide: false });
+      expect({ name, broken: await brokenWordsOf(page, 16) }).toEqual({ name, broken: [] });
     }
     await page.context().close();
   });

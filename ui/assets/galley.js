@@ -52,6 +52,9 @@ if (!/^(Etc\/)?(UTC|GMT)$/.test(ZONE)) {
   new MutationObserver(showLocalTimes).observe(document.body, { subtree: true, childList: true, characterData: true });
 }
 
+// On a phone the pages' links scroll: the current one may be beyond the edge.
+document.querySelector('.nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+
 // Buttons that need a script are hidden until there is one.
 document.documentElement.classList.add('scripted');
 

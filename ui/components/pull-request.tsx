@@ -10,6 +10,15 @@ export const PULL_REQUEST_STATES: Record<PullRequestState, BadgeProps> = {
   closed: { tone: 'neutral', label: 'Closed' },
 };
 
+type ReviewVerdict = 'approved' | 'changes-requested' | 'commented';
+
+/** What a review says, after its reviewer's name. */
+export const REVIEW_VERDICTS: Record<ReviewVerdict, BadgeProps> = {
+  approved: { tone: 'good', label: 'approved' },
+  'changes-requested': { tone: 'bad', label: 'asked for changes' },
+  commented: { tone: 'neutral', label: 'commented' },
+};
+
 type PullRequestLinkProps = {
   href: string;
   /** Undefined if it isn't known, for example because another forge has it. */

@@ -1,9 +1,9 @@
-import { Badge, type BadgeProps } from '../../../ui/components/badge.tsx';
+import { Badge } from '../../../ui/components/badge.tsx';
 import { Diff } from '../../../ui/components/diff.tsx';
 import { Markdown } from '../../../ui/components/markdown.tsx';
 import { None } from '../../../ui/components/none.tsx';
 import { Panel } from '../../../ui/components/panel.tsx';
-import { PULL_REQUEST_STATES } from '../../../ui/components/pull-request.tsx';
+import { PULL_REQUEST_STATES, REVIEW_VERDICTS } from '../../../ui/components/pull-request.tsx';
 import { Table } from '../../../ui/components/table.tsx';
 import { Text } from '../../../ui/components/text.tsx';
 import { Time } from '../../../ui/components/time.tsx';
@@ -125,12 +125,6 @@ function Sha({ children }: { children: string }) {
   );
 }
 
-const VERDICTS: Record<ReviewRow['verdict'], BadgeProps> = {
-  approved: { tone: 'good', label: 'approved' },
-  'changes-requested': { tone: 'bad', label: 'asks for changes' },
-  commented: { tone: 'neutral', label: 'commented' },
-};
-
 /** A review, or who was asked for one and hasn't reviewed yet. */
 type ReviewLine = { key: string; who: string; prefix: string; review: ReviewRow | undefined };
 
@@ -170,7 +164,7 @@ function ReviewCell({ key, who, prefix, review }: ReviewLine) {
         {review === undefined ? (
           <span class="soft">is asked for a review</span>
         ) : (
-          <Badge {...VERDICTS[review.verdict]} />
+          <Badge {...REVIEW_VERDICTS[review.verdict]} />
         )}
       </span>
       {review !== undefined && review.body !== '' && <Markdown>{review.body}</Markdown>}

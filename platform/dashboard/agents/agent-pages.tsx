@@ -10,7 +10,7 @@ import { Message } from '../../../ui/components/message.tsx';
 import { None } from '../../../ui/components/none.tsx';
 import { Pager } from '../../../ui/components/pager.tsx';
 import { Panel } from '../../../ui/components/panel.tsx';
-import { PULL_REQUEST_STATES, PullRequestLink } from '../../../ui/components/pull-request.tsx';
+import { PULL_REQUEST_STATES, PullRequestLink, REVIEW_VERDICTS } from '../../../ui/components/pull-request.tsx';
 import { Table } from '../../../ui/components/table.tsx';
 import { LongText, Text } from '../../../ui/components/text.tsx';
 import { RelativeTime } from '../../../ui/components/time.tsx';
@@ -20,7 +20,6 @@ import { listPath } from '../../../web/list-path.ts';
 import { withoutCredentials } from '../../api/agent/agent-job-view.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import type { Project } from '../../store/projects.ts';
-import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
 import type { SignedMember } from '../access.ts';
 import { MemberLayout, type MemberLayoutProps, PATHS, pathOf, pathThere, WorkflowLink } from '../layout.tsx';
@@ -247,12 +246,6 @@ function MessageForm({ job: { id, status }, csrf }: { job: AgentJobRow; csrf: st
   );
 }
 
-const VERDICTS: Record<ReviewRow['verdict'], string> = {
-  approved: 'approved',
-  'changes-requested': 'asked for changes',
-  commented: 'commented',
-};
-
 function PullRequestPanel({ facts: { row, changes, asked, reviews }, now }: { facts: PullRequestFacts; now: Date }) {
   const files = changes?.files ?? [];
   const shown = files.slice(0, SHOWN_FILES).map((file) => {
@@ -280,7 +273,7 @@ function PullRequestPanel({ facts: { row, changes, asked, reviews }, now }: { fa
           ))}
           {reviews.map(({ id, reviewer, verdict, submittedAt }) => (
             <li key={id}>
-              <Text>{reviewer}</Text> {VERDICTS[verdict]}{' '}
+              <Text>{reviewer}</Text> <Badge {...REVIEW_VERDICTS[verdict]} />{' '}
               <span class="soft">
                 <RelativeTime at={submittedAt} now={now} />
               </span>

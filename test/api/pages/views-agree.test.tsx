@@ -134,6 +134,41 @@ describe.each(Object.entries(SITES))('a site that is %s', (_name, [state, versio
   });
 });
 
+describe("a change's page", () => {
+  const textWith = (changes: Parameters<typeof changeState>[0]) =>
+    textOf(
+      renderPart(
+        <ChangePage
+          {...{
+            signed: SIGNED,
+            workflowId: 'agent:handbook:changelog:1',
+            workflowUrl: undefined,
+            now: new Date(NOW_MS),
+          }}
+          state={changeState(changes)}
+        />,
+      ),
+    );
+  const none = { prLink: null, pullRequest: null, mails: [], followUps: null };
+
+  it('says what is to come only while the change runs', () => {
+    const [running, merged] = [textWith({ phase: 'in-review' }), textWith({ phase: 'merged' })];
+    expect(running).toMatch(/\|Follow-ups\|3 of 3: a person has to take over \(.*\|Next reminder\|.*\|Expires\|/);
+    expect(merged).toContain('|Follow-ups|3 of 3; last review');
+    expect(merged).not.toMatch(/take over|worked on 3|Next reminder|Expires/);
+    expect(textWith({ ...none, phase: 'working' })).toMatch(/\|Pull request\|none yet\|.*\|No mail yet\|/);
+    expect(textWith({ ...none, phase: 'unchanged' })).toMatch(/\|Pull request\|none\|.*\|No mail\|/);
+  });
+
+  it('says in words what each mail and review is about', () => {
+    const mail = { to: 'ada@example.com', outcome: 'sent' as const, detail: null, at: timeOf(0) };
+    const review = { reviewer: 'ada', verdict: 'changes-requested' as const, at: timeOf(0) };
+    const text = textWith({ mails: [{ ...mail, event: 'review-requested' }], reviews: [review] });
+    expect(text).toContain('|Review requested|');
+    expect(text).toContain('|ada|asked for changes|');
+  });
+});
+
 describe('what was canceled', () => {
   const changed = { outcome: 'canceled', jobId: 'se_1', error: null } as const;
   const job = {
