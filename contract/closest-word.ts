@@ -7,17 +7,20 @@ export function closest(word: string, candidates: readonly string[]): string | u
   return near[0]?.candidate;
 }
 
-/** Levenshtein distance. */
+/** How many letters to insert, remove, replace, or swap with their neighbor (optimal string alignment). */
 export function editDistance(from: string, to: string): number {
-  const letters = [...to];
+  const [source, letters] = [[...from], [...to]];
+  let above: number[] = [];
   let row = Array.from({ length: letters.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...from].entries()) {
+  for (const [i, letter] of source.entries()) {
     const next = [i + 1];
     for (const [j, other] of letters.entries()) {
       const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+      const isSwap = i > 0 && j > 0 && letter === letters[j - 1] && source[i - 1] === other;
+      const swapped = isSwap ? (above[j - 1] ?? 0) + 1 : replaced;
+      next.push(Math.min(replaced, swapped, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
     }
-    row = next;
+    [above, row] = [row, next];
   }
   return row[letters.length] ?? 0;
 }

@@ -325,6 +325,8 @@ describe('suggestions', () => {
 
   it('are made only for similar words', () => {
     expect(closest('deploiments', ['deployments', 'timeout'])).toBe('deployments');
+    expect(closest('dcos', ['blog', 'docs'])).toBe('docs');
+    expect(closest('dsco', ['blog', 'docs'])).toBeUndefined();
     expect(closest('color', ['deployments', 'timeout'])).toBeUndefined();
   });
 });
