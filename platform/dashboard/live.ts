@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { startEventStream } from '../../web/event-stream.ts';
 import { renderBounded } from '../../web/render-bounded.ts';
 import { addRoute } from '../api/add-route.ts';
+import type { Membership } from '../store/members.ts';
 import { withoutValues } from '../store/query-error.ts';
 import { findSigned, type SignedMember, signedOf } from './access.ts';
 import type { DashboardContext } from './dashboard-context.ts';
@@ -48,15 +49,15 @@ export function addLivePart(router: Router, context: DashboardContext, { path, e
 /** `streamChanges` for the session of a request. */
 export function streamPart(context: DashboardContext, exchange: Exchange, read: ReadPart, everyMs?: number): void {
   const { logger, stopped } = context;
-  const { organizationId } = signedOf(exchange.request).membership;
-  const isSigned = () => isMember(context, exchange.request, organizationId);
+  const { membership } = signedOf(exchange.request);
+  const isSigned = () => isStill(context, exchange.request, membership);
   streamChanges(exchange, { logger, stopped, isSigned, read, everyMs });
 }
 
 /**
  * Reads a part of a page every second, or after `everyMs`, and sends it if it has changed. Ends after the last state of what
- * it shows, or when the session ends, the person leaves the page's organization or the browser leaves. The page then stays
- * as it is.
+ * it shows, or when the session ends, the person leaves the page's organization or has another role there, or the browser
+ * leaves. The page then stays as it is, unless its browser may open the stream again.
  */
 export function streamChanges(
   { request, response }: Exchange,
@@ -98,7 +99,9 @@ export function streamChanges(
 }
 
 /** The person may have made another organization the active one. */
-async function isMember(context: DashboardContext, request: Request, organizationId: string): Promise<boolean> {
+async function isStill(context: DashboardContext, request: Request, membership: Membership): Promise<boolean> {
+  const { organizationId, role } = membership;
   const signed = await findSigned(context, request);
-  return signed?.membership !== undefined && signed.memberships.some((own) => own.organizationId === organizationId);
+  if (signed?.membership === undefined) return false;
+  return signed.memberships.some((own) => own.organizationId === organizationId && own.role === role);
 }

@@ -43,6 +43,12 @@ describe('the dashboard of someone in two organizations', () => {
     await insertMember(fixture.platform.db, member);
   }
 
+  /** Of the customer's project, queued. */
+  async function addExport(): Promise<string> {
+    const job = { ...project, version: null, paths: null, at: new Date() };
+    return (await fixture.platform.db.transaction((tx) => insertExportJob(tx, job))).id;
+  }
+
   async function leaveCustomer(): Promise<void> {
     await fixture.platform.db.execute(sql`delete from members where organization_id = ${project.organizationId}`);
   }
@@ -117,8 +123,7 @@ describe('the dashboard of someone in two organizations', () => {
     await workIn(project.organizationId);
     const customers = await open();
     await readUntil(customers, 'No exports here');
-    const job = { ...project, version: null, paths: null, at: new Date() };
-    const { id } = await db.transaction((tx) => insertExportJob(tx, job));
+    const id = await addExport();
     await readUntil(customers, id);
     await db.execute(sql`update export_jobs set status = 'failed', finished_at = now() where id = ${id}`);
     await readUntil(customers, 'No exports here');
@@ -138,18 +143,26 @@ describe('the dashboard of someone in two organizations', () => {
     expect((await ada.get('/ui/agents/events?cursor=wrong')).status).toBe(400);
   });
 
-  it('ends a live page of the one for someone who was removed from it', async () => {
+  const setRole = (role: string) => () =>
+    fixture.platform.db.execute(
+      sql`update members set role = ${role} where organization_id = ${project.organizationId}`,
+    );
+
+  it.each([
+    ['was removed from it', leaveCustomer],
+    ['has another role there', setRole('reviewer')],
+  ])('ends a live page of the one for someone who %s', async (_what, change) => {
     const { db, baseUrl } = fixture.platform;
-    const job = { ...project, version: null, paths: null, at: new Date() };
-    const { id } = await db.transaction((tx) => insertExportJob(tx, job));
+    const id = await addExport();
     await workIn(project.organizationId);
     const cookie = [...ada.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const live = await fetch(`${baseUrl}/ui/exports/${id}/events`, { headers: { cookie }, redirect: 'manual' });
     expect(live.status).toBe(200);
-    await leaveCustomer();
+    await change();
     // It ends only if the server ends it.
     expect(await live.text()).toContain('data: ');
     expect((await ada.get('/ui/exports')).status).toBe(200);
+    await db.execute(sql`update export_jobs set status = 'failed', finished_at = now() where id = ${id}`);
   });
 
   it('moves a project to an organization that the person owns too, and removes it and the organization', async () => {
@@ -161,6 +174,7 @@ describe('the dashboard of someone in two organizations', () => {
       403,
       expect.stringContaining('expected another one that you own'),
     ]);
+    await addExport();
     const running = await ada.submit(`${path}/move`, `${path}/move`, { organization: 'Handbook' });
     expect([running.status, running.text]).toEqual([409, expect.stringContaining('while a job runs')]);
     await fixture.platform.db.execute(sql`update export_jobs set status = 'failed', finished_at = now()`);
