@@ -72,14 +72,16 @@ export async function createProgram({ only = '', completes = true } = {}): Promi
       { hidden: true },
     );
   }
-  inheritExitOverride(program);
+  inheritSettings(program, program.name());
   return program;
 }
 
-/** Otherwise subcommands exit by themselves, with commander's code for a usage error. */
-function inheritExitOverride(command: Command): void {
+/** Otherwise subcommands exit by themselves, with commander's code for a usage error, and name the help of all of galley. */
+function inheritSettings(command: Command, path: string): void {
   for (const child of command.commands) {
-    child.copyInheritedSettings(command);
-    inheritExitOverride(child);
+    const own = `${path} ${child.name()}`;
+    const what = child.commands.length > 0 ? 'commands' : 'arguments and options';
+    child.copyInheritedSettings(command).showHelpAfterError(`(${own} --help lists its ${what})`);
+    inheritSettings(child, own);
   }
 }

@@ -16,7 +16,9 @@ describe('the galley command', () => {
 
   test.each([
     [[], /Usage: galley/],
-    [['nonsense'], /unknown command 'nonsense'/],
+    [['nonsense'], /unknown command 'nonsense'\n\(galley --help lists the commands\)/],
+    [['projects', 'nonsense'], /unknown command 'nonsense'\n\(galley projects --help lists its commands\)/],
+    [['exports', 'show'], /argument 'job'\n\(galley exports show --help lists its arguments and options\)/],
     [['deployment'], /--values: expected a file/],
     [['deployment', '--values'], /argument missing/],
     [['sites', 'status', '--nonsense'], /unknown option '--nonsense'/],
