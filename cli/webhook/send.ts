@@ -6,7 +6,7 @@ import { listeningUrl } from '../../programs/process/serve.ts';
 import type { Settings } from '../../programs/settings/environment.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { deploymentUrls, openOrchestrator, parseUrlOption } from '../orchestrator-client.ts';
-import { printJson, printLines } from '../output.ts';
+import { printJson, printLines, wrap } from '../output.ts';
 import { requestJson } from '../request-json.ts';
 import { configuredWebhook } from './configured-webhook.ts';
 import { makeDelivery, readBody } from './make-delivery.ts';
@@ -30,7 +30,7 @@ export async function send(site: string, source: string, options: SendOptions): 
 
   const address = `${url.origin}${url.pathname}`;
   if (options.json) printJson({ site, source, url: address, ...verdict, reason: reason ?? null });
-  else printLines([verdict.outcome !== 'unreachable' && `Sent a signed ${delivery.what} to ${address}`]);
+  else printLines([verdict.outcome !== 'unreachable' && wrap(`Sent a signed ${delivery.what} to ${address}`)]);
   const meaning = describe(verdict, reason, options.url === undefined ? site : `${site} --url ${url.origin}`);
   if (verdict.outcome === 'refused' || verdict.outcome === 'unreachable') throw new CommandError(meaning);
   const { deliveryId } = verdict;

@@ -42,7 +42,7 @@ describe('galley webhook send', () => {
     const { code, stdout, stderr } = await send(['handbook', 'contentful']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(
-      `Sent a signed contentful sample "${TITLE}" to ${api.url}/webhooks/handbook/contentful\n` +
+      `Sent a signed contentful sample "${TITLE}" to\n${api.url}/webhooks/handbook/contentful\n` +
         '202: Accepted by export:handbook.\n' +
         'See what becomes of it: galley sites status handbook\n',
     );
