@@ -141,7 +141,7 @@ function createAct({ config, logger }: SiteActionsDeps): Act {
   /** Why a site has no workflow: nothing was published, or it is unknown. */
   const noWorkflow = (site: string): HttpError =>
     siteNamed(config, site) !== undefined
-      ? new HttpError(409, 'the site has no workflow: nothing was published yet, or since the site was removed')
+      ? new HttpError(409, 'nothing was published yet, or not since the site was removed: export the site first')
       : new HttpError(404, 'no such site');
 
   return async (site, action, missing = noWorkflow(site)) => {

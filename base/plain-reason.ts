@@ -28,15 +28,21 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the host name can not be looked up now',
   ETIMEDOUT: 'there was no answer in time',
   UND_ERR_CONNECT_TIMEOUT: 'there was no answer in time',
+  UND_ERR_SOCKET: 'the connection was closed',
 };
 
 /** Such as `connect ECONNREFUSED 127.0.0.1:7233`, perhaps without its address (see `without-addresses.ts`). */
 const NETWORK =
-  /\b(?:connect|listen|getaddrinfo|read|write) (E[A-Z_]+)(?:: [a-z]+(?: [a-z]+)*)?(?: (?:\(an address\)(?::\d+)?|([^\s,;()]+)))?/g;
+  /\b(?:connect|listen|getaddrinfo|read|write) (E[A-Z_]+)(?:: [a-z]+(?: [a-z]+)*)?(?: (?:\(an address\)(?::\d+)?|([^\s,;()]*[^\s,;().])))?/g;
 /** Such as `EACCES: permission denied, open '/srv/.a.tmp'`, and a code alone. */
 const SYSTEM = /\b(E[A-Z_]{3,}|UND_ERR_[A-Z_]+)\b(?:: [a-z][a-z -]*)?(?:, [a-z]+(?: '([^']*)')?(?: -> '([^']*)')?)?/g;
-/** Such as `tonic::transport::Error(Transport, …)`. */
-const RUST = /\b\w+(?:::\w+)+(?:\(.*\))?/gs;
+/** Such as `tonic::transport::Error(Transport, …)`, unlike an IPv6 address. */
+const RUST = /\b[a-z]\w*(?:::\w+)*::[A-Z]\w*(?:\(.*\))?/gs;
+
+/** What a code of the system means; undefined if that isn't known. */
+export function meaningOf(code: string): string | undefined {
+  return MEANINGS[code];
+}
 
 /** Why something failed, in words for its user: the thing and its place, not the call that failed. */
 export function plainReason(error: unknown): string {
@@ -60,7 +66,9 @@ export function plainText(text: string): string {
     .replace(RUST, 'it can not be reached');
 }
 
-/** Durable writes go to a file beside the real one, of which a person knows nothing. */
+/** Durable writes go to a file or folder beside the real one, of which a person knows nothing. */
 function placeOf(path: string): string {
+  const unfinished = /^(.*\/)?\.?([^/]+)\.\d+\.part(?:$|\/)/.exec(path);
+  if (unfinished !== null) return `${unfinished[1] ?? ''}${unfinished[2]}`;
   return path.endsWith('.tmp') ? `the folder ${dirname(path)}` : path;
 }

@@ -11,6 +11,8 @@ export function adminApiFailure({ status, reason }: AdminApiError, url?: string,
   if (isRedirect(status)) return new UsageError('ADMIN_API_URL redirects elsewhere: expected the final URL');
   if (status === 400) return new UsageError(reason);
   if (status === 401) return new CommandError(`ADMIN_API_KEY: ${service} rejects the key: ${reason}`);
+  if (status === 409)
+    return new CommandError(`${reason}. galley exports show and galley agents show say more of a job`);
   if (status === 404 && missing !== undefined) return new CommandError(`${service} has ${missing}`);
   return new CommandError(`${service} refuses (${status}): ${reason}. See ADMIN_API_URL`);
 }

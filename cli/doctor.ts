@@ -10,6 +10,7 @@ import type { Settings } from '../programs/settings/environment.ts';
 import { checkPorts, planDeployments } from '../programs/up/prepare.ts';
 import { formatCount } from '../ui/format.ts';
 import { checkAdminApi } from './checks/admin-api.ts';
+import { contradictions } from './checks/contradictions.ts';
 import { checkDeployments, type TemporalTarget } from './checks/deployments.ts';
 import { describeFinding, type Finding, fail, ok, warn } from './checks/finding.ts';
 import { checkDevServer, checkDisk, checkEnvFile, checkGit, checkHome, checkNode } from './checks/machine.ts';
@@ -61,6 +62,7 @@ async function readConfiguration(settings: Settings, report: Report): Promise<Ga
   }
   try {
     const config = await checkConfiguration(settings);
+    report(...contradictions(config, settings).map((each) => warn(check, each, 'galley config check rejects it.')));
     const sites = Object.keys(config.sites);
     report(ok(check, `${settings.configPath} is correct: ${sites.length === 1 ? '1 site' : `${sites.length} sites`}`));
     return config;

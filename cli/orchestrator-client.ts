@@ -6,7 +6,7 @@ import { OPERATOR_TOKEN_FILE, openHome } from '../programs/process/home.ts';
 import { listeningUrl } from '../programs/process/serve.ts';
 import { CommandError, UsageError } from './command-error.ts';
 import { plain } from './output.ts';
-import { type JsonRequest, NotFound, nothingListens, requestJson } from './request-json.ts';
+import { Conflict, type JsonRequest, NotFound, nothingListens, requestJson } from './request-json.ts';
 import { insteadOf } from './sites/configured-sites.ts';
 import { type ShownSite, siteStatus } from './sites/describe-site.ts';
 
@@ -48,7 +48,7 @@ export async function openOrchestrator(options: { url?: string | undefined }): P
     sites,
     ask: (path, method, body) =>
       request(path, method, body).catch(async (error: unknown) => {
-        throw (await unknownSite(error, path, { sites, base })) ?? error;
+        throw (await ofSite(error, path, { sites, base })) ?? error;
       }),
   };
 }
@@ -73,15 +73,18 @@ async function readAll(request: Orchestrator['ask']): Promise<ShownSite[]> {
   return sites;
 }
 
-/** What to say about a site that the api doesn't have; undefined for any other failure. */
-async function unknownSite(
+/** What to say about a site that the api doesn't have, or whose state is in the way; undefined for any other failure. */
+async function ofSite(
   error: unknown,
   path: string,
   { sites, base }: Pick<Orchestrator, 'sites'> & { base: string },
 ): Promise<CommandError | undefined> {
   const named = /^\/sites\/([^/?]+)/.exec(path)?.[1];
-  if (!(error instanceof NotFound) || named === undefined) return undefined;
+  if (named === undefined) return undefined;
   const site = decodeURIComponent(named);
+  if (error instanceof Conflict)
+    return new CommandError(`${site}: ${plain(error.reason)}. galley sites status ${site} shows its state`);
+  if (!(error instanceof NotFound)) return undefined;
   const names = await sites().then(
     (all) => all.map((each) => each.site),
     () => undefined,

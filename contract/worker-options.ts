@@ -1,4 +1,12 @@
-import type { DataConverter, NativeConnection, Worker, WorkerInterceptors, WorkerOptions } from '@temporalio/worker';
+import type {
+  ActivityInterceptors,
+  DataConverter,
+  NativeConnection,
+  Worker,
+  WorkerInterceptors,
+  WorkerOptions,
+} from '@temporalio/worker';
+import { plainText } from '../base/plain-reason.ts';
 
 /**
  * A worker's version for Temporal's Worker Versioning, set by the operator (`WORKER_DEPLOYMENT` and `WORKER_BUILD_ID`).
@@ -24,6 +32,25 @@ export type CommonWorkerOptions = {
  */
 const LONGEST_TASK = { isolateExecutionTimeout: '1m' };
 
+/**
+ * Pages, commands and mails show the failures of activities as they are in the history: they have words there instead of
+ * codes of the system.
+ */
+function plainFailures(): ActivityInterceptors {
+  return {
+    inbound: {
+      async execute(input, next) {
+        try {
+          return await next(input);
+        } catch (error) {
+          if (error instanceof Error) error.message = plainText(error.message);
+          throw error;
+        }
+      },
+    },
+  };
+}
+
 /** The options of Temporal's `Worker` that all workers share. */
 export function temporalOptions(options: CommonWorkerOptions): Omit<WorkerOptions, 'taskQueue'> {
   const { connection, namespace = 'default', dataConverter, identity, version, tracing } = options;
@@ -31,7 +58,7 @@ export function temporalOptions(options: CommonWorkerOptions): Omit<WorkerOption
     ...LONGEST_TASK,
     connection,
     namespace,
-    interceptors: { activity: tracing?.activity ?? [] },
+    interceptors: { activity: [...(tracing?.activity ?? []), plainFailures] },
     ...(tracing?.sinks && { sinks: tracing.sinks }),
     ...(dataConverter === undefined ? {} : { dataConverter }),
     ...(identity === undefined ? {} : { identity }),

@@ -67,9 +67,10 @@ export async function createAgentWorker(deps: PlatformWorkerDeps): Promise<Worke
 }
 
 function sharedOptions(deps: PlatformWorkerDeps): ReturnType<typeof temporalOptions> {
+  const options = temporalOptions(deps);
   return {
-    ...temporalOptions(deps),
-    interceptors: { activity: [...(deps.tracing?.activity ?? []), redactQueryValues] },
+    ...options,
+    interceptors: { activity: [...(options.interceptors?.activity ?? []), redactQueryValues] },
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: deps.shutdownForceTime ?? SHUTDOWN_FORCE,
   };

@@ -83,9 +83,12 @@ export function responseVerdictOf(
   return 'rejected';
 }
 
-/** A sentence for operators, such as "POST /v1/… was answered 403: no plan". */
-export function messageOf({ message, status }: AdminApiError): string {
-  return isRedirect(status) ? `${message} (check adminApi.url)` : message;
+/** A sentence for operators, such as "the Admin API refuses (403): no plan". The activity's name says what was asked. */
+export function messageOf({ reason, status }: AdminApiError): string {
+  if (status === null) return `the Admin API can't be reached: ${reason}`;
+  if (isRedirect(status)) return `the Admin API redirects (${status}): ${reason} (check adminApi.url)`;
+  if (isSuccess(status)) return `the Admin API's response can't be used: ${reason}`;
+  return `the Admin API ${status < 500 ? 'refuses' : 'fails'} (${status}): ${reason}`;
 }
 
 /** A failure that Temporal doesn't retry: the workflow decides what to do. */

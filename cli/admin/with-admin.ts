@@ -7,6 +7,7 @@ import { OPERATOR_TOKEN_FILE, openHome } from '../../programs/process/home.ts';
 import { platformPagesUrl } from '../../programs/process/serve.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { explainSilence } from '../explain-silence.ts';
+import { plain } from '../output.ts';
 
 /** Unlike a service, a command must not wait forever for a missing database. */
 const OPEN_TIMEOUT_MS = 5_000;
@@ -87,4 +88,12 @@ async function openObjectsOf(settings: Context['settings']): Promise<ObjectStore
   }
   const { openObjectStore } = await import('../../programs/parts/platform-store.ts');
   return await openObjectStore(settings, home);
+}
+
+/** @throws CommandError if there is no such organization: a list of nothing would hide the mistake */
+export async function requireOrganization(admin: Admin, name: string | undefined): Promise<void> {
+  if (name === undefined) return;
+  const found = await admin.listOrganizations();
+  if (!found.some(({ organization }) => organization === name))
+    throw new CommandError(`There is no organization ${plain(name)}: galley organizations list names those there are`);
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { agentRuleState } from '../../contract/agent-state.ts';
 import { type DeliveryRecord, type ExportRecord, siteState } from '../../contract/site-state.ts';
 import { DELIVERY_WORDS, outcomeWords, rejectionWords } from '../../contract/site-words.ts';
+import { formatCount } from '../../ui/format.ts';
 import { CommandError } from '../command-error.ts';
 import { API_URL_OPTION, openOrchestrator, sitePath, TOKEN_HELP } from '../orchestrator-client.ts';
 import { plain, printJson, printLines } from '../output.ts';
@@ -154,8 +155,8 @@ function exportLines(record: ExportRecord): (string | undefined)[] {
   const facts = [
     jobId && `job ${jobId}`,
     version && `version ${version}`,
-    pageCount !== null && `${pageCount} pages`,
-    `${publishCount} publish(es)`,
+    pageCount !== null && formatCount(pageCount, 'page'),
+    formatCount(publishCount, 'publish', 'publishes'),
   ];
   const times: [what: string, at: string | null][] = [
     ['requested', requestedAt],

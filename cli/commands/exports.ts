@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { ExportJob } from '../../client/admin-api-client.ts';
 import { type ExportChanges, type ExportJobStatus, exportJobStatus, jobWord } from '../../contract/admin-api.ts';
+import { formatCount } from '../../ui/format.ts';
 import { errorOf, howItEnded, KEY_HELP, showResponse } from '../admin-api.ts';
 import { plain, printLines } from '../output.ts';
 import { ago, type Columns, printTable } from '../table.ts';
@@ -98,7 +99,7 @@ const COLUMNS = {
 function inFull(job: ExportJob): (string | false | null)[] {
   const error = errorOf(job);
   return [
-    `${job.jobId}: ${jobWord(job)}, ${Math.floor(job.progress ?? 0)} %, ${job.pageCount ?? 0} pages`,
+    `${job.jobId}: ${jobWord(job)}, ${Math.floor(job.progress ?? 0)} %, ${formatCount(job.pageCount ?? 0, 'page')}`,
     job.version !== null && `version ${job.version}${job.domain === null ? '' : ` of ${job.domain}`}`,
     job.createdAt !== null && `started ${ago(job.createdAt)}, last change ${ago(job.updatedAt ?? job.createdAt)}`,
     error !== null && `error: ${plain(error)}`,

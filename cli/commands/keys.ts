@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { KeyListing } from '../../platform/admin/api-keys.ts';
-import { withAdmin } from '../admin/with-admin.ts';
+import { requireOrganization, withAdmin } from '../admin/with-admin.ts';
 import { printJson, printLines } from '../output.ts';
 import { ago, type Columns, printTable } from '../table.ts';
 
@@ -59,6 +59,7 @@ async function create({ json, ...request }: CreateOptions): Promise<void> {
 
 async function list({ organization, json }: { organization?: string; json?: boolean }): Promise<void> {
   await withAdmin(async (admin) => {
+    await requireOrganization(admin, organization);
     const keys = await admin.listKeys({ organization });
     if (json) printJson(keys);
     else printTable(keys, COLUMNS, 'no keys: galley keys create makes one');

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { OrganizationListing } from '../../platform/admin/organizations.ts';
-import { withAdmin } from '../admin/with-admin.ts';
+import { requireOrganization, withAdmin } from '../admin/with-admin.ts';
 import { UsageError } from '../command-error.ts';
 import { confirmDeletion } from '../confirm-deletion.ts';
 import { printJson, printLines } from '../output.ts';
@@ -47,6 +47,7 @@ const COLUMNS: Columns<OrganizationListing> = {
 
 async function remove(name: string, { yes, json }: { yes?: boolean; json?: boolean }): Promise<void> {
   await withAdmin(async (admin) => {
+    await requireOrganization(admin, name);
     const question = `Removing ${name} ends its keys and deletes its members and audit log. This can't be undone`;
     await confirmDeletion({ question, name, yes, json });
     const removed = await admin.removeOrganization(name);

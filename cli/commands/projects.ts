@@ -9,7 +9,7 @@ import type {
   SetProjectRequest,
 } from '../../platform/admin/project-requests.ts';
 import { formatBytes, formatCount } from '../../ui/format.ts';
-import { withAdmin } from '../admin/with-admin.ts';
+import { requireOrganization, withAdmin } from '../admin/with-admin.ts';
 import { UsageError } from '../command-error.ts';
 import { confirmDeletion } from '../confirm-deletion.ts';
 import { printJson, wrap } from '../output.ts';
@@ -82,6 +82,7 @@ export function projectsCommand(): Command {
     .addHelpText('after', WHERE)
     .action(async ({ organization, json }: { organization?: string; json?: boolean }) => {
       await withAdmin(async (admin) => {
+        await requireOrganization(admin, organization);
         const projects = await admin.listProjects({ organization });
         if (json) printJson(projects);
         else printTable(projects, COLUMNS, 'no projects: galley projects add makes one');

@@ -30,7 +30,7 @@ export async function publishEntry({ everything, workspace, say }: Stage, title:
   const url = new URL(`/webhooks/${SITE}/contentful`, everything.addresses.api);
   const sentAt = Date.now();
   const { status, body } = await publish(url, workspace.contentfulSecret, { id: randomUUID(), title });
-  if (status !== 202) throw new CommandError(`the webhook was answered ${status}: ${body}`);
+  if (status !== 202) throw new CommandError(`the webhook's response is ${status}: ${body}`);
   say(`  Contentful publishes "${title}": 202 after ${Date.now() - sentAt} ms`);
   say(onOwnLine("the site's workflow", demoWorkflowUrl(everything, WORKFLOW_IDS.exportSite(SITE))));
   return sentAt;

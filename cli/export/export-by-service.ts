@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ZodError } from 'zod';
-import { errorText } from '../../base/error-code.ts';
+import { plainReason } from '../../base/plain-reason.ts';
 import { measure } from '../../base/sha256.ts';
 import { BundleInvalidError } from '../../bundle/errors.ts';
 import { readBundleHead } from '../../bundle/read-bundle.ts';
@@ -107,7 +107,7 @@ async function saveBundle(
     const timer = setTimeout(() => answer.abort(), ANSWER_TIMEOUT_MS);
     const ended = AbortSignal.any([signal, answer.signal]);
     const response = await fetch(bundleUrl, { signal: ended }).finally(() => clearTimeout(timer));
-    if (!response.ok || !response.body) throw new CommandError(`The bundle's link was answered ${response.status}`);
+    if (!response.ok || !response.body) throw new CommandError(`The bundle's link responds with ${response.status}`);
     await pipeline(response.body, measured.stream, createWriteStream(partial), { signal });
     const { sizeBytes, sha256: digest } = measured.result();
     if (sha256 && digest !== sha256)
@@ -117,6 +117,6 @@ async function saveBundle(
   } catch (error) {
     await rm(partial, { force: true });
     if (error instanceof CommandError) throw error;
-    throw new CommandError(`The bundle could not be fetched: ${errorText(error)}`);
+    throw new CommandError(`The bundle could not be fetched: ${plainReason(error)}`);
   }
 }

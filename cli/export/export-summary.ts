@@ -1,5 +1,6 @@
 import type { ExportReport } from '../../contract/admin-api.ts';
 import type { Proof } from '../../contract/proof.ts';
+import { formatCount } from '../../ui/format.ts';
 
 /** An export that has ended and is saved. What a service doesn't report is null or undefined. */
 export interface SavedExport {
@@ -30,9 +31,11 @@ const MAX_REFERRERS = 3;
 /** The end of an export as lines of text. */
 export function exportSummary(ended: SavedExport): string {
   const { out, pageCount, fileCount, sizeBytes, reusedFiles, report, reportFile } = ended;
-  const files = fileCount === null ? '' : `, ${fileCount} files`;
+  const files = fileCount === null ? '' : `, ${formatCount(fileCount, 'file')}`;
   const { proof } = ended;
-  const lines = [`${out}: ${pageCount ?? 'unknown'} pages${files}, ${sizeBytes} bytes`];
+  const lines = [
+    `${out}: ${pageCount === null ? 'unknown pages' : formatCount(pageCount, 'page')}${files}, ${sizeBytes} bytes`,
+  ];
   const proofs = proof === undefined ? [] : proofLines(proof);
   if (report === undefined) return `${[...lines, 'The service has no report of this export.', ...proofs].join('\n')}\n`;
   if (reusedFiles !== null && reusedFiles > 0) lines.push(`Reused from the last export: ${reusedFiles} files`);

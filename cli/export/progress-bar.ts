@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { formatCount } from '../../ui/format.ts';
 
 /** Shows an export's progress on standard error. */
 interface ProgressBar {
@@ -45,7 +46,7 @@ function createProgressLines(label: string, stream: Stream): ProgressBar {
       const step = `${status} ${Math.floor(progress / 10)}`;
       if (step === shown) return;
       shown = step;
-      stream.write(`${label} ${Math.floor(progress)} % | ${pageCount} pages | ${status}\n`);
+      stream.write(`${label} ${Math.floor(progress)} % | ${formatCount(pageCount, 'page')} | ${status}\n`);
     },
     stop: () => {},
   };

@@ -184,7 +184,7 @@ function whyNot(site: string, deployment: DeploymentState): string {
 
 function whatHappens(state: ShownSite): string {
   const { phase, current, deployments = [], nextTryAt, lastError } = state;
-  if (current === false) return 'No worker answers: does galley worker run?';
+  if (current === false) return 'No worker answers yet: galley doctor says whether one runs';
   if (nextTryAt && phase === 'failed')
     return `Failed, next try at ${localTime(nextTryAt)}: ${plain(lastError?.message ?? 'no reason is known')}`;
   const busy = deployments.filter((each) => each.state === 'writing' || each.state === 'confirming');

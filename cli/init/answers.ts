@@ -32,20 +32,20 @@ const THIS_MACHINE = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 export type Address = { domain?: string | undefined; origin?: string | undefined };
 
 /**
- * The address of a site as people write it: `docs.example.com`, `https://docs.example.com/`, `localhost:8080`. A server on
- * this machine has no domain.
+ * The address of a site as people write it: `docs.example.com`, `localhost:8080`, or the URL of one of its pages, which
+ * stands for the whole site. A server on this machine has no domain.
  */
 export const address = z.string().transform((text, context): Address => {
   const trimmed = text.trim();
   const isLocal = THIS_MACHINE.test(/^(\[[^\]]*\]|[^/:?#]*)/.exec(trimmed.toLowerCase())?.[0] ?? '');
   const written = /^https?:\/\//i.test(trimmed) ? trimmed : `${isLocal ? 'http' : 'https'}://${trimmed}`;
   const url = URL.canParse(written) ? new URL(written) : undefined;
-  if (url !== undefined && url.pathname === '/' && url.search + url.hash + url.username === '') {
+  if (url !== undefined && url.username === '') {
     if (THIS_MACHINE.test(url.hostname)) return { origin: url.origin };
     const domain = domainName.safeParse(url.hostname);
     if (domain.success) return { domain: domain.data, ...(url.port !== '' && { origin: url.origin }) };
   }
-  context.addIssue('expected a domain or a URL without a path, such as docs.example.com or http://127.0.0.1:8080');
+  context.addIssue('expected a domain or a URL, such as docs.example.com or http://127.0.0.1:8080');
   return z.NEVER;
 });
 

@@ -108,8 +108,10 @@ function checkCompose({ compose, temporalAddress, valuesFile, overwrite, publicH
  * @throws UsageError if there is no domain
  */
 export function withDefaults(answers: Partial<Answers>): Answers {
-  const { domain, site = DEFAULTS.site } = answers;
-  if (domain === undefined) throw new UsageError('--domain: expected the domain of the site, such as docs.example.com');
+  const { domain, origin, site = DEFAULTS.site } = answers;
+  const beside = origin === undefined ? '' : `, beside its server: --domain docs.example.com --origin ${origin}`;
+  if (domain === undefined)
+    throw new UsageError(`--domain: expected the domain of the site${beside || ', such as docs.example.com'}`);
   return {
     origin: undefined,
     secret: undefined,

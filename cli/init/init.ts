@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { intro, outro } from '@clack/prompts';
+import { plainReason } from '../../base/plain-reason.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { parseGalleyConfig } from '../../programs/config/galley-yaml.ts';
 import { createContext } from '../../programs/process/context.ts';
@@ -83,9 +84,15 @@ async function write(configFile: string, answers: Answers, consent: Consent): Pr
   const changed = Object.keys(variables).filter((name) => existing[name] && existing[name] !== variables[name]);
   if (changed.length > 0 && !consent.overwrite) await allowChange(envFile, changed, consent);
   const before = (await readOptional(envFile)) ?? ENV_HEAD;
-  await mkdir(dirname(configFile), { recursive: true });
-  await replaceFile(envFile, withVariables(before, variables), { mode: 0o600 });
-  await replaceFile(configFile, config, { mode: 0o644 });
+  try {
+    await mkdir(dirname(configFile), { recursive: true });
+    await replaceFile(envFile, withVariables(before, variables), { mode: 0o600 });
+    await replaceFile(configFile, config, { mode: 0o644 });
+  } catch (error) {
+    throw new CommandError(
+      `${configFile} was not written: ${plainReason(error)}. Run galley init in another folder, or set GALLEY_CONFIG`,
+    );
+  }
   return envFile;
 }
 

@@ -9,6 +9,7 @@ import {
   startPlaceText,
   UNSERVED_WORDS,
 } from '../../contract/site-words.ts';
+import { formatCount } from '../../ui/format.ts';
 import { plain, wrap } from '../output.ts';
 import { ago, type Columns } from '../table.ts';
 
@@ -201,7 +202,7 @@ export function startPlaceOf({ startPlace }: ShownSite): string | undefined {
 export function progressOf({ progress }: ShownSite): string | undefined {
   if (!progress) return undefined;
   const { percent, pageCount } = progress;
-  return `${percent === null ? '?' : Math.floor(percent)} %, ${pageCount ?? '?'} pages`;
+  return `${percent === null ? '?' : Math.floor(percent)} %, ${pageCount === null ? '? pages' : formatCount(pageCount, 'page')}`;
 }
 
 /** Undefined for the failure of an earlier export while a newer one is on its way. */

@@ -33,7 +33,7 @@ export async function configuredWebhook(
 ): Promise<ConfiguredWebhook> {
   if (configPath === undefined)
     throw new ConfigurationError(['GALLEY_CONFIG: expected the path of galley.yaml (there is none in this folder)']);
-  const select = (sections: Sections): Sections => onlySource(sections, site, source);
+  const select = (sections: Sections): Sections => onlySource(sections, { site, source, configPath });
   const { sites } = await loadGalleyConfig({ path: configPath, env: variables, select });
   const found = sites[site];
   const settings = found?.webhooks[source];
@@ -43,13 +43,18 @@ export async function configuredWebhook(
   return { site, source, domain: found.domain, secret, settings, sender: sourceNamed(source) };
 }
 
-function onlySource(sections: Sections, site: string, source: string): Sections {
+function onlySource(
+  sections: Sections,
+  { site, source, configPath }: { site: string; source: string; configPath: string },
+): Sections {
   const sites = mapping(sections.sites);
-  if (!Object.hasOwn(sites, site)) throw new UsageError(unknownName(`galley.yaml has no site ${site}`, site, sites));
+  if (!Object.hasOwn(sites, site))
+    throw new UsageError(`galley.yaml has no site ${site}; ${configPath} has ${insteadOf(site, Object.keys(sites))}`);
   const { domain, webhooks: written } = mapping(sites[site]);
   const webhooks = mapping(written);
   if (!Object.hasOwn(webhooks, source)) {
-    throw new UsageError(unknownName(`site ${site} has no webhook of ${source}`, source, webhooks));
+    const instead = insteadOf(source, Object.keys(webhooks));
+    throw new UsageError(`site ${site} has no webhook of ${source}; ${configPath} has ${instead}`);
   }
   const section = { domain, webhooks: { [source]: webhooks[source] } };
   return { adminApi: ADMIN_API, sites: { [site]: section } };
@@ -57,8 +62,4 @@ function onlySource(sections: Sections, site: string, source: string): Sections 
 
 function mapping(value: unknown): Sections {
   return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
-}
-
-function unknownName(what: string, given: string, configured: Sections): string {
-  return `${what}; galley.yaml has ${insteadOf(given, Object.keys(configured))}`;
 }

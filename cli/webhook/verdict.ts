@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { errorCode, errorText } from '../../base/error-code.ts';
+import { errorCode } from '../../base/error-code.ts';
+import { plainReason } from '../../base/plain-reason.ts';
 import { errorBody } from '../../web/http-error.ts';
+import { explainSilence } from '../explain-silence.ts';
 import type { SignedDelivery } from './make-delivery.ts';
 
 /** `unreachable`: there was no response. `refused`: the response doesn't accept the delivery. */
@@ -75,7 +77,7 @@ function refusal(result: Answered, { site, source }: { site: string; source: str
       return `The receiver accepts only JSON (${message}): a proxy may change the content type.`;
     case 503: {
       const when = retryAfter === null ? 'Try again' : `Try again in ${retryAfter} s`;
-      return `The receiver may not have stored it (${message}). ${when}, as a content system does by itself.`;
+      return `The receiver may not have stored it (${message}). ${when}, as a content system does by itself; galley doctor says what is wrong.`;
     }
     default:
       return `The receiver responded: ${message}.`;
@@ -106,13 +108,14 @@ type PostResult =
 /** Sends a delivery once. Follows no redirects, as content systems don't either. */
 export async function post(url: URL, { body, headers }: SignedDelivery): Promise<PostResult> {
   try {
-    const response = await fetch(url, {
+    const sending = fetch(url, {
       method: 'POST',
       headers: { 'user-agent': 'galley webhook send', ...headers },
       body,
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
+    const response = await explainSilence(`Waiting for ${url.origin}`, sending);
     const [retryAfter, location] = ['retry-after', 'location'].map((name) => response.headers.get(name));
     const json = readJson(await response.text());
     return {
@@ -125,7 +128,9 @@ export async function post(url: URL, { body, headers }: SignedDelivery): Promise
   } catch (error) {
     // What `fetch` throws says only that it failed; the reason is its cause.
     const cause = Object(error).cause ?? error;
-    return { kind: 'unreachable', code: errorCode(cause), reason: errorText(cause) };
+    const isLate = Object(cause).name === 'TimeoutError';
+    const reason = isLate ? `there was no answer within ${TIMEOUT_MS / 1000} s` : plainReason(cause);
+    return { kind: 'unreachable', code: errorCode(cause), reason };
   }
 }
 

@@ -1,4 +1,5 @@
 import { backoff } from '../../base/backoff.ts';
+import { meaningOf, plainText } from '../../base/plain-reason.ts';
 import { withoutAddresses } from '../../base/without-addresses.ts';
 import type { FetchFailure, Validators } from '../ports.ts';
 import { RefusedUrl } from './address-guard.ts';
@@ -40,8 +41,8 @@ export function failureOfLateness({ reason }: Lateness): FetchFailure {
 const MESSAGES: ReadonlyMap<string | undefined, string> = new Map([
   // undici fails an assertion only if a response breaks the protocol, such as an unrequested 101.
   ['ERR_ASSERTION', 'the response breaks the rules of HTTP'],
-  ['ENOTFOUND', 'no such host (ENOTFOUND)'],
-  ['EAI_AGAIN', 'its host name could not be looked up (EAI_AGAIN)'],
+  ['ENOTFOUND', 'no such host'],
+  ['EAI_AGAIN', 'its host name could not be looked up'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host'],
 ]);
 
@@ -51,13 +52,15 @@ const MESSAGES: ReadonlyMap<string | undefined, string> = new Map([
  */
 export function failureOfError(error: unknown): FetchFailure {
   const code = fetchErrorCode(error);
-  const message = MESSAGES.get(code) ?? withoutAddresses(errorMessage(error));
+  const message = errorMessage(error);
   const hard =
     isCausedBy(error, RefusedUrl) ||
     isCausedBy(error, UnreadableBody) ||
     isCausedBy(error, OriginAskedForQuiet) ||
     (code !== undefined && (HARD_CODES.has(code) || code.startsWith('ERR_TLS') || code.includes('CERT')));
-  const reason = code === undefined || message.includes(code) || hard ? message : `${message} (${code})`;
+  const meaning = code === undefined || message.includes(code) || hard ? undefined : meaningOf(code);
+  const whole = meaning === undefined ? message : `${message} (${meaning})`;
+  const reason = MESSAGES.get(code) ?? plainText(withoutAddresses(whole));
   return { kind: 'failed', reason, status: null, soft: !hard, retryAfterMs: undefined };
 }
 

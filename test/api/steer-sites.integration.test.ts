@@ -51,7 +51,7 @@ describe('an operator', () => {
   it('exports, refreshes, pauses and resumes a site', async () => {
     const none = {
       status: 409,
-      body: { error: 'the site has no workflow: nothing was published yet, or since the site was removed' },
+      body: { error: 'nothing was published yet, or not since the site was removed: export the site first' },
     };
     for (const action of ['refresh', 'pause', 'resume']) {
       expect(await send('POST', `/sites/paused/${action}`)).toEqual(none);

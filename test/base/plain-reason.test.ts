@@ -13,6 +13,13 @@ test.each([
   ],
   ["a: EROFS: read-only file system, rename '/a/.b.tmp' -> '/a/b'", 'a: /a/b: it is read-only'],
   ['expected a readable file at /nowhere (ENOENT)', 'expected a readable file at /nowhere (it does not exist)'],
+  [
+    'https://a.example is away: connect ECONNREFUSED 127.0.0.1:1. See',
+    'https://a.example is away: 127.0.0.1:1: nothing listens there. See',
+  ],
+  ["EACCES: permission denied, open '/sys/x.tar.gz.4089.part'", '/sys/x.tar.gz: permission is denied'],
+  ["ENOSPC: no space left on device, open '/mnt/.docs.18628.part/a/b.html'", '/mnt/docs: the disk is full'],
+  ['http://[2001:db8::12]:3000 has two', 'http://[2001:db8::12]:3000 has two'],
   ['ENOSPC: no space left on device, write', 'the disk is full'],
   ['Failed: tonic::transport::Error(Transport, hyper::Error(Connect, "x"))', 'Failed: it can not be reached'],
   ['set TEMPORAL_ADDRESS, EXPORT_KEEP or PORT', 'set TEMPORAL_ADDRESS, EXPORT_KEEP or PORT'],

@@ -99,7 +99,7 @@ test('deliveries show names the export that collected the delivery, with its tim
     'd1/x from cms, N days ago: accepted',
     'Entry.publish (publish) Mov [2Jing by ada@example.com',
     'export 7: served, rolled back',
-    '  job se_1, version v7, 12 pages, 2 publish(es)',
+    '  job se_1, version v7, 12 pages, 2 publishes',
     ...['requested', 'started', 'exported', 'written', 'served', 'rolled back'].map((what) =>
       expect.stringMatching(new RegExp(`^  ${what} 2026-11-21 \\d\\d:\\d\\d:\\d\\d, N days ago$`)),
     ),

@@ -42,7 +42,7 @@ test('with ADMIN_API_URL, galley export starts a job there and downloads its bun
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: expect.stringMatching(
-      /site\.tar\.gz: unknown pages, 1 files, \d+ bytes\nThe service has no report of this export\.\n$/,
+      /site\.tar\.gz: unknown pages, 1 file, \d+ bytes\nThe service has no report of this export\.\n$/,
     ),
   });
   expect(requests).toEqual([

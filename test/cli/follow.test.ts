@@ -221,7 +221,7 @@ test('exports show --follow and agents show --follow end with the job', async ()
   const completed = await follow([job, { ...job, status: 'completed', progress: 100 }], 'exports', 'show', 'se_1');
   expect(completed).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^se_1: running, 5 %, 1 pages\nse_1: completed, 100 %/),
+    stdout: expect.stringMatching(/^se_1: running, 5 %, 1 page\nse_1: completed, 100 %/),
   });
   const failed = await follow(
     [agentJob, { ...agentJob, status: 'failed', error: 'no change' }],

@@ -74,10 +74,24 @@ describe('galley init without a terminal', () => {
     expect(parseEnv(await read('.env'))).toMatchObject({ ADMIN_API_URL: site.origin, ADMIN_API_KEY: 'galley_bad' });
   });
 
+  test('says what was not written, and how to write it elsewhere', async () => {
+    const args = ['init', '--yes', '--skip-checks', '--domain', 'docs.example.com'];
+    const { code, stderr } = await galleyHere(args, { GALLEY_CONFIG: '/sys/galley.yaml' }, folder);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /\/sys\/galley\.yaml was not written: .*\. Run galley init in another folder, or set/,
+      ),
+    });
+  });
+
   test.each([
     [[], /^galley: --domain: expected the domain/],
-    [['--domain', 'https://docs.example.com/en'], /--domain: expected a domain or a URL without a path/],
-    [['--domain', 'http://127.0.0.1:8080'], /--domain: expected the domain of the site/],
+    [['--domain', 'https://user@docs.example.com/'], /--domain: expected a domain or a URL, such as/],
+    [
+      ['--domain', 'http://127.0.0.1:8080'],
+      /--domain: expected the domain of the site, beside its server: .* --origin http:\/\/127\.0\.0\.1:8080$/m,
+    ],
     [['--domain', 'd.example.com', '--source', 'nonsense'], /--source: expected one of contentful,/],
     [['--domain', 'd.example.com', '--source', 'standard', '--secret', '!'], /--secret: expected whsec_/],
     [['--domain', 'd.example.com', '--admin-api-url', 'http://x'], /--admin-api-key: expected/],
@@ -102,7 +116,8 @@ test.each([
   ['localhost:8080', { origin: 'http://localhost:8080' }],
   ['http://127.0.0.1:8080/', { origin: 'http://127.0.0.1:8080' }],
   ['[::1]:80', { origin: 'http://[::1]' }],
-  ['docs.example.com/en', undefined],
+  ['docs.example.com/en', { domain: 'docs.example.com' }],
+  ['https://docs.example.com/en/index.html?a=b#top', { domain: 'docs.example.com' }],
   ['https://user@docs.example.com', undefined],
   ['', undefined],
   ['a b', undefined],

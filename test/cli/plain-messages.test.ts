@@ -17,7 +17,7 @@ const SERVICES = ['api', 'worker', 'platform', 'platform-worker', 'agent-worker'
 const LEFT_OUT = ['up', 'deployment', 'demo', 'complete', 'completion'];
 
 /** What a person can't act on: a request, a code of the system, a path in a library, a file that is only written to. */
-const OF_THE_LAYER_BELOW = /was answered|\bE[A-Z]{4,}\b|::|\.tmp\b|\n\s+at /;
+const OF_THE_LAYER_BELOW = /was answered|\bE[A-Z]{4,}\b|::|\.(?:tmp|part)\b|\n\s+at /;
 /** A command, an option, a variable, a URL or a path. */
 const NEXT_STEP = /galley [a-z]|--[a-z]|\b[A-Z]+_[A-Z_]+\b|https?:\/\/|\/\w+/;
 
@@ -94,9 +94,13 @@ async function startFullDisk(): Promise<{ path: string; end: () => void }> {
 }
 
 describe('every command names the thing, its place and the next step', () => {
-  test('of an unknown name', async () => {
+  test.each([
+    ['an unknown name', 404],
+    ['a state that is in the way', 409],
+    ['a service without its own servers', 503],
+  ])('of %s', async (_what, status) => {
     const services = await startHttpSite((_, response) => {
-      response.writeHead(404, { 'content-type': 'application/json' }).end(JSON.stringify({ error: 'no such thing' }));
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error: 'not possible' }));
     });
     const own = { GALLEY_HOME: folder };
     const api = { OPERATOR_TOKEN: 'token', PORT: String(services.port) };
@@ -128,7 +132,7 @@ describe('every command names the thing, its place and the next step', () => {
     const disk = await startFullDisk();
     try {
       const variables = { ...nothingRuns, GALLEY_HOME: join(disk.path, 'home') };
-      const places = { file: join(disk.path, 'a'), cwd: disk.path, origin: origin.origin };
+      const places = { file: join(disk.path, 'a'), origin: origin.origin };
       const said = [/^galley: .*bundles: the disk is full/m, /galley-home: .*the disk is full/];
       expect(await unclear(variables, places, said)).toEqual([]);
     } finally {

@@ -121,7 +121,7 @@ describe('galley webhook send', () => {
 describe('the configured webhook', () => {
   test.each([
     ['handbook', 'contentfull', /^site handbook has no webhook of contentfull; .*github.* Did you mean contentful\?$/],
-    ['blog', 'ghost', /^site blog has no webhook of ghost; galley.yaml has none$/],
+    ['blog', 'ghost', /^site blog has no webhook of ghost; .*galley\.yaml has none$/],
     ['handbook', '__proto__', /^site handbook has no webhook of __proto__; /],
     ['toString', 'token', /^galley\.yaml has no site toString; /],
   ])('is a usage error if galley.yaml lacks it: %s %s', async (site, source, message) => {
@@ -245,7 +245,7 @@ describe('the verdict on', () => {
     expect(verdict).toMatchObject({
       ...{ outcome: 'refused', status: 503 },
       meaning: expect.stringMatching(
-        /^The receiver may not have stored it \(.+\)\. Try again in 5 s, as a content system does by itself\.$/,
+        /^The receiver may not have stored it \(.+\)\. Try again in 5 s, as a content system does by itself; galley doctor says what is wrong\.$/,
       ),
     });
   });

@@ -102,7 +102,7 @@ describe('any operation', () => {
       nonRetryable: true,
       details: [{ status, retryAfterMs: null }],
     });
-    expect(failure.message).toContain(`answered ${status}: no`);
+    expect(failure.message).toContain(`refuses (${status}): no`);
     expect(failure.message).not.toContain('galley_secret');
   });
 

@@ -100,7 +100,7 @@ describe('creating an agent job', () => {
     expect(await failureOf(create(activities))).toMatchObject({
       type: 'Rejected',
       details: [{ status: 422 }],
-      message: expect.stringMatching(/was answered 422: .*was used \(.* that attempt's job exists\)$/),
+      message: expect.stringMatching(/refuses \(422\): .*was used \(.* that attempt's job exists\)$/),
     });
   });
 

@@ -36,8 +36,8 @@ describe('fetchRetryDelayMs', () => {
       );
       return failure.reason;
     };
-    expect(reasonOf('connect ECONNREFUSED 10.0.0.5:8080', 'ECONNREFUSED')).not.toContain('10.0.0.5');
-    expect(reasonOf('getaddrinfo ENOTFOUND cms.internal', 'ENOTFOUND')).toBe('no such host (ENOTFOUND)');
+    expect(reasonOf('connect ECONNREFUSED 10.0.0.5:8080', 'ECONNREFUSED')).toBe('fetch failed (nothing listens there)');
+    expect(reasonOf('getaddrinfo ENOTFOUND cms.internal', 'ENOTFOUND')).toBe('no such host');
     const certificate = reasonOf('Host: cms.internal. is not in the altnames', 'ERR_TLS_CERT_ALTNAME_INVALID');
     expect(certificate).toBe('its certificate is for another host');
   });

@@ -273,7 +273,7 @@ describe('the fetcher', () => {
         }
       },
     });
-    expect(result).toMatchObject({ kind: 'failed', soft: true, reason: 'read ECONNRESET' });
+    expect(result).toMatchObject({ kind: 'failed', soft: true, reason: 'the connection was closed' });
   });
 
   it('rejects loopback unless the operator named exactly that host and port', async () => {

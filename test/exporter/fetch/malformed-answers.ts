@@ -18,10 +18,10 @@ const PIECE = Buffer.alloc(64 * 1024, '<p>more of the same</p>');
 /** Allowance for the loopback's buffers. */
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024;
 const TOO_LARGE = { reason: new RegExp(`larger than ${MAX_BODY_BYTES}`) };
-const CUT = { reason: /other side closed|terminated|ECONNRESET|UND_ERR_SOCKET|end before/i };
+const CUT = { reason: /other side closed|terminated|the connection was closed|end before/i };
 const LATE = { reason: /^no response within 200 ms$/, isLate: true } as const;
 const SLOW = { reason: /^the body comes too slowly: less than 1024 bytes a second$/, isLate: true } as const;
-const NOT_HTTP = { reason: /HPE_|Parse Error|UND_ERR|Response does not match|Invalid/i };
+const NOT_HTTP = { reason: /Parse Error|Response (body length )?does not match|Invalid/i };
 
 /** Writes pieces as long as the other side reads them, up to 10 GB. */
 function flood(socket: Socket, head: string): void {

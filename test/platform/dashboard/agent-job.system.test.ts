@@ -185,7 +185,7 @@ describe('the page of an agent job, with a worker and an agent at work', () => {
     await page.goto(link);
     await page.getByText('You act as linus@example.com').waitFor();
     await page.getByRole('button', { name: /changes/i }).click();
-    await page.getByText('linus@example.com asks for changes').waitFor();
+    await page.getByText('linus@example.com asked for changes').waitFor();
     await page.context().close();
   }
 });
