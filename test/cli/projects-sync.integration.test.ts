@@ -39,6 +39,17 @@ test('projects sync lets a key in and makes missing projects, once, in the organ
     expect(await json('projects', 'sync')).toEqual(synced);
     expect(await json('keys', 'list')).toMatchObject([{ organization: 'galley', prefix: key.slice(0, 13) }]);
 
+    // An empty list would hide the mistake, and a question the answer.
+    for (const args of [
+      ['keys', 'list', '--organization', 'nosuch'],
+      ['projects', 'list', '--organization', 'nosuch'],
+      ['organizations', 'remove', 'nosuch'],
+    ])
+      expect(await run(args)).toMatchObject({
+        ...{ code: 1, stdout: '' },
+        stderr: expect.stringContaining('There is no organization nosuch: galley organizations list'),
+      });
+
     // A key that was made by hand keeps its organization, where the projects are.
     const { stdout: made } = await run(['keys', 'create', '--organization', 'acme', '--json']);
     const acme = { ADMIN_API_KEY: (JSON.parse(made) as { key: string }).key };
