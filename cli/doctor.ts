@@ -62,9 +62,10 @@ async function readConfiguration(settings: Settings, report: Report): Promise<Ga
   }
   try {
     const config = await checkConfiguration(settings);
-    report(...contradictions(config, settings).map((each) => warn(check, each, 'galley config check rejects it.')));
-    const sites = Object.keys(config.sites);
-    report(ok(check, `${settings.configPath} is correct: ${sites.length === 1 ? '1 site' : `${sites.length} sites`}`));
+    const found = contradictions(config, settings);
+    const sites = formatCount(Object.keys(config.sites).length, 'site');
+    if (found.length === 0) report(ok(check, `${settings.configPath} is correct: ${sites}`));
+    else report(...found.map((each) => warn(check, each, 'galley config check rejects it.')));
     return config;
   } catch (error) {
     reportProblems(error, report);

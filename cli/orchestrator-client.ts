@@ -83,7 +83,7 @@ async function ofSite(
   if (named === undefined) return undefined;
   const site = decodeURIComponent(named);
   if (error instanceof Conflict)
-    return new CommandError(`${site}: ${plain(error.reason)}. galley sites status ${site} shows its state`);
+    return new CommandError(`${site}: ${plain(error.message)}. galley sites status ${site} shows its state`);
   if (!(error instanceof NotFound)) return undefined;
   const names = await sites().then(
     (all) => all.map((each) => each.site),

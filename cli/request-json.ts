@@ -19,14 +19,7 @@ export interface JsonRequest {
 export class NotFound extends CommandError {}
 
 /** The service can't do that now, because of the state that the thing has. */
-export class Conflict extends CommandError {
-  readonly reason: string;
-
-  constructor(origin: string, reason: string) {
-    super(`${origin} can't do that now: ${reason}. galley doctor says what is wrong`);
-    this.reason = reason;
-  }
-}
+export class Conflict extends CommandError {}
 
 /**
  * Calls a Galley service for a command; resolves with the response's JSON (null for no body).
@@ -63,7 +56,7 @@ export async function requestJson({
   if (statusCode === 400) throw new UsageError(said(text));
   if (statusCode === 401) throw new CommandError(`OPERATOR_TOKEN: ${url.origin} was started with another token`);
   if (statusCode === 404) throw new NotFound(said(text));
-  if (statusCode === 409) throw new Conflict(url.origin, said(text));
+  if (statusCode === 409) throw new Conflict(said(text));
   if (statusCode > 499) throw new CommandError(`${url.origin}: ${said(text)}. galley doctor says what is wrong`);
   if (statusCode < 200 || statusCode > 299) throw new CommandError(said(text));
   if (text === '') return null;

@@ -82,6 +82,17 @@ test('a mistake in galley.yaml is exit code 2, and all other checks still run', 
   expect(statusOf(found, 'disk')).toBe('ok');
 });
 
+test('what contradicts itself is a warning, as config check finds it', async () => {
+  await configure();
+  const found = await doctor({ OPERATOR_TOKEN: 'short' });
+  expect(found.checks.filter(({ check }) => check === 'configuration')).toEqual([
+    {
+      ...{ check: 'configuration', status: 'warn', fix: 'galley config check rejects it.' },
+      message: expect.stringContaining('OPERATOR_TOKEN: expected at least 16 characters'),
+    },
+  ]);
+});
+
 test('unreachable servers, wrong keys and secrets that others can read are reported, each with a fix', async () => {
   const smtp = { url: 'smtp://127.0.0.1:1', from: 'Galley <galley@example.com>' };
   await configure({ smtp, forge: { kind: 'github', url: site.origin, token: 'bad' } });
