@@ -3,7 +3,6 @@ import { basename } from 'node:path';
 /** The files that take longest, in each tier: started last, one of them would keep one worker busy and leave the others idle. */
 const LONGEST = [
   // system
-  'workflow-model.system',
   'node-versions.system',
   'hydrating-sites.system',
   'gitea-adapter.system',
