@@ -32,24 +32,30 @@ export type CommonWorkerOptions = {
  */
 const LONGEST_TASK = { isolateExecutionTimeout: '1m' };
 
-/**
- * Pages, commands and mails show the failures of activities as they are in the history: they have words there instead of
- * codes of the system.
- */
-function plainFailures(): ActivityInterceptors {
+/** Changes what activities throw before it is kept in Temporal's history. */
+export function changeFailures(change: (error: unknown) => unknown): ActivityInterceptors {
   return {
     inbound: {
       async execute(input, next) {
         try {
           return await next(input);
         } catch (error) {
-          if (error instanceof Error) error.message = plainText(error.message);
-          throw error;
+          throw change(error);
         }
       },
     },
   };
 }
+
+/**
+ * Pages, commands and mails show the failures of activities as they are in the history: they have words there instead of
+ * codes of the system.
+ */
+const plainFailures = () =>
+  changeFailures((error) => {
+    if (error instanceof Error) error.message = plainText(error.message);
+    return error;
+  });
 
 /** The options of Temporal's `Worker` that all workers share. */
 export function temporalOptions(options: CommonWorkerOptions): Omit<WorkerOptions, 'taskQueue'> {

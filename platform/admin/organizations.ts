@@ -27,11 +27,11 @@ export async function setOrganization(db: Database, request: SetOrganizationRequ
     if (isUniqueViolation(error)) throw new HttpError(409, `name: there is another organization ${change.name}`);
     throw error;
   });
-  if (updated === undefined) throw unknown(organization);
+  if (updated === undefined) throw unknownOrganization(organization);
   return { organization: updated.name, plan: updated.plan };
 }
 
-function unknown(name: string): HttpError {
+export function unknownOrganization(name: string): HttpError {
   return new HttpError(404, `There is no organization ${name}: galley organizations list names those there are`);
 }
 
@@ -47,7 +47,7 @@ export async function showOrganizations(db: Database): Promise<OrganizationListi
 export async function removeOrganization(db: Database, name: string): Promise<OrganizationListing> {
   return db.transaction(async (tx) => {
     const found = await findOrganization(tx, name);
-    if (found === undefined) throw unknown(name);
+    if (found === undefined) throw unknownOrganization(name);
     const projects = (await listOrganizationProjects(tx, found.id)).map(({ id }) => id);
     if (projects.length > 0) {
       const what = `${projects.slice(0, 5).join(', ')}${projects.length > 5 ? `, and ${projects.length - 5} more` : ''}`;

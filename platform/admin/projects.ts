@@ -15,6 +15,7 @@ import {
   readProjectContents,
 } from '../store/remove-project.ts';
 import { isStorable } from '../store/storable-text.ts';
+import { unknownOrganization } from './organizations.ts';
 import {
   type AddProjectRequest,
   addProjectRequest,
@@ -137,9 +138,7 @@ export async function moveProject(
     await lockProject(tx, (await findListed(tx, id)).project);
     const { project, organization } = await findListed(tx, id);
     const target = await findOrganization(tx, name);
-    if (target === undefined) {
-      throw new HttpError(404, `There is no organization ${name}: galley organizations list names those there are`);
-    }
+    if (target === undefined) throw unknownOrganization(name);
     if (target.id === project.organizationId) return toListing(project, organization);
     refuseRunning(id, await readProjectContents(tx, id), 'moved');
     const other = await findProjectByDomain(tx, { organizationId: target.id, domain: project.domain });
