@@ -50,8 +50,8 @@ function commandLine([path, command]: (typeof COMMANDS)[number], { file, origin 
 
 type Variables = Record<string, string>;
 
-/** A path for each argument that is one, the folder to run in, and the origin of what is exported. */
-type Places = { file: string; cwd?: string; origin?: string };
+/** A path for each argument that is one, and the origin of what is exported. */
+type Places = { file: string; origin?: string };
 
 /** They wait for a database, so they run beside each other. */
 const OF_THE_DATABASE = ['keys', 'organizations', 'members', 'projects', 'gc'];
@@ -60,7 +60,6 @@ const OF_THE_DATABASE = ['keys', 'organizations', 'members', 'projects', 'gc'];
 async function unclear(variables: Variables, places: Places, said: RegExp[] = []): Promise<unknown[]> {
   const environment = { LOG_LEVEL: 'error', ...variables };
   const found: unknown[] = [];
-  const { cwd = folder } = places;
   const unsaid = new Set(said);
   const check = (args: string[], { code, stdout, stderr }: Finished): void => {
     const text = `${stdout}${stderr}`;
@@ -69,10 +68,10 @@ async function unclear(variables: Variables, places: Places, said: RegExp[] = []
   };
   const waits = (args: string[]): boolean => args.some((each) => OF_THE_DATABASE.includes(each));
   const all = COMMANDS.map((each) => commandLine(each, places));
-  for (const args of all.filter((each) => !waits(each))) check(args, await galleyHere(args, environment, cwd));
+  for (const args of all.filter((each) => !waits(each))) check(args, await galleyHere(args, environment, folder));
   // Without a database of its own, each would start the embedded one.
   if (variables.DATABASE_URL === undefined) return [...found, ...unsaid];
-  await Promise.all(all.filter(waits).map(async (args) => check(args, await galley(args, environment, cwd))));
+  await Promise.all(all.filter(waits).map(async (args) => check(args, await galley(args, environment, folder))));
   return [...found, ...unsaid];
 }
 

@@ -24,7 +24,7 @@ const PLAYERS = 20;
 
 /** Only a long history or a new build brings it about. */
 const NOT_PLAYED = 'continue as new';
-/** It takes ten minutes if nothing else runs. */
+/** Only ends what hangs: it takes twenty minutes if nothing else runs. */
 const LIMIT_MS = 3 * 3_600_000;
 
 /** A sequence is played again if the server spoiled the history of its workflow (workflow-site.ts), but not forever. */
